@@ -59,11 +59,15 @@ if s[1] == ARGV[1] then
 elseif s[5] ~= ARGV[3] then return false end
 return {s[2], s[3], s[4] or '0'}`;
 
-/** KEYS: session. ARGV: generation, taking. Ends the holding; answers 0 where this holder has it no more. */
+/**
+ * KEYS: session. ARGV: generation, taking. Ends the holding; answers 0 where this holder has it no more. The taking that ended
+ * stays known: a session that is made anew under the id, and let go of, is not this one.
+ */
 export const letGoScript = `
 local s = redis.call('HMGET', KEYS[1], 'generation', 'taking')
 if s[1] ~= ARGV[1] or (s[2] or '') ~= ARGV[2] then return 0 end
-redis.call('HDEL', KEYS[1], 'holder', 'worker', 'taking')
+redis.call('HDEL', KEYS[1], 'holder', 'worker')
+redis.call('HSET', KEYS[1], 'taking', '-' .. ARGV[2])
 redis.call('HINCRBY', KEYS[1], 'revision', 1)
 return 1`;
 
@@ -114,13 +118,23 @@ redis.call('HSETNX', KEYS[1], 'head', ARGV[5])
 return 1`;
 
 /**
- * KEYS: session, logs. ARGV: generation, taking, the mark by which it is kept. Removes a session; answers how many keys there
- * were, or -1 where a process took it meanwhile, or its mark is another.
+ * KEYS: session, logs, perhaps what was put aside. ARGV: generation, taking, the mark by which it is kept, head, revision.
+ * Removes a session; answers how many keys there were, or -1 where a process took it, wrote it or marked it meanwhile.
  */
 export const removeScript = `
-local s = redis.call('HMGET', KEYS[1], 'generation', 'taking', 'kept')
-for i = 1, 3 do if (s[i] or '') ~= ARGV[i] and redis.call('EXISTS', KEYS[1]) == 1 then return -1 end end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking', 'kept', 'head', 'revision')
+for i = 1, 5 do if (s[i] or '') ~= ARGV[i] and redis.call('EXISTS', KEYS[1]) == 1 then return -1 end end
 return redis.call('UNLINK', unpack(KEYS))`;
+
+/** KEYS: session, a list. ARGV: id. Takes a session that is not there from the list. */
+export const unlistScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+return redis.call('ZREM', KEYS[2], ARGV[1])`;
+
+/** KEYS: a hash of names. ARGV: id, text. Forgets a name, unless it is another by now. */
+export const forgetScript = `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+return redis.call('HDEL', KEYS[1], ARGV[1])`;
 
 /**
  * KEYS: session. ARGV: generation, a name for the raise. Raises the generation, so that its holder writes no more; answers
@@ -134,22 +148,34 @@ redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
 redis.call('HSET', KEYS[1], 'taking', ARGV[2])
 return redis.call('HGET', KEYS[1], 'generation')`;
 
-/** KEYS: session, aside. ARGV: generation, text. Puts a text aside; answers 0 where the session has another generation. */
+/**
+ * KEYS: session, aside. ARGV: generation, text. Puts a text aside, unless it is the last there; answers 0 where
+ * the session has another generation.
+ */
 export const asideScript = `
 if (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return 0 end
-redis.call('RPUSH', KEYS[2], ARGV[2])
-return 1`;
-
-/** KEYS: session. ARGV: the mark by which it is kept. Answers 0 where the session is gone. */
-export const keepScript = `
-if redis.call('HEXISTS', KEYS[1], 'metadata') == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'kept', ARGV[1])
+if redis.call('LINDEX', KEYS[2], -1) ~= ARGV[2] then redis.call('RPUSH', KEYS[2], ARGV[2]) end
 return 1`;
 
 /**
- * KEYS: those to move, then those to move to. ARGV: a name for this move, `trash` where it goes there. Moves a session where
- * the places are free; answers 0 where one is taken, and -1 where a kept one would go to the trash. The answer of a move that
- * was carried out is as its first.
+ * KEYS: session. ARGV: the mark by which it is kept or "", and as it was looked at: how often it was marked, mark, taking.
+ * Marks a session, or takes the mark away; answers 0 where the session is gone, and -1 where it is another by now, or was
+ * marked since.
+ */
+export const markScript = `
+local s = redis.call('HMGET', KEYS[1], 'metadata', 'marks', 'kept', 'taking')
+if not s[1] then return 0 end
+local marks, kept = s[2] or '0', s[3] or ''
+if marks == string.format('%.0f', ARGV[2] + 1) and kept == ARGV[1] then return 1 end
+if marks ~= ARGV[2] or kept ~= ARGV[3] or (s[4] or '') ~= ARGV[4] then return -1 end
+if ARGV[1] == '' then redis.call('HDEL', KEYS[1], 'kept') else redis.call('HSET', KEYS[1], 'kept', ARGV[1]) end
+redis.call('HINCRBY', KEYS[1], 'marks', 1)
+return 1`;
+
+/**
+ * KEYS: those to move, then those to move to. ARGV: a name for this move, `trash` where it goes there; generation, taking and
+ * status as they were looked at. Moves a session where the places are free; answers 0 where one is taken, -1 where a kept one
+ * would go to the trash, and -2 where it is another by now. The answer of a move that was carried out is as its first.
  */
 export const moveScript = `
 local half = #KEYS / 2
@@ -158,6 +184,8 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   return (there and redis.call('HGET', KEYS[1 + half], 'taking') == ARGV[1]) and 1 or 0
 end
 if there then return 0 end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking', 'status')
+for i = 1, 3 do if (s[i] or '') ~= ARGV[2 + i] then return -2 end end
 if ARGV[2] == 'trash' and redis.call('HEXISTS', KEYS[1], 'kept') == 1 then return -1 end
 for i = 1, half do if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('RENAME', KEYS[i], KEYS[half + i]) end end
 redis.call('HSET', KEYS[1 + half], 'taking', ARGV[1])

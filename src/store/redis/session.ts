@@ -14,7 +14,10 @@ import { createScript, endScript, letGoScript, takeScript } from "./scripts.ts";
 /** Sessions listed at once. */
 const pageSize = 200;
 
-const fields = ["metadata", "state", "generation", "head", "holder", "worker", "restoring", "kept", "taking"] as const;
+const fields = [
+  ...(["metadata", "state", "status", "generation", "head", "revision", "holder", "worker", "taking"] as const),
+  ...(["made", "restoring", "kept", "marks"] as const),
+] as const;
 
 /** A session as its hash has it. */
 export interface SessionRow extends RemoteHolder {
@@ -28,6 +31,8 @@ export interface SessionRow extends RemoteHolder {
   readonly restoring: string | undefined;
   /** The mark by which it is kept, as JSON. */
   readonly kept: string | undefined;
+  /** Its hash, as texts. */
+  readonly hash: SessionHash;
   /** The texts that metadata.json and state.json of a file store have. */
   readonly texts: { readonly metadata: string; readonly state: string };
 }
@@ -152,7 +157,8 @@ export async function makeHash(
   { holder, worker }: RowHolder,
   made: Readonly<Record<string, string | number>>,
 ): Promise<boolean> {
-  const values = [JSON.stringify(holder), "worker", worker, "taking", holder.taking, ...Object.entries(made).flat()];
+  const fixed = ["worker", worker, "taking", holder.taking, "made", holder.taking];
+  const values = [JSON.stringify(holder), ...fixed, ...Object.entries(made).flat()];
   const { session } = place.keys.of(id);
   const isMade = Number(await run(place, createScript, [session], values)) === 1;
   if (isMade) await place.durability.safe(async () => (await takingOf(place, session)) === holder.taking);
@@ -233,7 +239,7 @@ async function readRow(place: RedisPlace, id: string, hash: SessionHash): Promis
   const state = decodeState(parseDocument(texts.state));
   if (!metadata || !state) return undefined;
   return {
-    ...{ id, metadata, state, texts, ...(await holderOf(place, hash)) },
+    ...{ id, metadata, state, hash, texts, ...(await holderOf(place, hash)) },
     generation: Number(hash.generation),
     head: Number(hash.head),
     restoring: hash.restoring,

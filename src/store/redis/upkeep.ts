@@ -1,23 +1,25 @@
 /** The upkeep of a Redis store: marks, a trash of renamed keys, and erasing. */
 import { randomUUID } from "node:crypto";
-import { isWindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import { decodeMetadata, parseDocument } from "../format/documents.ts";
+import { parseDocument } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
-import type { ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+import type { KeepMark, Upkeep } from "../upkeep.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
+import { eraseSessions, seenIn, unerasedIn, weightOf } from "./erase.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
-import { asideScript, keepScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
-import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
+import { allIn, forgetName, nameIn, ownerOf } from "./named.ts";
+import type { NameRead } from "./named.ts";
+import { asideScript, markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
+import { heldBy } from "../shared/remote.ts";
 import { findRow, holderOf, readHash } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
@@ -31,17 +33,12 @@ export interface RedisUpkeep {
   readonly alive: () => Promise<void>;
 }
 
-/** The owner of a session in the trash, or of one that is being erased. */
-interface Known extends Scope {
-  readonly time?: string;
-}
-
 /** Makes the upkeep of a Redis store. */
 export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): Upkeep {
   const { sender, keys } = place;
-  const trashed = async (scope: Scope, id: string): Promise<Known | undefined> => {
+  const trashed = async (scope: Scope, id: string): Promise<NameRead | undefined> => {
     await alive();
-    const known = knownIn(await sender.send("HGET", keys.trash, sessionId(id)));
+    const known = await nameIn(place, keys.trash, sessionId(id));
     if (!known || !inScope(scope, known)) return undefined;
     // A process that died before the move left the name alone.
     return Number(await sender.send("EXISTS", keys.inTrash(id).session)) === 1 ? known : undefined;
@@ -70,11 +67,24 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         if (!(await put({ log, line }))) return putAside(scope, id);
       }
     }
-    const seen = [generation, texts.taking ?? "", texts.kept ?? ""];
+    const seen = seenIn({ ...texts, generation });
     const removed = await run(place, removeScript, [own.session, ...own.logs], seen);
     if (Number(removed) < 0) return putAside(scope, id);
-    await sender.send("ZREM", keys.sessions(metadata), id);
     return `list ${own.aside}, time ${time}`;
+  };
+  /** Marks a session as it was looked at, or takes its mark away with an empty text; false where it has to be looked at again. */
+  const mark = async ({ id, hash }: SessionRow, text: string): Promise<boolean> => {
+    const { marks = "0", kept = "", taking = "" } = hash;
+    const answer = Number(await run(place, markScript, [keys.of(id).session], [text, marks, kept, taking]));
+    if (answer === 0) throw notFound(id);
+    return answer === 1;
+  };
+  const trashable = async (scope: Scope, id: string): Promise<SessionRow> => {
+    const row = await find(scope, id);
+    if (!isFinal(row.state.status)) throw notFinished(id);
+    if (row.kept !== undefined) throw isKept(id);
+    if (await trashed(scope, id)) throw inTrash(id);
+    return row;
   };
   return {
     async size(scope, id) {
@@ -82,15 +92,17 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       const bytes = await bytesOf(place, keys.of(id));
       return { bytes, plainBytes: bytes, compressed: false };
     },
-    async keep(scope, id, mark) {
-      await find(scope, id);
-      const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
-      if (Number(await run(place, keepScript, [keys.of(id).session], [text])) !== 1) throw notFound(id);
+    async keep(scope, id, why) {
+      const text = JSON.stringify(maskJson(mask, { ...why } as unknown as JsonObject));
+      while (!(await mark(await find(scope, id), text)));
       await place.durability.safe(async () => (await readHash(place, keys.of(id).session)).kept === text);
     },
     async unkeep(scope, id) {
-      await find(scope, id);
-      return Number(await sender.send("HDEL", keys.of(id).session, "kept")) === 1;
+      for (;;) {
+        const row = await find(scope, id);
+        if (row.kept === undefined) return false;
+        if (await mark(row, "")) return true;
+      }
     },
     async kept(scope, id) {
       const { kept } = await find(scope, id);
@@ -98,25 +110,23 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     },
     async trash(scope, ids, time) {
       const rows: SessionRow[] = [];
-      for (const id of new Set(ids)) {
-        const row = await find(scope, id);
-        if (!isFinal(row.state.status)) throw notFinished(id);
-        if (row.kept !== undefined) throw isKept(id);
-        if (await trashed(scope, id)) throw inTrash(id);
-        rows.push(row);
-      }
-      for (const { id, metadata } of rows) {
-        const { tenant, user } = metadata;
-        const known: Known = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }), time };
-        await sender.send("HSET", keys.trash, id, JSON.stringify(known));
-        const moved = await move(place, keys.of(id), keys.inTrash(id), "trash");
-        if (moved !== 1) throw moved === -1 ? isKept(id) : inTrash(id);
-        await sender.send("ZREM", keys.sessions(known), id);
+      for (const id of new Set(ids)) rows.push(await trashable(scope, id));
+      for (const seen of rows) {
+        for (let row = seen; ; row = await trashable(scope, seen.id)) {
+          // The name comes before each move: whoever took the session out meanwhile took an earlier name with it.
+          const name = JSON.stringify({ ...ownerOf(row.metadata), time, name: randomUUID() });
+          await sender.send("HSET", keys.trash, row.id, name);
+          // The list goes on to name it: what the list names and is not there is read past.
+          const moved = await move(place, row, "trash");
+          if (moved === -1) throw isKept(row.id);
+          if (moved === 0) throw inTrash(row.id);
+          if (moved === 1) break;
+        }
       }
     },
     async *trashed(scope) {
       await alive();
-      for (const [id, known] of await allOf(place, keys.trash)) {
+      for (const [id, known] of await allIn(place, keys.trash)) {
         if (!inScope(scope, known)) continue;
         const row = await findRow(place, keys.inTrash(id).session, id);
         if (!row) continue;
@@ -127,128 +137,38 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       }
     },
     async untrash(scope, id) {
-      const known = await trashed(scope, id);
-      const row = known && (await findRow(place, keys.inTrash(id).session, id));
-      if (!known || !row) throw notInTrash(id);
-      const created = -(Date.parse(row.metadata.createdAt) || 0);
-      if (await findRow(place, keys.of(id).session, id)) throw alreadyExists(id);
-      await sender.send("ZADD", keys.sessions(known), created, id);
-      if ((await move(place, keys.inTrash(id), keys.of(id))) !== 1) throw alreadyExists(id);
-      await sender.send("HDEL", keys.trash, id);
+      for (let moved = -2; moved !== 1;) {
+        const known = await trashed(scope, id);
+        const row = known && (await findRow(place, keys.inTrash(id).session, id));
+        if (!known || !row) throw notInTrash(id);
+        const created = -(Date.parse(row.metadata.createdAt) || 0);
+        if (await findRow(place, keys.of(id).session, id)) throw alreadyExists(id);
+        await sender.send("ZADD", keys.sessions(known), created, id);
+        moved = await move(place, row, "store");
+        if (moved === 0) throw alreadyExists(id);
+        if (moved === 1) await forgetName(place, keys.trash, id, known.text);
+      }
     },
     putAside,
     async erase(scope, ids, elsewhere = async () => []) {
       await alive();
-      const known = [...new Set(ids.map(sessionId))];
-      const erasable = new Map<string, Erasable>();
-      for (const id of known) erasable.set(id, await mayErase(place, scope, id));
-      const places = new Map<string, readonly ErasedPlace[]>();
-      for (const [id, { owner, isBegun }] of erasable) {
-        await sender.send("HSET", keys.erasing, id, JSON.stringify(owner));
-        try {
-          places.set(id, [await removeSession(place, scope, id, isBegun)]);
-        } catch (error) {
-          // Nothing of it is gone, so that it is not being erased.
-          if (!isBegun && isWindrowError(error) && !isUnknownOutcome(error))
-            await sender.send("HDEL", keys.erasing, id);
-          throw error;
-        }
-        places.set(id, [...(places.get(id) ?? []), ...(await removeRest(place, id, owner))]);
-      }
-      const others = known.length > 0 ? await elsewhere(known) : [];
-      await place.durability.safe(async () => {
-        const left = known.map(async (id) => sender.send("EXISTS", keys.of(id).session, keys.inTrash(id).session));
-        return (await Promise.all(left)).every((count) => Number(count) === 0);
-      });
-      for (const id of known) await sender.send("HDEL", keys.erasing, id);
-      return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
+      return eraseSessions(place, scope, [...new Set(ids.map(sessionId))], elsewhere);
     },
     async unerased(scope) {
       await alive();
-      return [...(await allOf(place, keys.erasing))].filter(([, known]) => inScope(scope, known)).map(([id]) => id);
+      return unerasedIn(place, scope);
     },
   };
 }
 
-async function move(place: RedisPlace, from: SessionKeys, to: SessionKeys, where = ""): Promise<number> {
-  const names = [from.session, ...from.logs, to.session, ...to.logs];
-  return Number(await run(place, moveScript, names, [randomUUID(), where]));
-}
-
-function knownIn(text: unknown): Known | undefined {
-  return typeof text === "string" ? (JSON.parse(text) as Known) : undefined;
-}
-
-async function allOf({ sender }: RedisPlace, key: string): Promise<ReadonlyMap<string, Known>> {
-  const found = new Map<string, Known>();
-  for (const id of (await sender.send("HKEYS", key)) as readonly string[]) {
-    const known = knownIn(await sender.send("HGET", key, id));
-    if (known) found.set(id, known);
-  }
-  return found;
+async function move(place: RedisPlace, row: SessionRow, to: "trash" | "store"): Promise<number> {
+  const { keys } = place;
+  const all = [keys.of(row.id), keys.inTrash(row.id)].map(({ session, logs }) => [session, ...logs]);
+  const { generation = "", taking = "", status = "" } = row.hash;
+  const values = [randomUUID(), to === "trash" ? to : "", generation, taking, status];
+  return Number(await run(place, moveScript, (to === "trash" ? all : all.toReversed()).flat(), values));
 }
 
 async function bytesOf(place: RedisPlace, { session, logs }: SessionKeys): Promise<number> {
-  let bytes = 0;
-  for (const key of [session, ...logs]) bytes += Number((await place.sender.send("MEMORY", "USAGE", key)) ?? 0);
-  return bytes;
-}
-
-/** A session that may be erased, as it was looked at. */
-interface Erasable {
-  readonly owner: Known;
-  /** Its erasure was begun before: a mark that keeps it does not stop it. */
-  readonly isBegun: boolean;
-  /** Generation, taking and mark, as the script that removes it compares them. */
-  readonly seen: readonly string[];
-}
-
-/**
- * Refuses what may not be erased.
- *
- * @param isBegun - default: whether it is noted that its erasure was begun
- */
-async function mayErase(place: RedisPlace, scope: Scope, id: string, isBegun?: boolean): Promise<Erasable> {
-  const { sender, keys } = place;
-  const begun = knownIn(await sender.send("HGET", keys.erasing, id));
-  const wasBegun = isBegun ?? begun !== undefined;
-  const trashed = knownIn(await sender.send("HGET", keys.trash, id));
-  const hash = await readHash(place, keys.of(id).session);
-  const owner: Known | undefined = decodeMetadata(parseDocument(hash.metadata ?? ""), id) ?? trashed ?? begun;
-  if (!owner || !inScope(scope, owner)) throw notFound(id);
-  if (hash.kept !== undefined && !wasBegun) throw isKept(id);
-  const holder = heldBy(await holderOf(place, hash));
-  if (holder) throw busy(holder);
-  const { tenant, user } = owner;
-  const known = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
-  const seen = [hash.generation ?? "", hash.taking ?? "", hash.kept ?? ""];
-  return { owner: known, isBegun: wasBegun, seen };
-}
-
-/** Removes a session's keys; one that a process took or marked meanwhile is looked at again. */
-async function removeSession(place: RedisPlace, scope: Scope, id: string, isBegun: boolean): Promise<ErasedPlace> {
-  const found = place.keys.of(id);
-  for (;;) {
-    const { seen } = await mayErase(place, scope, id, isBegun);
-    const bytes = await bytesOf(place, found);
-    const count = Number(await run(place, removeScript, [found.session, ...found.logs], seen));
-    if (count >= 0) return { kind: "session", place: found.session, count, bytes };
-  }
-}
-
-/** Removes what else there is of a session. */
-async function removeRest(place: RedisPlace, id: string, owner: Known): Promise<readonly ErasedPlace[]> {
-  const { sender, keys } = place;
-  const places: ErasedPlace[] = [];
-  const trashed = keys.inTrash(id);
-  const inTrashBytes = await bytesOf(place, trashed);
-  const count = Number(await sender.send("UNLINK", trashed.session, ...trashed.logs));
-  places.push({ kind: "trash", place: trashed.session, count, bytes: inTrashBytes });
-  const { aside } = keys.of(id);
-  const bytes = Number((await sender.send("MEMORY", "USAGE", aside)) ?? 0);
-  places.push({ kind: "aside", place: aside, count: Number(await sender.send("UNLINK", aside)), bytes });
-  const listed = Number(await sender.send("ZREM", keys.sessions(owner), id));
-  places.push({ kind: "index", place: keys.sessions(owner), count: listed, bytes: listed * id.length });
-  await sender.send("HDEL", keys.trash, id);
-  return places;
+  return (await weightOf(place, [session, ...logs])).bytes;
 }

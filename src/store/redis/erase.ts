@@ -1,0 +1,246 @@
+/** Erasing sessions in Redis: each copy goes in one script, by what was seen of it, and what came since stays. */
+import { randomUUID } from "node:crypto";
+import { WindrowError } from "../../errors.ts";
+import { decodeMetadata, parseDocument } from "../format/documents.ts";
+import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
+import { inScope, notFound } from "../shared/rules.ts";
+import { busy } from "../shared/unlock.ts";
+import type { Scope } from "../scope.ts";
+import { isKept } from "../upkeep.ts";
+import type { Erased, ErasedPlace, EraseElsewhere } from "../upkeep.ts";
+import { run } from "./database.ts";
+import type { RedisPlace } from "./database.ts";
+import type { SessionKeys } from "./keys.ts";
+import { allIn, forgetName, nameIn, ownerOf } from "./named.ts";
+import type { NameRead } from "./named.ts";
+import { removeScript, unlistScript } from "./scripts.ts";
+import { holderOf, readHash } from "./session.ts";
+import type { SessionHash } from "./session.ts";
+
+/** A session's keys in the store, or in the trash; its hash has no fields where it is not there. */
+interface Copy {
+  readonly kind: "session" | "trash";
+  readonly keys: SessionKeys;
+  readonly hash: SessionHash;
+}
+
+/** A session that may be erased, as it was looked at. */
+interface Erasable {
+  readonly owner: Scope;
+  readonly copies: readonly Copy[];
+  /** The note of an erasure that was begun before. */
+  readonly begun: NameRead | undefined;
+  /** Its name in the trash. */
+  readonly trashed: NameRead | undefined;
+}
+
+/** Keys, and their bytes. */
+export interface Weight {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** The weight of the keys that are there. */
+export async function weightOf({ sender }: RedisPlace, keys: readonly string[]): Promise<Weight> {
+  let [count, bytes] = [0, 0];
+  for (const key of keys) {
+    const size = await sender.send("MEMORY", "USAGE", key);
+    if (size === null) continue;
+    count += 1;
+    bytes += Number(size);
+  }
+  return { count, bytes };
+}
+
+/** The values by which the script that removes a session compares it. */
+export function seenIn({ generation, taking, kept, head, revision }: SessionHash): readonly string[] {
+  return [generation, taking, kept, head, revision].map((value) => value ?? "");
+}
+
+/**
+ * Erases sessions.
+ *
+ * @throws WindrowError as {@link Upkeep.erase} says
+ */
+export async function eraseSessions(
+  place: RedisPlace,
+  scope: Scope,
+  ids: readonly string[],
+  elsewhere: EraseElsewhere,
+): Promise<readonly Erased[]> {
+  const looked = new Map<string, Erasable>();
+  for (const id of ids) looked.set(id, await mayErase(place, scope, id));
+  const places = new Map<string, readonly ErasedPlace[]>();
+  const notes = new Map<string, Note>();
+  for (const [id, found] of looked) {
+    const note = await noteOf(place, id, found);
+    notes.set(id, note);
+    places.set(id, await eraseOne(place, scope, id, found, note));
+  }
+  const others = ids.length > 0 ? await elsewhere(ids) : [];
+  await place.durability.safe(async () => {
+    const left = ids.map(async (id) => copiesOf(place, id));
+    return (await Promise.all(left)).every((copies, at) =>
+      copies.every((one) => !isMeant(one, notes.get(ids[at] ?? ""))),
+    );
+  });
+  for (const [id, { text }] of notes) await forgetName(place, place.keys.erasing, id, text);
+  return ids.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
+}
+
+/** Sessions whose erasure was begun, unless one that was made anew under the id, or is kept, is there. */
+export async function unerasedIn(place: RedisPlace, scope: Scope): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [id, note] of await allIn(place, place.keys.erasing)) {
+    if (!inScope(scope, note)) continue;
+    const made = new Set(note.made ?? [""]);
+    const copies = (await copiesOf(place, id)).filter(isThere);
+    if (copies.every((one) => isMeant(one, { made }) && one.hash.kept === undefined)) found.push(id);
+  }
+  return found;
+}
+
+/** The sessions that an erasure means, and the text of its note. */
+interface Note {
+  readonly made: ReadonlySet<string>;
+  readonly text: string;
+}
+
+function isThere({ hash }: Copy): boolean {
+  return Object.keys(hash).length > 0;
+}
+
+function isMeant(one: Copy, note: Pick<Note, "made"> | undefined): boolean {
+  return isThere(one) && note?.made.has(one.hash.made ?? "") === true;
+}
+
+async function copiesOf(place: RedisPlace, id: string): Promise<readonly Copy[]> {
+  const all = [["session", place.keys.of(id)] as const, ["trash", place.keys.inTrash(id)] as const];
+  return Promise.all(all.map(async ([kind, keys]) => ({ kind, keys, hash: await readHash(place, keys.session) })));
+}
+
+/**
+ * Refuses what may not be erased.
+ *
+ * @param note - default: every session of this id is meant
+ */
+async function mayErase(place: RedisPlace, scope: Scope, id: string, note?: Note): Promise<Erasable> {
+  const begun = await nameIn(place, place.keys.erasing, id);
+  const trashed = await nameIn(place, place.keys.trash, id);
+  const copies = (await copiesOf(place, id)).filter((one) => !note || !isThere(one) || isMeant(one, note));
+  const [metadata] = copies.flatMap(({ hash }) => decodeMetadata(parseDocument(hash.metadata ?? ""), id) ?? []);
+  const owner: Scope | undefined = metadata ?? trashed ?? begun;
+  if (!owner || !inScope(scope, owner)) throw notFound(id);
+  for (const { hash } of copies) {
+    if (hash.kept !== undefined) throw isKept(id);
+    const holder = heldBy(await holderOf(place, hash));
+    if (holder) throw busy(holder);
+  }
+  return { owner: ownerOf(owner), copies, begun, trashed };
+}
+
+/** Notes that sessions are being erased, with those of an erasure that was begun before. */
+async function noteOf(place: RedisPlace, id: string, { owner, copies, begun }: Erasable): Promise<Note> {
+  const made = [...(begun?.made ?? []), ...copies.filter(isThere).map(({ hash }) => hash.made ?? "")];
+  const text = JSON.stringify({ ...owner, made, name: randomUUID() });
+  await place.sender.send("HSET", place.keys.erasing, id, text);
+  return { made: new Set(made), text };
+}
+
+async function eraseOne(
+  place: RedisPlace,
+  scope: Scope,
+  id: string,
+  first: Erasable,
+  note: Note,
+): Promise<readonly ErasedPlace[]> {
+  const removed = new Removed(id, place);
+  try {
+    // A session may go from one place to the other meanwhile.
+    for (
+      let left = first.copies;
+      left.length > 0;
+      left = (await copiesOf(place, id)).filter((one) => isMeant(one, note))
+    ) {
+      const { copies } = await mayErase(place, scope, id, note);
+      for (const one of copies) await removed.remove(one);
+    }
+  } catch (error) {
+    if (error instanceof WindrowError && !isUnknownOutcome(error)) await takeBack(place, id, first, note, removed.made);
+    throw error;
+  }
+  if (first.trashed) await forgetName(place, place.keys.trash, id, first.trashed.text);
+  const listed = await unlist(place, id, first.owner);
+  const index = {
+    kind: "index",
+    place: place.keys.sessions(first.owner),
+    count: listed,
+    bytes: listed * id.length,
+  } as const;
+  return [...removed.places(), index];
+}
+
+/** The note means what is gone alone: what is left was refused. */
+async function takeBack(
+  place: RedisPlace,
+  id: string,
+  { owner, begun }: Erasable,
+  note: Note,
+  gone: readonly string[],
+): Promise<void> {
+  const made = [...(begun?.made ?? []), ...gone];
+  if (made.length === 0 && !begun) return forgetName(place, place.keys.erasing, id, note.text);
+  await place.sender.send("HSET", place.keys.erasing, id, JSON.stringify({ ...owner, made, name: randomUUID() }));
+}
+
+/** The keys of a session that were removed. */
+class Removed {
+  /** The names of the makings of those that are gone. */
+  readonly made: string[] = [];
+  readonly #place: RedisPlace;
+  readonly #own: SessionKeys;
+  readonly #trash: SessionKeys;
+  readonly #weights = { session: nothing, trash: nothing, aside: nothing };
+
+  constructor(id: string, place: RedisPlace) {
+    this.#place = place;
+    this.#own = place.keys.of(id);
+    this.#trash = place.keys.inTrash(id);
+  }
+
+  /** Removes a copy where it is as it was seen; with the one in the store goes what was put aside. */
+  async remove({ kind, keys, hash }: Copy): Promise<void> {
+    const all = [keys.session, ...keys.logs];
+    const aside = kind === "session" ? [keys.aside] : [];
+    const [weight, asideWeight] = [await weightOf(this.#place, all), await weightOf(this.#place, aside)];
+    if (Number(await run(this.#place, removeScript, [...all, ...aside], seenIn(hash))) < 0) return;
+    if (Object.keys(hash).length > 0) this.made.push(hash.made ?? "");
+    this.#weights[kind] = sum(this.#weights[kind], weight);
+    this.#weights.aside = sum(this.#weights.aside, asideWeight);
+  }
+
+  places(): readonly ErasedPlace[] {
+    const { session, trash, aside } = this.#weights;
+    return [
+      { kind: "session", place: this.#own.session, ...session },
+      { kind: "trash", place: this.#trash.session, ...trash },
+      { kind: "aside", place: this.#own.aside, ...aside },
+    ];
+  }
+}
+
+const nothing: Weight = { count: 0, bytes: 0 };
+
+function sum(one: Weight, other: Weight): Weight {
+  return { count: one.count + other.count, bytes: one.bytes + other.bytes };
+}
+
+/** Takes a session that is not there from its list; answers how often it stood there. */
+async function unlist(place: RedisPlace, id: string, owner: Scope): Promise<number> {
+  const { sender, keys } = place;
+  const [session, list] = [keys.of(id).session, keys.sessions(owner)];
+  if (!sender.isCluster) return Number(await run(place, unlistScript, [session, list], [id]));
+  // The list is on another node than the session.
+  if (Number(await sender.send("EXISTS", session)) === 1) return 0;
+  return Number(await sender.send("ZREM", list, id));
+}

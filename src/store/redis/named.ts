@@ -1,0 +1,44 @@
+/** Two hashes of a Redis store that name sessions: those in the trash, and those whose erasure is under way. */
+import type { Scope } from "../scope.ts";
+import { run } from "./database.ts";
+import type { RedisPlace } from "./database.ts";
+import { forgetScript } from "./scripts.ts";
+
+/** The owner of a session in the trash, or of one that is being erased. */
+export interface Named extends Scope {
+  /** The time at which it was put into the trash. */
+  readonly time?: string;
+  /** The sessions that are being erased, by the names of their makings: others of the same id are not. */
+  readonly made?: readonly string[];
+}
+
+/** A name as it was read: it is forgotten by its text. */
+export interface NameRead extends Named {
+  readonly text: string;
+}
+
+/** The name of a session, if there is one. */
+export async function nameIn({ sender }: RedisPlace, key: string, id: string): Promise<NameRead | undefined> {
+  const text = await sender.send("HGET", key, id);
+  return typeof text === "string" ? { ...(JSON.parse(text) as Named), text } : undefined;
+}
+
+/** All names, by id. */
+export async function allIn(place: RedisPlace, key: string): Promise<ReadonlyMap<string, NameRead>> {
+  const found = new Map<string, NameRead>();
+  for (const id of (await place.sender.send("HKEYS", key)) as readonly string[]) {
+    const name = await nameIn(place, key, id);
+    if (name) found.set(id, name);
+  }
+  return found;
+}
+
+/** Forgets a name, unless it is another by now. */
+export async function forgetName(place: RedisPlace, key: string, id: string, text: string): Promise<void> {
+  await run(place, forgetScript, [key], [id, text]);
+}
+
+/** The owner of a session, without the rest of its metadata. */
+export function ownerOf({ tenant, user }: Scope): Scope {
+  return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
+}
