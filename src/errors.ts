@@ -27,7 +27,7 @@ export const errorCodes = {
   "package-missing": "A package that the user brings is not installed.",
   "read-only": "The session was opened for reading, or is finished, and cannot be written.",
   "session-archived": "The session's records lie in an archive, and the store was opened without it.",
-  "session-busy": "Another process holds the session's lock.",
+  "session-busy": "Another process holds the session's lock, or its erasure has not ended.",
   "session-exists": "A session with this id exists already and is never overwritten.",
   "session-id-invalid": "A session id must be a UUID; paths and other names are refused.",
   "session-not-found": "No session with this id is in the store.",

@@ -1,14 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import type { Lock, Store } from "../../src/store/store.ts";
 import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-
-type Answer = { readonly rows: readonly object[] };
+import { abandon, lateStores } from "./postgres-late.ts";
+import type { LateStores } from "./postgres-late.ts";
 
 let server: TestPostgres;
 let pool: PgPool;
@@ -22,72 +20,10 @@ afterAll(async () => {
   server?.close();
 });
 
-/** An error as a server, or a connection that broke, gives it. */
-function failing(code: string): Error {
-  return Object.assign(new Error(`failed by the test: ${code}`), { code });
-}
-
-/** How a statement is treated: what goes wrong before it, and after it was carried out. */
-interface Fault {
-  readonly of: RegExp;
-  readonly before?: string;
-  readonly after?: string;
-  /** It is still on its way when its connection is given up, and carried out when `late` is called. */
-  readonly isLate?: true;
-  /** It is carried out, and its transaction ends when this does. */
-  readonly until?: Promise<unknown>;
-}
-
-interface Stores {
-  readonly store: Store;
-  readonly other: Store;
-  readonly faults: Fault[];
-  readonly schema: string;
-  /** Carries out what is still on its way. */
-  readonly late: () => Promise<void>;
-}
-
-/** A store whose statements meet the faults that are left, each once and in order, and another that meets none. */
-function stores(): Stores {
-  const schema = `unknown_${randomUUID().replaceAll("-", "")}`;
-  const faults: Fault[] = [];
-  const onTheWay: (() => Promise<unknown>)[] = [];
-  const client: PostgresClient = {
-    async query(text: string, values?: unknown[]): Promise<Answer> {
-      const fault = faults[0]?.of.test(text) === true ? faults.shift() : undefined;
-      if (fault?.before !== undefined) throw failing(fault.before);
-      if (fault?.isLate) {
-        onTheWay.push(() => pool.query(text, values));
-        throw failing("ECONNRESET");
-      }
-      const answer = await (fault?.until ? slowly(fault.until, text, values) : pool.query(text, values));
-      if (fault?.after !== undefined) throw failing(fault.after);
-      return answer;
-    },
-  };
-  const other = postgresStore({ client: pool as never, schema });
-  const late = async (): Promise<void> => {
-    for (const carryOut of onTheWay.splice(0)) await carryOut();
-  };
-  return { store: postgresStore({ client, schema }), other, faults, schema, late };
-}
-
-/** A statement whose transaction ends late. */
-async function slowly(until: Promise<unknown>, text: string, values: unknown[] = []): Promise<Answer> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
-    const answer = await client.query(text, values);
-    await until;
-    await client.query("COMMIT");
-    return answer;
-  } finally {
-    client.release();
-  }
-}
+const stores = (): LateStores => lateStores(pool);
 
 /** Appends a message whose statement is on its way when its store gives it up: the minute of patience is over at once. */
-async function lose({ store, faults }: Pick<Stores, "store" | "faults">, lock: Lock, text: string): Promise<void> {
+async function lose({ store, faults }: Pick<LateStores, "store" | "faults">, lock: Lock, text: string): Promise<void> {
   faults.push({ of: appending, isLate: true });
   let time = 0;
   const now = vi.spyOn(performance, "now").mockImplementation(() => (time += 61_000));
@@ -95,16 +31,6 @@ async function lose({ store, faults }: Pick<Stores, "store" | "faults">, lock: L
   now.mockRestore();
   expect(lost).toMatchObject({ code: "store-unavailable" });
   expect(faults).toEqual([]);
-}
-
-/** A session whose row names a process that is gone. */
-async function abandon(schema: string, id: string): Promise<void> {
-  const times = { acquiredAt: "2026-01-01T00:00:00.000Z", heartbeatAt: "2026-01-01T00:00:00.000Z" };
-  const gone = { processId: 1, hostname: "gone", bootId: null, namespace: null, processStart: null, generation: 1 };
-  await pool.query(`UPDATE ${schema}.session SET holder = $1, worker = NULL WHERE id = $2`, [
-    JSON.stringify({ ...gone, ...times }),
-    id,
-  ]);
 }
 
 const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
@@ -168,7 +94,7 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     const { store, other, faults, schema } = stores();
     const lock = await store.create(everybody, newSession());
     await lock.release();
-    await abandon(schema, lock.id);
+    await abandon(pool, schema, lock.id);
     faults.push({ of: takingOver, after: "ECONNRESET" });
     await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
     expect(faults).toEqual([]);
@@ -260,7 +186,7 @@ describe.skipIf(!hasPostgres)("a statement that is carried out late", () => {
     const lock = await store.create(everybody, newSession());
     await store.append(lock, [messageRecord("one")]);
     await store.setState(lock, stateOf("closed"));
-    await abandon(schema, lock.id);
+    await abandon(pool, schema, lock.id);
     const writings = await other.detaching?.writings(everybody, lock.id);
     await expect(store.append(lock, [messageRecord("two")])).rejects.toMatchObject({ code: "fenced" });
     const mark = { key: "k", hash: "h", lines: 1, bytes: 1, objectBytes: 1 };
@@ -352,7 +278,7 @@ describe.skipIf(!hasPostgres)("a statement that is carried out late", () => {
       const { store, other, faults, schema } = stores();
       const lock = await store.create(everybody, newSession());
       await store.append(lock, [messageRecord("one")]);
-      await abandon(schema, lock.id);
+      await abandon(pool, schema, lock.id);
       let end: () => void = () => undefined;
       const until = new Promise<void>((resolve) => (end = resolve));
       faults.push({ of: appending, until });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { kindFiles } from "../format/logs.ts";
+import { beingErased } from "../shared/rules.ts";
 import { archiveEnding } from "../../disk/archive/archive-disk.ts";
 
 /** Held while state.json is replaced. */
@@ -38,6 +39,19 @@ export function locate(layout: Layout, id: string, disk: Disk = systemDisk): Pla
   if (disk.exists(completed)) return { id, folder: completed, completed: true };
   // A move between the two looks, from running to completed, was missed by the first and is seen by a second.
   return disk.exists(running) ? { id, folder: running, completed: false } : undefined;
+}
+
+/** Folder under the base folder: the sessions whose erasure was begun and has not ended, a file each. */
+export const erasingFolder = "erasing";
+
+/** The file that says that a session's erasure was begun. */
+export function intentFile({ base }: Layout, id: string): string {
+  return join(base, erasingFolder, `${id}.json`);
+}
+
+/** Refuses an id whose erasure has not ended; asked behind {@link locate}, as the file goes last. */
+export function checkNotErased(layout: Layout, id: string, disk: Disk = systemDisk): void {
+  if (disk.exists(intentFile(layout, id))) throw beingErased(id);
 }
 
 /** Whether a session is not finished and has no log yet: the logs are made last, all before anybody is told of it. */

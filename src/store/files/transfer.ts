@@ -21,7 +21,7 @@ import { decodeState, encodeState, page, parseDocument, readMetadata, readObject
 import { BadLine, optional } from "../format/fields.ts";
 import type { RawLine } from "../format/lines.ts";
 import { encodeLine, lineText, linesBackward, linesForward, parseLine } from "../format/lines.ts";
-import { locate } from "./layout.ts";
+import { checkNotErased, locate } from "./layout.ts";
 import { lockFile } from "../lock/owner-record.ts";
 import { blobsFolder } from "../format/blobs.ts";
 import { metadataFile, stateFile } from "../format/documents.ts";
@@ -95,6 +95,7 @@ export async function restoreFolder(
     if (!inScope(scope, metadata)) throw alreadyExists(dump.id);
     return compareExisting(admitted, await dumpFolder(layout, metadata));
   }
+  checkNotErased(layout, dump.id);
   const draft = join(layout.running, `.restore-${dump.id}`);
   try {
     for (const folder of [layout.running, layout.completed, draft]) await makeFolder(folder);
@@ -202,6 +203,7 @@ function spilled({ log, line }: DumpedLine, large: Blob[]): string {
 async function publish(layout: Layout, draft: string, id: string, isFinished: boolean): Promise<void> {
   const parent = isFinished ? layout.completed : layout.running;
   if (locate(layout, id)) throw alreadyExists(id);
+  checkNotErased(layout, id);
   if (isFinished) await unlink(join(draft, lockFile));
   try {
     await rename(draft, join(parent, id));

@@ -125,19 +125,22 @@ function sendersOf(client: PostgresClient): Senders {
 }
 
 /** Classes of SQLSTATE that say the server refused a statement for want of room or because it may not write now. */
-const refusals = /^(?:53|25006|58|57014)/;
+const refusals = /^(?:53|25006|57014)/;
 
 /** Statements that stood in each other's way; each can be sent again. */
 const conflicts: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
-/** Classes that say the connection, the server or the pool is gone. */
-const goneClasses = /^(?:08|57P)/;
+/** Classes that say the connection, the server or the pool is gone; poolers say so with 58, too. */
+const goneClasses = /^(?:08|57P|58)/;
+
+/** An SQLSTATE of Postgres has a digit; errors of the system, as EPIPE and EBUSY, may have five letters. */
+const sqlState = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 function failureOf(error: unknown, location: string): unknown {
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== "" ? error.message : (code ?? String(error));
   const about = { location, reason, ...(code !== undefined && { sqlState: code }) };
-  if (code === undefined || goneClasses.test(code) || !/^[0-9A-Z]{5}$/.test(code) || conflicts.has(code)) {
+  if (code === undefined || goneClasses.test(code) || !sqlState.test(code) || conflicts.has(code)) {
     const message = `The Postgres server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
     return new WindrowError("store-unavailable", message, about, { cause: error });
   }

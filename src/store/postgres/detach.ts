@@ -55,15 +55,17 @@ export function postgresDetaching({ database, heart, find, newHolder }: Postgres
       if (owner) throw busy(owner);
       if (!row.state.archived) return;
       if (row.state.archived.key !== key) throw resumedMeanwhile(dump.id);
-      const mine = await newHolder(row.generation + 1);
-      const taken = heart.taking(takeRow(database, row, mine), () => takeBackOf(database, row.id, mine.holder));
-      if (!(await taken)) throw resumedMeanwhile(dump.id);
-      try {
-        await fill(database, row.key, mine.holder, dump, signal);
-      } catch (error) {
-        await heart.lettingGo(() => letGoOf(database, row.key, mine.holder.generation)).catch(() => undefined);
-        throw error;
-      }
+      await heart.during(async () => {
+        const mine = await newHolder(row.generation + 1);
+        const taken = heart.taking(takeRow(database, row, mine), () => takeBackOf(database, row.id, mine.holder));
+        if (!(await taken)) throw resumedMeanwhile(dump.id);
+        try {
+          await fill(database, row.key, mine.holder, dump, signal);
+        } catch (error) {
+          await heart.lettingGo(() => letGoOf(database, row.key, mine.holder.generation)).catch(() => undefined);
+          throw error;
+        }
+      });
     },
   };
 }

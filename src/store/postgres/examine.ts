@@ -13,12 +13,13 @@ import { LossCheck } from "../shared/losses.ts";
 import { heldBy } from "../shared/remote.ts";
 import { formatVersion } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
-import type { Examined, ExamineOptions, Finding, SessionMetadata, SessionState } from "../store.ts";
+import type { Examined, ExamineOptions, Finding, SessionMetadata } from "../store.ts";
 import { putAside } from "./aside.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { readCounters, rowsOf } from "./log.ts";
 import { sessionColumns } from "./session.ts";
+import type { SessionRow } from "./session.ts";
 import { removeStaged } from "./transfer.ts";
 
 /** Sessions listed at once. */
@@ -110,7 +111,8 @@ export async function rebuildColumns({ asker, schema }: Database): Promise<numbe
     const metadata = decodeMetadata(parseDocument(String(row["metadata"])), String(row["id"]));
     const state = decodeState(parseDocument(String(row["state"])));
     if (!metadata || !state) continue;
-    await setColumns({ asker, schema }, String(row["key"]), metadata, state);
+    const texts = { metadata: String(row["metadata"]), state: String(row["state"]) };
+    await setColumns({ asker, schema }, String(row["key"]), { metadata, state, texts });
     count += 1;
   }
   return count;
@@ -134,6 +136,7 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
   };
   const metadata = found.metadata ?? salvaged(id, row);
   const state = found.state ?? countedState(examined, metadata);
+  const texts = { metadata: String(row["metadata"]), state: String(row["state"]) };
   for (const [name, text] of [
     ["metadata", found.metadata ? undefined : encodeMetadata(metadata)],
     ["state", found.state ? undefined : encodeState(state)],
@@ -146,6 +149,7 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
     await putAside(database, { time, source: `session.${name}`, id, content: String(row[name]) });
     const sql = `UPDATE ${database.schema}.session SET ${name} = $2 WHERE key = $1 AND ${name} = $3`;
     await database.asker.ask(sql, [key, text, row[name]]);
+    texts[name] = text;
   }
   const same =
     row["status"] === state.status &&
@@ -153,21 +157,23 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
     row["user"] === (metadata.user ?? null) &&
     Number(row["format"]) === metadata.format;
   if (same) return;
-  if (mend) await setColumns(database, key, metadata, state);
+  if (mend) await setColumns(database, key, { metadata, state, texts });
   const message = "The columns it is listed by say something else than its metadata and state. They are copied again.";
   addFinding(examined, { problem: "stale-index", file: "session", message, mended: mend });
 }
 
+/** Copies what the documents say into the columns, unless a process wrote them since. */
 async function setColumns(
   { asker, schema }: Pick<Database, "asker" | "schema">,
   key: string,
-  metadata: SessionMetadata,
-  state: SessionState,
+  { metadata, state, texts }: Pick<SessionRow, "metadata" | "state" | "texts">,
 ): Promise<void> {
-  const sql = `UPDATE ${schema}.session SET tenant = $2, "user" = $3, status = $4, created_ms = $5, format = $6 WHERE key = $1`;
+  const sql =
+    `UPDATE ${schema}.session SET tenant = $2, "user" = $3, status = $4, created_ms = $5, format = $6 WHERE key = $1 ` +
+    "AND metadata = $7 AND state = $8";
   const created = Date.parse(metadata.createdAt) || 0;
   const values = [key, metadata.tenant ?? null, metadata.user ?? null, state.status, created, metadata.format];
-  await asker.ask(sql, values);
+  await asker.ask(sql, [...values, texts.metadata, texts.state]);
 }
 
 function salvaged(id: string, row: PostgresRow): SessionMetadata {

@@ -5,7 +5,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { HeldSessions } from "../shared/held-sessions.ts";
 import { heartbeatMs, ownIdentity, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
-import { recounted } from "../shared/recount.ts";
+import { isBehind, recounted } from "../shared/recount.ts";
 import { heldBy, holdingOf, isUnknownOutcome } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
 import {
@@ -19,7 +19,7 @@ import {
   sessionId,
 } from "../shared/rules.ts";
 import { checkMessages, continuedFrom } from "../shared/session-log.ts";
-import type { Continued } from "../shared/session-log.ts";
+import type { Continued, Counters } from "../shared/session-log.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { Holding, Lock, Scope, Store, UnlockOptions } from "../store.ts";
 import { claimFree, readClaimed, unclaim } from "./claim.ts";
@@ -57,7 +57,11 @@ export class PostgresLocks {
    *
    * @throws WindrowError as `Store.lock`
    */
-  async lock(scope: Scope, id: string): Promise<Lock> {
+  lock(scope: Scope, id: string): Promise<Lock> {
+    return this.#parts.heart.during(() => this.#lock(scope, id));
+  }
+
+  async #lock(scope: Scope, id: string): Promise<Lock> {
     this.#parts.checkOpen();
     const free = await this.#takeFree(scope, sessionId(id));
     if (free) return free;
@@ -74,7 +78,11 @@ export class PostgresLocks {
    *
    * @throws WindrowError as `StoreHolding.unlock`
    */
-  async unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
+  unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
+    return this.#parts.heart.during(() => this.#unlock(scope, id, options));
+  }
+
+  async #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
     const { clock, store } = this.#parts;
     const row = await this.#writable(scope, id);
     const found = holdingOf(row);
@@ -94,7 +102,9 @@ export class PostgresLocks {
     const { heart, clock } = this.#parts;
     await heart.beat();
     const now = timestamp(clock);
-    return { holder: { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation }, worker: heart.id };
+    // A name of this very taking, by which it can be taken back.
+    const named = { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation, taking: randomUUID() };
+    return { holder: named, worker: heart.id };
   }
 
   /** Makes the lock of a session that was made or taken. */
@@ -155,6 +165,7 @@ export class PostgresLocks {
     if (isFirst) heart.begun(at);
     tables.proven(at);
     const { key, generation } = claim;
+    let lock: Lock | undefined;
     try {
       checkOpen();
       const { row, ends } = claim.claimed();
@@ -164,11 +175,23 @@ export class PostgresLocks {
       const continued = continuedFrom(ends.counters, row.texts.state);
       checkMessages(id, ends.counters, continued);
       continued.counters.pos = row.head;
-      return this.hold(scope, row, { ...holder, generation }, continued, { at, row, ends });
+      lock = this.hold(scope, row, { ...holder, generation }, continued, { at, row, ends });
+      if (isBehind(row.texts.state, ends.counters)) {
+        await this.#recount(lock, row, row.texts.state, ends.counters);
+        await this.#know(lock);
+      }
+      return lock;
     } catch (error) {
-      await heart.lettingGo(() => letGoOf(database, key, generation)).catch(() => undefined);
+      if (lock) await lock.release().catch(() => undefined);
+      else await heart.lettingGo(() => letGoOf(database, key, generation)).catch(() => undefined);
       throw error;
     }
+  }
+
+  /** Counts numbers again: a writer that let go wrote its state last, and the lines of one that died may say more. */
+  async #recount(lock: Lock, row: SessionRow, state: string, counters: Counters): Promise<void> {
+    const { database, store } = this.#parts;
+    await store.setState(lock, await recounted(row, state, (log) => allRows(database, row.key, log, counters)));
   }
 
   /** Reads a session that was taken in several steps, as one statement gives it; what cannot be read is read when asked for. */
@@ -184,25 +207,24 @@ export class PostgresLocks {
 
   /** Takes a session whose row was read; one that another process took meanwhile is busy. */
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
-    const { database, heart, tables, store } = this.#parts;
+    const { database, heart, tables } = this.#parts;
     const { holder, worker } = await this.claim(row.generation + 1);
     const taking = takeRow(database, row, { holder, worker });
     const taken = await heart.taking(taking, () => takeBackOf(database, row.id, holder));
     if (!taken) {
       await tables.look();
-      return this.lock(scope, row.id);
+      return this.#lock(scope, row.id);
     }
     const { state, head, revision } = taken;
     let lock: Lock | undefined;
     try {
+      this.#parts.checkOpen();
       const found = await readCounters(database, row.key);
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
       continued.counters.pos = head;
       lock = this.hold(scope, { ...row, revision }, holder, continued);
-      // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
-      if (row.holder)
-        await store.setState(lock, await recounted(row, state, (log) => allRows(database, row.key, log, found)));
+      if (row.holder || isBehind(state, found)) await this.#recount(lock, row, state, found);
       return lock;
     } catch (error) {
       if (lock) await lock.release();

@@ -21,7 +21,7 @@ import {
   prepareState,
   readRecord,
 } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, inScope, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { checkQuery, inScope, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { continuedFrom, encode, sealOf } from "../shared/session-log.ts";
 import { fenced } from "../shared/unlock.ts";
 import type { ExamineOptions, Examined, StoreCheckup } from "../store.ts";
@@ -42,7 +42,8 @@ import type { Migration } from "./schema.ts";
 import { postgresDetaching } from "./detach.ts";
 import { hashOfSession } from "./seal.ts";
 import { Heart, holdingOf } from "../shared/remote.ts";
-import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows, takeBackOf } from "./session.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows } from "./session.ts";
+import { takeBackOf, whyNotMade } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { Tables } from "./tables.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
@@ -99,8 +100,11 @@ class PostgresStore implements Store {
     dump: async (scope, id) => dumpSession(this.#database, await this.#find(scope, id)),
     restore: async (scope, dump, signal) => {
       await this.#alive();
-      const target = { database: this.#database, mask: this.#mask, ...(await this.#locks.claim(1)) };
-      return restoreSession(target, scope, dump, signal);
+      return this.#heart.during(async () => {
+        const mine = await this.#locks.claim(1);
+        const target = { database: this.#database, mask: this.#mask, heart: this.#heart, mine };
+        return restoreSession(target, scope, dump, signal);
+      });
     },
   };
   readonly upkeep: Upkeep;
@@ -147,7 +151,11 @@ class PostgresStore implements Store {
     });
   }
 
-  async create(scope: Scope, session: NewSession): Promise<Lock> {
+  create(scope: Scope, session: NewSession): Promise<Lock> {
+    return this.#heart.during(() => this.#create(scope, session));
+  }
+
+  async #create(scope: Scope, session: NewSession): Promise<Lock> {
     await this.#alive();
     const id = sessionId(session.uuid);
     const metadata = prepareMetadata(this.#mask, scope, session);
@@ -157,7 +165,11 @@ class PostgresStore implements Store {
     const key = await this.#heart.taking(inserted, () => takeBackOf(this.#database, id, mine.holder));
     if (key === undefined) {
       await this.#tables.look();
-      throw alreadyExists(id);
+      throw await whyNotMade(this.#database, id);
+    }
+    if (this.#closing) {
+      await this.#heart.lettingGo(() => letGoOf(this.#database, key, 1));
+      throw storeClosed();
     }
     const counters = { seqs: noCounts(), pos: 0 };
     return this.#locks.hold(scope, { id, key, revision: 0 }, mine.holder, { counters, missing: [] });

@@ -45,5 +45,8 @@ export async function* readRecords<K extends RecordKind>(
   }
   // Records that an archive took meanwhile look like a log that ended.
   const { last = Infinity, limit = Infinity, to = Infinity } = query;
-  if (count < last && count < limit && newest < to && !isMine()) await checkAttached(database, row);
+  if (count < last && count < limit && newest < to && !isMine()) {
+    const upTo = Math.min(to, Number.MAX_SAFE_INTEGER);
+    await checkAttached(database, row, [{ log: file, seq: newest, to: upTo }]);
+  }
 }

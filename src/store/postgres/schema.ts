@@ -149,9 +149,10 @@ export function stepping(schema: string, from: number, steps: readonly Migration
     BEGIN CREATE SCHEMA ${name}; EXCEPTION WHEN duplicate_schema OR unique_violation THEN NULL; END;
   END IF;
   CREATE TABLE IF NOT EXISTS ${name}.migration (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());`;
-  // Waits for statements that run, and keeps others out; they see the new version and the new generations.
+  // Waits for statements that run, and keeps others out; they see the new version and the new generations, also those of a
+  // holder that let go and whose append is still on its way.
   const alone = `LOCK TABLE ${name}.session IN ACCESS EXCLUSIVE MODE;`;
-  const fence = `UPDATE ${name}.session SET generation = generation + 1, holder = NULL, worker = NULL WHERE holder IS NOT NULL;`;
+  const fence = `UPDATE ${name}.session SET generation = generation + 1, holder = NULL, worker = NULL WHERE holder IS NOT NULL OR status NOT IN ('completed', 'failed', 'timeout');`;
   const body = `BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(${literal(`windrow:${schema}`)}, 0));
   ${from === 0 ? schemaThere : ""}

@@ -3,10 +3,19 @@ import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
-import { formatVersion, inArchive, inScope, isAtRest, isFinal, movedMeanwhile } from "../shared/rules.ts";
-import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
+import {
+  alreadyExists,
+  beingErased,
+  formatVersion,
+  inArchive,
+  inScope,
+  isFinal,
+  movedMeanwhile,
+} from "../shared/rules.ts";
+import type { ListQuery, LogName, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
+import { logNumbers } from "./schema.ts";
 
 /** Sessions listed at once. */
 const pageSize = 100;
@@ -49,17 +58,36 @@ export async function findRow(database: Database, id: string): Promise<SessionRo
   return row && rowOf(row);
 }
 
+/** A log as far as it was read. */
+export interface ReadLog {
+  readonly log: LogName;
+  /** The newest number that was read; 0 where there was none. */
+  readonly seq: number;
+  /** The newest number that was asked for. */
+  readonly to: number;
+}
+
 /**
- * Refuses a session whose records an archive took while they were read, also where they are back by now.
+ * Refuses a session whose records an archive took while they were read, also where they are back by now. One that was only
+ * gone on with meanwhile has every line that it had.
  *
  * @param row - the session as it was before
  * @throws WindrowError `session-archived`
  */
-export async function checkAttached(database: Database, row: SessionRow): Promise<void> {
+export async function checkAttached(database: Database, row: SessionRow, logs: readonly ReadLog[]): Promise<void> {
   const now = await findRow(database, row.id);
   if (now?.state.archived) throw inArchive(row.id, now.state.archived);
-  // Nobody takes a session at rest but an archive, or who resumes it: that one is read once more.
-  if (now && isAtRest(row.state.status) && now.generation !== row.generation) throw movedMeanwhile(row.id);
+  if (!now || now.generation === row.generation) return;
+  const { asker, schema } = database;
+  // A line that was there before has a place that was given out before.
+  const sql =
+    `SELECT EXISTS (SELECT FROM ${schema}.record r JOIN unnest($3::smallint[], $4::bigint[], $5::bigint[]) AS a(log, seq, upto) ` +
+    "ON r.log = a.log AND r.seq > a.seq AND r.seq <= a.upto WHERE r.session = s.key AND r.pos <= $6) AS lacks FROM " +
+    `${schema}.session s WHERE s.key = $1 AND s.generation = $2`;
+  const numbers = [logs.map(({ log }) => logNumbers[log]), logs.map(({ seq }) => seq), logs.map(({ to }) => to)];
+  const [found] = await asker.ask(sql, [row.key, now.generation, ...numbers, row.head]);
+  if (!found && now.key === row.key) return checkAttached(database, row, logs);
+  if (found?.["lacks"] !== false) throw movedMeanwhile(row.id);
 }
 
 /** The sessions of a scope, newest creation first, page by page. */
@@ -120,7 +148,7 @@ export interface RowHolder {
 /**
  * Makes the row of a session, held.
  *
- * @returns its key; undefined where there is one with this id, or the tables have another version
+ * @returns its key; undefined where there is one with this id, or one is being erased, or the tables have another version
  */
 export async function insertRow(
   { asker, schema, atVersion }: Database,
@@ -130,13 +158,20 @@ export async function insertRow(
   const sql =
     `INSERT INTO ${schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head, ` +
     "holder, worker) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10 " +
-    `WHERE ${atVersion} ON CONFLICT DO NOTHING RETURNING key`;
+    `WHERE ${atVersion} AND NOT EXISTS (SELECT FROM ${schema}.erasing WHERE session_id = $1) ` +
+    "ON CONFLICT DO NOTHING RETURNING key";
   const [row] = await asker.ask(sql, [
     ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
     ...[Date.parse(metadata.createdAt) || 0, metadata.format, encodeMetadata(metadata), encodeState(state)],
     ...[JSON.stringify(holder), worker],
   ]);
   return row && String(row["key"]);
+}
+
+/** The reason why a row with an id was not made, in tables of the right version. */
+export async function whyNotMade({ asker, schema }: Database, id: string): Promise<WindrowError> {
+  const begun = await asker.ask(`SELECT session_id FROM ${schema}.erasing WHERE session_id = $1`, [id]);
+  return begun.length > 0 ? beingErased(id) : alreadyExists(id);
 }
 
 /** A session's place and the text of its state, at the moment it was taken. */

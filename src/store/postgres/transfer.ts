@@ -3,19 +3,19 @@ import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { page, parseDocument } from "../format/documents.ts";
 import { logKinds, logNames } from "../format/logs.ts";
-import type { Holder } from "../shared/holder.ts";
 import { alreadyExists, inArchive, inScope } from "../shared/rules.ts";
 import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
 import type { Admitted } from "../shared/transfer.ts";
 import { busy } from "../shared/unlock.ts";
-import type { DumpedLine, Restored, Scope, SessionDump } from "../store.ts";
+import type { DumpedLine, LogName, Restored, Scope, SessionDump } from "../store.ts";
 import { recordOf } from "../shared/session-log.ts";
 import type { Database } from "./database.ts";
 import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 import { heldBy } from "../shared/remote.ts";
-import { checkAttached, findRow } from "./session.ts";
-import type { SessionRow } from "./session.ts";
+import type { Heart } from "../shared/remote.ts";
+import { checkAttached, findRow, whyNotMade } from "./session.ts";
+import type { ReadLog, RowHolder, SessionRow } from "./session.ts";
 
 /** Characters written in one statement, about. */
 const batchCharacters = 4 * 1024 * 1024;
@@ -27,18 +27,24 @@ const beingStaged = "restoring AND generation = 1";
 export interface RestoreTarget {
   readonly database: Database;
   readonly mask: Mask;
-  /** This process. */
-  readonly holder: Holder;
-  /** Its row among those that live. */
-  readonly worker: string;
+  readonly heart: Heart;
+  /** This process, with a name of this very restore. */
+  readonly mine: RowHolder;
 }
 
 /** A session as it is now; what is added while it is read does not belong to it. */
 export async function dumpSession(database: Database, row: SessionRow): Promise<SessionDump> {
   if (row.state.archived) throw inArchive(row.id, row.state.archived);
-  const newest = new Map<string, number>();
+  const newest = new Map<LogName, number>();
   for (const log of logNames) newest.set(log, await newestOf(database, row.key, log));
-  await checkAttached(database, row);
+  const ends = (given: (log: LogName) => number): readonly ReadLog[] =>
+    logNames.map((log) => ({ log, seq: given(log), to: newest.get(log) ?? 0 }));
+  const all = { to: Number.MAX_SAFE_INTEGER };
+  await checkAttached(
+    database,
+    row,
+    ends((log) => newest.get(log) ?? 0).map((end) => ({ ...end, ...all })),
+  );
   return {
     id: row.id,
     metadata: parseDocument(row.texts.metadata) ?? {},
@@ -47,13 +53,19 @@ export async function dumpSession(database: Database, row: SessionRow): Promise<
       const before = (await findRow(database, row.id)) ?? row;
       // A session that is on its way back has only a part of its lines.
       if (before.state.archived) throw inArchive(row.id, before.state.archived);
+      const given = new Map<LogName, number>();
       for (const log of logNames) {
-        for await (const { line } of rowsOf(database, row.key, log, { to: newest.get(log) ?? 0 })) {
+        for await (const { seq, line } of rowsOf(database, row.key, log, { to: newest.get(log) ?? 0 })) {
+          given.set(log, seq);
           if (recordOf(logKinds[log], line)) yield { log, line };
         }
       }
       // Records that an archive took meanwhile look like a log that ended.
-      await checkAttached(database, before);
+      await checkAttached(
+        database,
+        before,
+        ends((log) => given.get(log) ?? 0),
+      );
     },
   };
 }
@@ -76,7 +88,9 @@ export async function restoreSession(
     if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
     return compareExisting(admitted, await dumpSession(target.database, existing));
   }
-  const key = await stage(target, admitted, existing);
+  const { database, heart } = target;
+  const staging = stage(target, admitted, existing);
+  const key = await heart.taking(staging, () => removeStagedOf(database, dump.id, target.mine));
   try {
     const weighed = weigh(admitted.dump);
     const head = await writeLines(target.database, weighed.dump, { key, condition: beingStaged }, signal);
@@ -87,15 +101,15 @@ export async function restoreSession(
     if (!shown) throw takenOver(dump.id);
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {
-    // A row that cannot be removed now is hidden from readers; the next try removes it.
-    await removeStaged(target.database, key).catch(() => undefined);
+    // The row names this process, which lives: a try of any other would find it busy.
+    await heart.lettingGo(() => removeStaged(database, key)).catch(() => undefined);
     throw error;
   }
 }
 
 /** Makes the row of a session that is being restored. An earlier one is removed, unless a live process writes it. */
 async function stage(
-  { database, holder, worker }: RestoreTarget,
+  { database, mine: { holder, worker } }: RestoreTarget,
   { dump, metadata, state }: Admitted,
   found: SessionRow | undefined,
 ): Promise<string> {
@@ -105,13 +119,14 @@ async function stage(
   const sql =
     `INSERT INTO ${database.schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, ` +
     "head, holder, worker, restoring) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10, true " +
-    `WHERE ${database.atVersion} ON CONFLICT DO NOTHING RETURNING key`;
+    `WHERE ${database.atVersion} AND NOT EXISTS (SELECT FROM ${database.schema}.erasing WHERE session_id = $1) ` +
+    "ON CONFLICT DO NOTHING RETURNING key";
   const [row] = await database.asker.ask(sql, [
     ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
     ...[Date.parse(metadata.createdAt) || 0, metadata.format, page(dump.metadata), page(dump.state)],
     ...[JSON.stringify(holder), worker],
   ]);
-  if (!row) throw alreadyExists(dump.id);
+  if (!row) throw await whyNotMade(database, dump.id);
   return String(row["key"]);
 }
 
@@ -181,6 +196,15 @@ export async function writeLines(
   }
   await write();
   return head;
+}
+
+/** Removes what this very restore left; false where there is nothing of it. */
+async function removeStagedOf(database: Database, id: string, { holder }: RowHolder): Promise<boolean> {
+  const { asker, schema } = database;
+  const sql = `SELECT key FROM ${schema}.session WHERE id = $1 AND restoring AND holder = $2`;
+  const [row] = await asker.ask(sql, [id, JSON.stringify(holder)]);
+  if (row) await removeStaged(database, String(row["key"]));
+  return row !== undefined;
 }
 
 /** Removes what a restore left. */

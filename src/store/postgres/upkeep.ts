@@ -78,8 +78,12 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     async keep(scope, id, mark) {
       const { key } = await find(scope, id);
       const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
-      const sql = `UPDATE ${schema}.session SET kept = $2 WHERE key = $1 AND NOT restoring RETURNING key`;
-      if ((await ask(sql, key, text)).length === 0) throw notFound(id);
+      const seen = `SELECT xmin::text AS version FROM ${schema}.session WHERE key = $1 AND trashed_at IS NULL AND NOT restoring`;
+      // A statement that is carried out late finds another version of the row, and replaces no newer mark.
+      const sql = `UPDATE ${schema}.session SET kept = $2 WHERE key = $1 AND xmin = $3::text::xid RETURNING key`;
+      const [row] = await ask(seen, key);
+      if (!row) throw notFound(id);
+      if ((await ask(sql, key, text, row["version"])).length === 0) await this.keep(scope, id, mark);
     },
     async unkeep(scope, id) {
       const { key } = await find(scope, id);
@@ -162,7 +166,7 @@ function scopeOf({ user, tenant }: PostgresRow): Scope {
 
 /** The rows of a session, the one that is not in the trash first. */
 async function rowsOf({ asker, schema }: Database, id: string): Promise<readonly PostgresRow[]> {
-  const sql = `SELECT key, tenant, "user", generation, kept, state, restoring FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST`;
+  const sql = `SELECT key, tenant, "user", generation, head, revision, kept, state, restoring FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST`;
   return asker.ask(sql, [id]);
 }
 
@@ -182,52 +186,47 @@ interface Reach {
   readonly elsewhere: EraseElsewhere;
 }
 
-/** The rows of a session that may be erased, as they were read. */
-interface ErasableRows {
-  readonly rows: readonly PostgresRow[];
-  /** Its erasure was begun before: what keeps a session does not stop it. */
-  readonly isBegun: boolean;
-}
-
-/** Refuses what may not be erased. */
-async function mayErase(
-  database: Database,
-  id: string,
-  { scope, elsewhere }: Reach,
-  wasBegun?: boolean,
-): Promise<ErasableRows> {
+/**
+ * Refuses what may not be erased.
+ *
+ * @returns the rows of the session, as they were read
+ */
+async function mayErase(database: Database, id: string, { scope, elsewhere }: Reach): Promise<readonly PostgresRow[]> {
   const { asker, schema } = database;
   const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
   const rows = await rowsOf(database, id);
   const [row] = rows;
   const owner = row ?? begun;
   if (!owner || !inScope(scope, scopeOf(owner))) throw notFound(id);
-  const isBegun = wasBegun ?? begun !== undefined;
-  if (typeof row?.["kept"] === "string" && !isBegun) throw isKept(id);
+  // A row that is hidden is one whose erasure was begun: what keeps a session does not stop it.
+  if (typeof row?.["kept"] === "string" && row["restoring"] !== true) throw isKept(id);
   checkReach(id, row?.["state"], elsewhere);
   await checkFree(database, id);
-  return { rows, isBegun };
+  return rows;
 }
 
 /**
  * Notes that a session's erasure is under way, and hides its rows: the statement that removes lines does not see those of an
- * append that ends meanwhile, and from here on there is none. Rows that changed since they were checked are checked again.
+ * append that ends meanwhile, and from here on there is none. Rows that were written since they were checked are checked again.
  *
  * @returns the keys of the rows
  */
-async function fenceRows(database: Database, id: string, reach: Reach, wasBegun?: boolean): Promise<readonly string[]> {
+async function fenceRows(database: Database, id: string, reach: Reach): Promise<readonly string[]> {
   const { asker, schema } = database;
-  const { rows, isBegun } = await mayErase(database, id, reach, wasBegun);
+  const rows = await mayErase(database, id, reach);
   // By two: a row with generation 1 that is hidden would be one that a restore writes.
   const sql =
     `WITH fenced AS (UPDATE ${schema}.session s SET restoring = true, generation = s.generation + 2, holder = NULL, ` +
-    "worker = NULL FROM unnest($1::bigint[], $2::bigint[]) AS a(key, generation) WHERE s.key = a.key AND " +
-    "s.generation = a.generation AND (s.kept IS NULL OR $3::boolean OR s.trashed_at IS NOT NULL) RETURNING s.*), " +
+    "worker = NULL FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS a(key, generation, head, revision) " +
+    "WHERE s.key = a.key AND s.generation = a.generation AND s.head = a.head AND s.revision = a.revision AND " +
+    "(s.kept IS NULL OR s.restoring OR s.trashed_at IS NOT NULL) RETURNING s.*), " +
     `noted AS (INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT ON (id) id, tenant, "user" ` +
     "FROM fenced ON CONFLICT DO NOTHING) SELECT key FROM fenced";
-  const keys = rows.map((row) => String(row["key"]));
-  const fenced = await asker.ask(sql, [keys, rows.map((row) => String(row["generation"])), isBegun]);
-  return fenced.length < keys.length ? fenceRows(database, id, reach, isBegun) : keys;
+  const [keys = [], ...seen] = ["key", "generation", "head", "revision"].map((name) =>
+    rows.map((row) => String(row[name])),
+  );
+  const fenced = await asker.ask(sql, [keys, ...seen]);
+  return fenced.length < keys.length ? fenceRows(database, id, reach) : keys;
 }
 
 /** Removes the rows of a session that are fenced, and what was put aside of it. */

@@ -1,9 +1,20 @@
 /** The state behind a writer that died, its numbers counted again from the session's lines. */
 import { decodeState, parseDocument } from "../format/documents.ts";
 import { kindLogs } from "../format/logs.ts";
+import { sealIn } from "../format/seal.ts";
 import type { LogName, SessionMetadata, SessionState } from "../store.ts";
 import { recordOf } from "./session-log.ts";
+import type { Counters } from "./session-log.ts";
 import { StateCount, atLeast } from "./state-count.ts";
+
+/** The logs that the numbers of a state are counted from. */
+const countedKinds = ["usage", "tool", "edit"] as const;
+
+/** Whether lines were written behind a state that its numbers do not count: their writer wrote no other. */
+export function isBehind(text: string, { seqs }: Pick<Counters, "seqs">): boolean {
+  const seal = sealIn(parseDocument(text));
+  return seal !== undefined && countedKinds.some((kind) => seal.counts[kindLogs[kind]] < seqs[kindLogs[kind]]);
+}
 
 /**
  * A session's state, with what its dead writer wrote last; a line that is damaged adds nothing.
@@ -17,7 +28,7 @@ export async function recounted(
   linesOf: (log: LogName) => AsyncIterable<{ readonly line: string }>,
 ): Promise<SessionState> {
   const count = new StateCount(metadata.createdAt);
-  for (const kind of ["usage", "tool", "edit"] as const) {
+  for (const kind of countedKinds) {
     for await (const { line } of linesOf(kindLogs[kind])) {
       const record = recordOf(kind, line);
       if (record?.kind === "usage" || record?.kind === "tool" || record?.kind === "edit") count.take(record);

@@ -69,6 +69,7 @@ export class Heart {
   #stop: (() => void) | undefined;
   #isStopped = false;
   #heardAt = Number.NEGATIVE_INFINITY;
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(senders: HeartSenders, clock: Clock) {
     this.#senders = senders;
@@ -94,6 +95,7 @@ export class Heart {
    */
   begun(at?: number): void {
     if (at !== undefined) this.#heardAt = Math.max(this.#heardAt, at);
+    if (this.#isStopped) return;
     // A beat that is missed is made up for by the next; who is silent for long is passed over, and fenced.
     this.#stop ??= this.#clock.every(heartbeatMs, () => void this.#send().catch(() => undefined));
   }
@@ -128,8 +130,20 @@ export class Heart {
     }
   }
 
-  /** Beats no more, and takes away what was said. */
+  /** Work that takes sessions: a stop waits for it, as one that is taken meanwhile has to be let go of. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const underWay = work();
+    this.#underWay.add(underWay);
+    try {
+      return await underWay;
+    } finally {
+      this.#underWay.delete(underWay);
+    }
+  }
+
+  /** Waits for the work that takes sessions, which a closed store refuses from now on. Beats no more, and takes away what was said. */
   async stop(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
     this.#isStopped = true;
     if (!this.#stop) return;
     this.#stop();

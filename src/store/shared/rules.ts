@@ -96,6 +96,12 @@ export function alreadyExists(id: string): WindrowError {
   });
 }
 
+/** The erasure of the id was begun and has not ended: what of it lies elsewhere is found by the id alone. */
+export function beingErased(id: string): WindrowError {
+  const message = `Session ${id} is being erased, and its id is not given out again before: \`windrow erase ${id}\` ends it.`;
+  return new WindrowError("session-busy", message, { id });
+}
+
 /** The session was written by a newer version. */
 export function newerFormat(id: string, format: number): WindrowError {
   return new WindrowError(

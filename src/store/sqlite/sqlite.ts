@@ -21,7 +21,7 @@ import {
   prepareState,
   readRecord,
 } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, formatVersion, inScope } from "../shared/rules.ts";
+import { checkQuery, finished, formatVersion, inScope } from "../shared/rules.ts";
 import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
@@ -33,6 +33,7 @@ import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./l
 import { countersOf, sealOfSession } from "./seal.ts";
 import type { Continued } from "./seal.ts";
 import type { Counters } from "./log.ts";
+import { checkFreeId } from "./erasing.ts";
 import { findRow, holdingOf, infoOf, insertRow, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import type { DatabaseExamination } from "./examine/examination.ts";
@@ -138,7 +139,7 @@ class SqliteStore implements Store {
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
     await this.#writer.commit(true, () => {
-      if (findRow(this.#connection, id)) throw alreadyExists(id);
+      checkFreeId(this.#connection, id, findRow(this.#connection, id) !== undefined);
       const texts = { metadata: encodeMetadata(metadata), state: encodeState(state) };
       insertRow(this.#connection, { metadata, state, holder, restoring: false }, texts);
     });

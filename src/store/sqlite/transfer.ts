@@ -6,6 +6,7 @@ import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import { busy } from "../shared/unlock.ts";
 import { alreadyExists, inScope, notFound } from "../shared/rules.ts";
+import { checkFreeId } from "./erasing.ts";
 import { columnValues, deleteLines, insertLine } from "./tables.ts";
 import type { Connection } from "./connection/driver.ts";
 import { newestOf, recordOf, rowsOf } from "./log.ts";
@@ -90,7 +91,7 @@ function stage(target: RestoreTarget, { dump, metadata, state }: Admitted): Prom
   const { connection, holder } = target;
   return target.writer.commit(true, () => {
     const found = findRow(connection, dump.id);
-    if (found && !found.restoring) throw alreadyExists(dump.id);
+    checkFreeId(connection, dump.id, found?.restoring === false);
     if (found?.holder && isHeld(found.holder, target.now())) throw busy(ownerOf(found.holder));
     const generation = (found?.generation ?? 0) + 1;
     if (found) deleteAll(connection, dump.id);

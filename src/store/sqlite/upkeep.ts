@@ -235,7 +235,8 @@ function mayErase(
     (trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id)) ??
     (begun && scopeOf(begun));
   if (!owner || !inScope(scope, owner)) throw notFound(id);
-  if (kept && !begun) throw isKept(id);
+  // What was kept when an erasure began went with it: this mark is a newer session's.
+  if (kept) throw isKept(id);
   if (row?.holder && isHeld(row.holder, clock.now())) throw busy(ownerOf(row.holder));
   return owner;
 }

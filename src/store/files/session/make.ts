@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Disk } from "../../../disk/disk.ts";
 import { makeFolder, makeNewFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import { alreadyExists } from "../../shared/rules.ts";
-import { locate } from "../layout.ts";
+import { checkNotErased, locate } from "../layout.ts";
 import type { Layout } from "../layout.ts";
 
 /**
@@ -17,6 +17,7 @@ export async function makeSessionFolder(layout: Layout, id: string, disk: Disk):
     await makeFolder(layout.running, disk);
     await makeFolder(layout.completed, disk);
     if (locate(layout, id, disk)) throw alreadyExists(id);
+    checkNotErased(layout, id, disk);
     makeNewFolder(folder, disk);
   } catch (error) {
     throw systemCode(error) === "EEXIST" && disk.exists(folder)

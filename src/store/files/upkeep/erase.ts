@@ -13,7 +13,7 @@ import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { page, readMetadata, readObject } from "../../format/documents.ts";
 import { asideFolder } from "../examine/examination.ts";
-import { locate } from "../layout.ts";
+import { erasingFolder, intentFile, locate } from "../layout.ts";
 import { checkNotArchived } from "../log/open-log.ts";
 import { lockFile } from "../../lock/owner-record.ts";
 import { blobsFolder } from "../../format/blobs.ts";
@@ -22,9 +22,6 @@ import type { Layout } from "../layout.ts";
 import { busy, holderOf } from "../../lock/lock.ts";
 import { Leases, acquire } from "../../lock/steal.ts";
 import { dropFromIndex, namesIn, trashedMetadata, trashFolder } from "./trash.ts";
-
-/** Folder under the base folder. */
-export const erasingFolder = "erasing";
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
@@ -67,7 +64,7 @@ export async function eraseFolders(
     results.push({ sessionId, places: [...places, { kind: "index", place: indexFile, ...lines }, ...others] });
   }
   const folder = join(layout.base, erasingFolder);
-  for (const id of ids) disk.unlink(join(folder, `${id}.json`));
+  for (const id of ids) disk.unlink(intentFile(layout, id));
   await syncFolder(folder, disk);
   return results;
 }
@@ -112,7 +109,7 @@ function ownerOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
 }
 
 function intentOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
-  const fields = readObject(join(layout.base, erasingFolder, `${id}.json`), disk);
+  const fields = readObject(intentFile(layout, id), disk);
   if (!fields) return undefined;
   const { user, tenant } = fields;
   return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
@@ -124,7 +121,7 @@ async function writeIntent(layout: Layout, id: string, disk: Disk): Promise<void
   const fields = { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
   const folder = join(layout.base, erasingFolder);
   await makeFolder(folder, disk);
-  await replaceFile(join(folder, `${id}.json`), page(fields), true, disk);
+  await replaceFile(intentFile(layout, id), page(fields), true, disk);
 }
 
 /** Every folder and file whose name is that of a session, or was made of it, by session. */

@@ -1,0 +1,57 @@
+/** Erasures that were begun and did not end, as what lies elsewhere could not be reached. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { erase } from "../../../src/ops/cleanup/erase.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
+import type { DumpedLine, Store } from "../../../src/store/store.ts";
+import { newFolder, storeKinds } from "../archive/kinds.ts";
+
+async function finished(store: Store): Promise<string> {
+  const lock = await store.create(everybody, newSession());
+  await store.append(lock, [messageRecord("one")]);
+  await store.finish(lock, stateOf("completed"));
+  return lock.id;
+}
+
+const sqlite = { name: "sqlite", isHere: true, address: async () => `sqlite:${join(await newFolder(), "store.db")}` };
+
+for (const kind of [...storeKinds(), sqlite]) {
+  describe.skipIf(!kind.isHere)(`an id in ${kind.name} whose erasure was begun`, () => {
+    it("is not given out again before it ended, so that no later erasure takes what is newer", async () => {
+      const store = await openStore(await kind.address());
+      const [id, other] = [await finished(store), await finished(store)];
+      const dump = await store.transfer!.dump(everybody, id);
+      const lines: DumpedLine[] = [];
+      for await (const line of dump.lines()) lines.push(line);
+      const copy = {
+        ...dump,
+        async *lines() {
+          yield* lines;
+        },
+      };
+      const elsewhere = async (): Promise<never> => {
+        throw new Error("the archive cannot be reached");
+      };
+      await expect(erase(store, [id], { elsewhere })).rejects.toThrow("the archive cannot be reached");
+      expect(await store.upkeep!.unerased(everybody)).toEqual([id]);
+      const refused = { code: "session-busy", message: expect.stringContaining(`windrow erase ${id}`) as string };
+      await expect(store.create(everybody, newSession({ uuid: id }))).rejects.toMatchObject(refused);
+      await expect(store.transfer!.restore(everybody, copy)).rejects.toMatchObject(refused);
+      // Any erasure ends it, and from then on the id is free.
+      const receipts = await erase(store, [other]);
+      expect(receipts.map(({ sessionId, resumed }) => [sessionId, resumed])).toEqual([
+        [id, true],
+        [other, false],
+      ]);
+      const lock = await store.create(everybody, newSession({ uuid: id }));
+      await store.append(lock, [messageRecord("newer")]);
+      await lock.release();
+      await store.upkeep!.keep(everybody, id, { keptAt: "2026-01-01T00:00:00.000Z" });
+      await erase(store, [await finished(store)]);
+      expect((await readAll(store, id, { kind: "message" })).map(({ message }) => message.id)).toEqual(["m-newer"]);
+      await expect(erase(store, [id])).rejects.toMatchObject({ code: "bad-option" });
+      await store.close();
+    });
+  });
+}
