@@ -88,6 +88,22 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     for (const store of [newer, older]) await store.close();
   });
 
+  it("leaves no session open to what a holder sent before it let go, but those that ended", async () => {
+    const schema = newSchema();
+    const id = await made(schema);
+    const store = storeOf(schema);
+    const lock = await store.create(everybody, newSession());
+    await store.finish(lock, stateOf("completed"));
+    const generations = async (): Promise<Readonly<Record<string, number>>> => {
+      const { rows } = await pool.query(`SELECT id, generation FROM "${schema}".session WHERE holder IS NULL`);
+      return Object.fromEntries(rows.map((row) => [row["id"], Number(row["generation"])]));
+    };
+    const before = await generations();
+    await migrateTables({ client: pool, schema }, { location, owned: false, steps: later });
+    expect(await generations()).toEqual({ ...before, [id]: (before[id] ?? 0) + 1 });
+    await store.close();
+  });
+
   it("stops agents of the older code at once, loses nothing they were told is kept, and lets the newer go on", async () => {
     for (let round = 0; round < 5; round++) {
       const schema = newSchema();
