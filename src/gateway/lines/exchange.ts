@@ -5,8 +5,8 @@ import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Printed } from "./chain.ts";
 import { bestInStore, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
-import { retried } from "./groups.ts";
-import type { Group } from "./groups.ts";
+import { retried } from "./group.ts";
+import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { keepRecord } from "./record.ts";
@@ -78,14 +78,21 @@ export class Exchange implements Sending {
   async begin(): Promise<this> {
     const { whole = 1_000 } = this.#house.options.mostWait ?? {};
     try {
-      this.#outcome = await within(whole, this.#begin());
-      this.#house.succeeded();
+      this.#outcome = await within(
+        whole,
+        this.#waiting(() => this.#begin()),
+      );
     } catch (error) {
       this.#outcome = this.#bypass(error);
     }
     this.#isSent = true;
     this.#mark();
     return this;
+  }
+
+  /** Work that holds the request until it ends. */
+  #waiting<T>(work: () => Promise<T>): Promise<T> {
+    return this.#house.backlog.run(this.#request.call.body.length, work);
   }
 
   /** Notes at the line which body is sent in its name. */
@@ -100,13 +107,24 @@ export class Exchange implements Sending {
     if (!this.#isKept) this.#release = group.hold();
     if (kind === "side" || messages.length === 0) return seen(this.#request);
     const isKnown = !group.isUnread(this.#printed.at(0)) && !group.lines.some(({ isPlanned }) => isPlanned);
-    if (!isKnown || this.#editing.isDue) return Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
+    if (!isKnown || this.#editing.isDue) {
+      const outcome = await Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
+      this.#house.succeeded();
+      return outcome;
+    }
     const named = deferred<undefined>();
-    const kept = group
-      .run(() => this.#sent(group, () => named.resolve(undefined)))
-      .catch((error: unknown) => this.#notKept(error));
+    const work = this.#waiting(() => group.run(() => this.#sent(group, () => named.resolve(undefined))));
+    let failure: unknown;
+    const kept = within(this.#house.mostKeeping, work).then(
+      () => this.#house.succeeded(),
+      (error: unknown) => {
+        failure = error;
+        this.#notKept(error);
+      },
+    );
     await within(mostNaming, Promise.race([named.promise, kept])).catch(() => undefined);
-    return seen(this.#request);
+    const outcome = seen(this.#request);
+    return failure === undefined ? outcome : { ...outcome, mode: "bypassed", reason: reasonOf(failure) };
   }
 
   /** The work of a turn, while no other request works on the group. */
@@ -226,17 +244,24 @@ export class Exchange implements Sending {
     this.#isKept = true;
     this.#answered.resolve(undefined);
     try {
-      const group =
-        this.#group ?? (await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0))));
-      const work = (): Promise<void> => this.#keep(group, sent);
-      const { mode } = this.#outcome;
-      const paced = mode === "composed" || mode === "asked" ? work : () => this.#house.crew.run(work);
-      await group.runOn(paced, () => this.#found?.line);
+      await within(
+        this.#house.mostKeeping,
+        this.#waiting(() => this.#keptOn(sent)),
+      );
     } catch (error) {
       this.#notKept(error);
     } finally {
       this.#release();
     }
+  }
+
+  async #keptOn(sent: SentAnswer): Promise<void> {
+    const { groups, crew } = this.#house;
+    const group = this.#group ?? (await groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0))));
+    const work = (): Promise<void> => this.#keep(group, sent);
+    const { mode } = this.#outcome;
+    const paced = mode === "composed" || mode === "asked" ? work : () => crew.run(work);
+    await group.runOn(paced, () => this.#found?.line);
   }
 
   async #keep(group: Group, sent: SentAnswer): Promise<void> {

@@ -8,7 +8,7 @@ import type { WireRequest } from "../gateway.ts";
 import type { Chain, IsEcho, Match, Printed } from "./chain.ts";
 import { claimed, groupOf } from "./facts.ts";
 import type { LineFacts } from "./facts.ts";
-import type { Group } from "./groups.ts";
+import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { decodeAt } from "./tail.ts";

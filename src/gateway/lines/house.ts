@@ -7,6 +7,7 @@ import { SessionManager } from "../../session/manager/manager.ts";
 import type { Store } from "../../store/store.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { finderOf, knownSecrets } from "../../mask/text.ts";
+import { Backlog } from "./backlog.ts";
 import { Crew } from "./crew.ts";
 import { Groups } from "./groups.ts";
 import { Line } from "./line.ts";
@@ -39,10 +40,15 @@ export interface LinesOptions extends ComposingOptions {
   readonly counter?: string | TokenCounter;
   /** Groups of conversations in memory. Default 256. */
   readonly mostGroups?: number;
+  /** Bytes of requests that wait for the store; more are sent and not kept, but with the next request. Default 256 MB. */
+  readonly mostWaiting?: number;
   /** Milliseconds: an idle session is closed, and opened again when it goes on. Default ten minutes. */
   readonly idleTimeout?: number;
-  /** Milliseconds that a composed request may wait for its bytes, and for its messages on the disk. Default 1,000 and 250. */
-  readonly mostWait?: { readonly whole?: number; readonly append?: number };
+  /**
+   * Milliseconds that a composed request may wait for its bytes, and for its messages on the disk, and those behind which
+   * keeping what nobody waits for is told as slow. Default 1,000, 250 and 10,000.
+   */
+  readonly mostWait?: { readonly whole?: number; readonly append?: number; readonly keep?: number };
   /** Hears of requests that were not kept or composed; of one cause once, until it is over. */
   readonly on?: (event: LinesEvent) => void;
   /** Hears of every event of the sessions. */
@@ -60,6 +66,9 @@ const unlimited = 1_000_000_000;
 /** Observed requests whose messages are kept at one time: each begins and syncs files, which holds the next one back. */
 const mostAtOnce = 1;
 
+/** Most bytes of requests that wait for the store. */
+const mostWaiting = 256 * 2 ** 20;
+
 /** The tool that recalls, in a client that has Windrow's MCP server. */
 const recallTool = "windrow_recall";
 
@@ -69,6 +78,8 @@ export class House {
   readonly groups: Groups;
   /** Keeps what no request waits for. */
   readonly crew = new Crew(mostAtOnce);
+  /** The bodies that wait for the store. */
+  readonly backlog: Backlog;
   readonly #managers = new Map<string, Promise<SessionManager>>();
   readonly #told = new Set<string>();
   /** Told for as long as the house stands. */
@@ -77,7 +88,9 @@ export class House {
 
   constructor(options: LinesOptions) {
     this.options = options;
-    this.groups = new Groups(options.store, options.mostGroups ?? 256);
+    this.backlog = new Backlog(options.mostWaiting ?? mostWaiting);
+    const pace = { now: () => this.now().getTime(), longest: this.mostKeeping };
+    this.groups = new Groups(options.store, options.mostGroups ?? 256, pace);
   }
 
   /** Whether the gateway composes requests. */
@@ -104,6 +117,11 @@ export class House {
   refuse(tenant: string, model = ""): void {
     this.#refused.add(`${tenant} ${model}`);
     this.tellOnce({ type: "edits-unavailable", reason: model });
+  }
+
+  /** Milliseconds behind which keeping is told as slow. */
+  get mostKeeping(): number {
+    return this.options.mostWait?.keep ?? 10_000;
   }
 
   now(): Date {

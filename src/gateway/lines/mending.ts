@@ -2,7 +2,7 @@
 import type { WireRequest } from "../gateway.ts";
 import { editsRemoved } from "./asking.ts";
 import type { Editing } from "./editing.ts";
-import type { Group } from "./groups.ts";
+import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { seen, withoutReasoning } from "./outcome.ts";

@@ -1,9 +1,10 @@
 /** Waits that end. */
 
-/** The error of work that took too long; it goes on behind. */
+/** The error of work that took too long and goes on behind, or is not begun behind such work. */
 export class Slow extends Error {
-  constructor(milliseconds: number) {
-    super(`The line's work took more than ${milliseconds} ms; it goes on behind.`);
+  constructor(milliseconds?: number) {
+    const took = `The line's work took more than ${milliseconds} ms.`;
+    super(milliseconds === undefined ? "Too many requests wait for the store." : took);
     this.name = "Slow";
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Crew } from "../../../src/gateway/lines/crew.ts";
+import { deferred } from "../../../src/gateway/lines/within.ts";
 
 test("a crew does a few pieces at a time, in the order of calls, also behind one that fails", async () => {
   const crew = new Crew(2);
@@ -26,4 +27,21 @@ test("a crew does a few pieces at a time, in the order of calls, also behind one
   );
   expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
   expect(most).toBe(2);
+});
+
+test("a piece that does not end holds nobody else", async () => {
+  const crew = new Crew(1, 20);
+  const hung = deferred<undefined>();
+  const first = crew.run(() => hung.promise);
+  expect(await Promise.all([crew.run(async () => 2), crew.run(async () => 3)])).toEqual([2, 3]);
+  hung.resolve(undefined);
+  await first;
+  const begun: number[] = [];
+  const held = deferred<undefined>();
+  const one = crew.run(async () => void (await (begun.push(1), held.promise)));
+  const two = crew.run(async () => void begun.push(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toEqual([1]);
+  held.resolve(undefined);
+  await Promise.all([one, two]);
 });

@@ -229,3 +229,50 @@ test("a line without an epoch that was once sent without reasoning goes on with 
   expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
   expect(after.bodies.at(-1)!.includes('"thinking"')).toBe(true);
 });
+
+test("a store that hangs holds few observed requests, and is told of once", async () => {
+  const { store, hangs } = failing();
+  let now = 0;
+  const mostWait = { keep: 30 };
+  const stage = await openStage({ store, mostWait, now: () => new Date(now) });
+  const asked = (words: string): WireRequest => requestOf(bodyOf([user(words)]), session);
+  await exchange(stage.lines, asked("Go."), answered("Gone."));
+  hangs.add("append");
+  const notes: string[] = [];
+  for (let at = 0; at < 60; at++) {
+    const sending = await stage.lines.send(asked(`Go ${at}.`), "tenant-a");
+    expect(sending.body.toString()).toContain(`Go ${at}.`);
+    notes.push(sending.note);
+    void sending.keep(answered("Gone."));
+    now += 5;
+  }
+  const refused = notes.filter((note) => note.startsWith("bypassed; reason=slow"));
+  expect(refused.length).toBeGreaterThan(40);
+  expect(stage.events).toMatchObject([{ type: "request-not-kept", reason: "slow" }]);
+  // The call never ends, so closing would wait for it.
+  stage.lines = { ...stage.lines, close: async () => undefined };
+});
+
+test("many requests of one name at once are all kept while the store answers", async () => {
+  const stage = await openStage({});
+  const sent = Array.from({ length: 40 }, (_, at) =>
+    exchange(stage.lines, requestOf(bodyOf([user(`Go ${at}.`)]), session), answered("Gone.")),
+  );
+  const notes = (await Promise.all(sent)).map(({ note }) => note);
+  expect(notes.filter((note) => note.startsWith("bypassed"))).toEqual([]);
+  await stage.lines.close();
+  expect(await stage.sessions()).toHaveLength(40);
+  expect(stage.events).toEqual([]);
+});
+
+test("requests that wait for the store hold no more bytes than they may", async () => {
+  const { store, hangs } = failing();
+  const stage = await openStage({ store, mostWait: { keep: 30 }, mostWaiting: 100_000 });
+  hangs.add("list");
+  hangs.add("append");
+  const bodies = Array.from({ length: 8 }, (_, at) => requestOf(bodyOf([user(`${at} ${"x".repeat(40_000)}`)])));
+  const notes: string[] = [];
+  for (const request of bodies) notes.push((await stage.lines.send(request, "tenant-a")).note);
+  expect(notes.filter((note) => note.startsWith("bypassed; reason=slow")).length).toBeGreaterThan(4);
+  stage.lines = { ...stage.lines, close: async () => undefined };
+});

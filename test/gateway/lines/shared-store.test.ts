@@ -5,6 +5,7 @@ import { openStore } from "../../../src/access/open.ts";
 import { isWindrowError } from "../../../src/errors.ts";
 import type { Lines } from "../../../src/gateway/gateway.ts";
 import { openLines } from "../../../src/gateway/lines/lines.ts";
+import { ramStore } from "../../../src/store/ram/ram.ts";
 import type { LinesOptions } from "../../../src/gateway/lines/lines.ts";
 import { faultsOf, runAgent } from "./agent.ts";
 import { openStage, secret, user } from "./stage.ts";
@@ -88,4 +89,57 @@ test("a line that another gateway wrote on is read again by the very request tha
   }
   expect(faults.flat()).toEqual([]);
   expect(await stage.sessions()).toHaveLength(1);
+});
+
+test("a session that is dated in the future hides none that another gateway makes", async () => {
+  const stage = await openStage({ budget });
+  const tomorrow = (): Date => new Date(Date.now() + 86_400_000);
+  const wrong = await another(stage, { now: tomorrow });
+  await runAgent({ rounds: 0, task: "An old one.", lines: () => wrong });
+  await wrong.close();
+  const [one, other] = [await another(stage), await another(stage)];
+  await runAgent({ rounds: 0, task: "Its own.", lines: () => other });
+  const { history } = await runAgent({ rounds: 1, task: "Shared.", lines: () => one });
+  await one.close();
+  history.push(user("Go on."));
+  await runAgent({ rounds: 0, history, lines: () => other });
+  const found = await Promise.all((await stage.sessions()).map(({ metadata }) => stage.messages(metadata.uuid)));
+  expect(found.map(({ length }) => length).toSorted((left, right) => left - right)).toEqual([2, 2, 6]);
+});
+
+test("requests that begin with unknown answers do not each read which sessions there are", async () => {
+  const inner = ramStore();
+  let [lists, now] = [0, 1_000_000];
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (name !== "list") return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      return (...given: Parameters<typeof inner.list>) => {
+        lists++;
+        now += 50;
+        return inner.list(...given);
+      };
+    },
+  });
+  const options = { store, budget, now: () => new Date(now) };
+  const stage = await openStage(options);
+  const asked = async (lines: Lines, task: string): Promise<void> => {
+    const shots = [user(`Is it ${task}?`), { role: "assistant", content: "Yes." }, user(task)];
+    await runAgent({ rounds: 0, history: shots, lines: () => lines });
+  };
+  await asked(stage.lines, "First.");
+  lists = 0;
+  for (let at = 0; at < 20; at++) {
+    await asked(stage.lines, `Case ${at}.`);
+    now += 10;
+  }
+  expect(lists).toBeLessThan(3);
+  const other = await openLines({ secret, mostWait, ...options });
+  const { history } = await runAgent({ rounds: 1, task: "Shared.", lines: () => other });
+  await other.close();
+  now += 1_000;
+  history.push(user("Go on."));
+  await runAgent({ rounds: 0, history, lines: () => stage.lines });
+  const found = await Promise.all((await stage.sessions()).map(({ metadata }) => stage.messages(metadata.uuid)));
+  expect(Math.max(...found.map(({ length }) => length))).toBe(6);
 });
