@@ -38,7 +38,10 @@ test("a piece that does not end holds nobody else", async () => {
   await first;
   const begun: number[] = [];
   const held = deferred<undefined>();
-  const one = crew.run(async () => void (await (begun.push(1), held.promise)));
+  const one = crew.run(async () => {
+    begun.push(1);
+    await held.promise;
+  });
   const two = crew.run(async () => void begun.push(2));
   await new Promise((resolve) => setImmediate(resolve));
   expect(begun).toEqual([1]);
