@@ -1,9 +1,13 @@
 /** A store's place in Redis: how it is asked, what its keys are, and by whose clock it goes. */
 import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
+import { systemClock } from "../shared/clock.ts";
+import { senderOf } from "./client.ts";
 import type { Sender } from "./client.ts";
-import type { Durability } from "./durability.ts";
+import { Durability } from "./durability.ts";
+import { keysOf } from "./keys.ts";
 import type { StoreKeys } from "./keys.ts";
+import type { RedisStoreOptions } from "./options.ts";
 
 /** The place of a store. */
 export interface RedisPlace {
@@ -14,6 +18,23 @@ export interface RedisPlace {
   /** Milliseconds since 1970, by the store's clock, else by the server's. */
   readonly now: () => Promise<number>;
   readonly durability: Durability;
+}
+
+/** The place of a store with these options. */
+export function placeOf(
+  { client, prefix = "windrow:", clock, durability = "strict" }: RedisStoreOptions,
+  server: { readonly location: string; readonly owned: boolean },
+): RedisPlace {
+  const sender = senderOf(client, server);
+  const { location } = server;
+  const serverTime = async (): Promise<number> => {
+    const [seconds, micros] = (await sender.send("TIME")) as readonly string[];
+    return 1_000 * Number(seconds) + Math.floor(Number(micros) / 1_000);
+  };
+  return {
+    ...{ sender, keys: keysOf(prefix), location, now: clock ? async () => clock.now() : serverTime },
+    durability: new Durability(sender, durability, location, clock ?? systemClock),
+  };
 }
 
 /**

@@ -16,6 +16,7 @@ import { HeldSessions } from "../shared/held-sessions.ts";
 import { ownerOf } from "../shared/holder.ts";
 import { cannotStore, durableCapabilities, prepareMetadata, prepareRecord } from "../shared/prepare.ts";
 import { prepareState, readRecord } from "../shared/prepare.ts";
+import { UnderWay } from "../shared/under-way.ts";
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { recounted } from "../shared/recount.ts";
@@ -27,10 +28,8 @@ import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Reco
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
 import type { UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
-import { senderOf } from "./client.ts";
+import { placeOf } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { Durability } from "./durability.ts";
-import { keysOf } from "./keys.ts";
 import { hashOfSession, logKey, readCounters, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
@@ -70,7 +69,7 @@ class RedisStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly holding: StoreHolding = {
     holder: async (scope, id) => holdingOf(await this.#find(scope, id)),
-    unlock: async (scope, id, options = {}) => this.#unlock(scope, id, options),
+    unlock: async (scope, id, options = {}) => this.#takings.of(() => this.#unlock(scope, id, options)),
   };
   readonly checkup: StoreCheckup = {
     examine: (options, signal) => this.#examine(options, signal),
@@ -81,12 +80,13 @@ class RedisStore implements Store {
   };
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => dumpSession(this.#place, await this.#find(scope, id)),
-    restore: async (scope, dump, signal) => {
-      await this.#assured();
-      await this.#heart.beat();
-      const target = { place: this.#place, mask: this.#mask, holder: this.#newHolder(1), worker: this.#heart.id };
-      return restoreSession(target, scope, dump, signal);
-    },
+    restore: async (scope, dump, signal) =>
+      this.#takings.of(async () => {
+        await this.#assured();
+        await this.#heart.beat();
+        const target = { place: this.#place, mask: this.#mask, holder: this.#newHolder(1), worker: this.#heart.id };
+        return restoreSession({ ...target, heart: this.#heart, underWay: this.#restoring }, scope, dump, signal);
+      }),
   };
   readonly upkeep: Upkeep;
   readonly #place: RedisPlace;
@@ -99,22 +99,13 @@ class RedisStore implements Store {
     (held) => this.#letGo(held),
   );
   readonly #damaged = new DamageList();
+  readonly #takings = new UnderWay();
+  readonly #restoring = new Set<string>();
   #closing: Promise<void> | undefined;
 
   constructor(options: RedisStoreOptions, server: { readonly location: string; readonly owned: boolean }) {
-    const { client, prefix = "windrow:", mask = createMask(), clock, durability = "strict" } = options;
-    const sender = senderOf(client, server);
-    const serverTime = async (): Promise<number> => {
-      const [seconds, micros] = (await sender.send("TIME")) as readonly string[];
-      return 1_000 * Number(seconds) + Math.floor(Number(micros) / 1_000);
-    };
-    const keys = keysOf(prefix);
-    this.#place = {
-      ...{ sender, keys, location: server.location, now: clock ? async () => clock.now() : serverTime },
-      durability: new Durability(sender, durability, server.location, clock ?? systemClock),
-    };
-    this.#mask = mask;
-    this.#clock = clock ?? systemClock;
+    const { mask = createMask(), clock = systemClock } = options;
+    [this.#place, this.#mask, this.#clock] = [placeOf(options, server), mask, clock];
     this.#writer = new GroupWriter(appendTo(this.#place));
     this.#heart = new Heart({ send: beat(this.#place), forget: forgetBeat(this.#place) }, this.#clock);
     this.capabilities = { ...durableCapabilities(mask), inOrder: true };
@@ -125,7 +116,11 @@ class RedisStore implements Store {
     });
   }
 
-  async create(scope: Scope, session: NewSession): Promise<Lock> {
+  create(scope: Scope, session: NewSession): Promise<Lock> {
+    return this.#takings.of(() => this.#create(scope, session));
+  }
+
+  async #create(scope: Scope, session: NewSession): Promise<Lock> {
     await this.#assured();
     const id = sessionId(session.uuid);
     const metadata = prepareMetadata(this.#mask, scope, session);
@@ -135,7 +130,13 @@ class RedisStore implements Store {
     const inserted = insertRow(this.#place, { metadata, state, holder, worker: this.#heart.id });
     const isMade = await this.#heart.taking(inserted, () => letGoOf(this.#place, id, holder));
     if (!isMade) throw alreadyExists(id);
-    return this.#hold(scope, { id, revision: 0 }, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
+    const known = { counters: { seqs: noCounts(), pos: 0 }, missing: [] };
+    const lock = this.#hold(scope, { id, revision: 0 }, holder, known);
+    if (this.#closing) {
+      await lock.release();
+      throw storeClosed();
+    }
+    return lock;
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
@@ -150,7 +151,11 @@ class RedisStore implements Store {
     }
   }
 
-  async lock(scope: Scope, id: string): Promise<Lock> {
+  lock(scope: Scope, id: string): Promise<Lock> {
+    return this.#takings.of(() => this.#lock(scope, id));
+  }
+
+  async #lock(scope: Scope, id: string): Promise<Lock> {
     await this.#alive();
     const row = await this.#writable(scope, id);
     const owner = heldBy(row);
@@ -166,7 +171,7 @@ class RedisStore implements Store {
     const keys = this.#place.keys.of(row.id);
     const taking = takeRow(this.#place, row, { holder, worker: this.#heart.id });
     const taken = await this.#heart.taking(taking, () => letGoOf(this.#place, row.id, holder));
-    if (!taken) return this.lock(scope, row.id);
+    if (!taken) return this.#lock(scope, row.id);
     const { head, revision, state } = taken;
     let lock: Lock | undefined;
     try {
@@ -178,6 +183,7 @@ class RedisStore implements Store {
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder)
         await this.setState(lock, await recounted(row, state, (log) => rowsOf(this.#place, logKey(keys, log))));
+      this.#open();
       return lock;
     } catch (error) {
       if (lock) await lock.release();
@@ -251,6 +257,7 @@ class RedisStore implements Store {
 
   async #close(): Promise<void> {
     try {
+      await this.#takings.settled();
       await this.#held.releaseAll();
     } finally {
       await this.#heart.stop();

@@ -83,17 +83,30 @@ redis.call('HSET', KEYS[1], 'state', ARGV[5], 'status', ARGV[6], 'generation', A
 redis.call('HDEL', KEYS[1], 'holder', 'worker')
 return 1`;
 
-/** KEYS: session, logs. ARGV: log, id and line of each line. Adds lines to a session that is being restored. */
+/**
+ * KEYS: session, logs. ARGV: the mark of the restore, how many lines were added before, and log, id and line of each line.
+ * Adds lines to a session that is being restored; answers 0 where it is another, or lacks lines. Lines that are there already
+ * are not added again.
+ */
 export const stageScript = `
-if redis.call('HGET', KEYS[1], 'restoring') ~= ARGV[1] then return 0 end
-for i = 2, #ARGV, 3 do redis.call('XADD', KEYS[1 + tonumber(ARGV[i])], ARGV[i + 1], 'line', ARGV[i + 2]) end
+local s = redis.call('HMGET', KEYS[1], 'restoring', 'staged')
+local staged, after = s[2] or '0', string.format('%.0f', ARGV[2] + (#ARGV - 2) / 3)
+if s[1] ~= ARGV[1] then return 0 end
+if staged == after then return 1 end
+if staged ~= ARGV[2] then return 0 end
+for i = 3, #ARGV, 3 do redis.call('XADD', KEYS[1 + tonumber(ARGV[i])], ARGV[i + 1], 'line', ARGV[i + 2]) end
+redis.call('HSET', KEYS[1], 'staged', after)
 return 1`;
 
-/** KEYS: session. ARGV: the mark of the restore, head. Shows a session that was restored; it is then the newest taking. */
+/**
+ * KEYS: session. ARGV: the mark of the restore, head, how many lines were added. Shows a session that was restored; it is then
+ * the newest taking.
+ */
 export const showScript = `
-local s = redis.call('HMGET', KEYS[1], 'restoring', 'taking')
+local s = redis.call('HMGET', KEYS[1], 'restoring', 'taking', 'staged')
 if s[1] ~= ARGV[1] then return (not s[1] and s[2] == ARGV[1]) and 1 or 0 end
-redis.call('HDEL', KEYS[1], 'restoring', 'holder', 'worker')
+if (s[3] or '0') ~= ARGV[3] then return 0 end
+redis.call('HDEL', KEYS[1], 'restoring', 'staged', 'holder', 'worker')
 redis.call('HSET', KEYS[1], 'generation', '0', 'head', ARGV[2], 'taking', ARGV[1])
 return 1`;
 

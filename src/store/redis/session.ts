@@ -8,6 +8,7 @@ import type { RemoteHolder } from "../shared/remote.ts";
 import { formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import { run } from "./database.ts";
+import type { Sender } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
 import { createScript, endScript, letGoScript, takeScript } from "./scripts.ts";
 
@@ -75,15 +76,18 @@ export async function* listRows(place: RedisPlace, scope: Scope, query: ListQuer
   const { sender, keys } = place;
   const set = keys.sessions(scope);
   let left = query.limit ?? Number.POSITIVE_INFINITY;
-  let last: string | undefined;
-  for (let from = 0; left > 0;) {
-    // Sessions that were made meanwhile stand before those that were given.
-    if (last !== undefined) from = Number((await sender.send("ZRANK", set, last)) ?? from - 1) + 1;
-    const ids = (await sender.send("ZRANGE", set, from, from + pageSize - 1)) as readonly string[];
+  let last: Listed = { id: "", score: "-inf" };
+  for (let size = pageSize; left > 0;) {
+    // By place, not by rank: sessions come and go before the one that was given last.
+    const page = await listedFrom(sender, set, last.score, size);
+    const ids = page.filter(({ id, score }) => score !== last.score || id > last.id).map(({ id }) => id);
+    const isLast = page.length < size;
+    // More sessions than a page has were made in one millisecond.
+    size = ids.length === 0 ? 2 * size : pageSize;
+    last = page.at(-1) ?? last;
     const found = await Promise.all(ids.map((id) => rowOrFault(place, id)));
     for (const [index, row] of found.entries()) {
       const id = ids[index] ?? "";
-      last = id;
       if (row instanceof WindrowError) query.unreadable?.(id, row);
       if (!row || row instanceof WindrowError || row.restoring !== undefined) continue;
       if (!inScope(scope, row.metadata)) continue;
@@ -91,9 +95,21 @@ export async function* listRows(place: RedisPlace, scope: Scope, query: ListQuer
       yield row;
       if (--left <= 0) return;
     }
-    if (ids.length < pageSize) return;
-    from += ids.length;
+    if (isLast) return;
   }
+}
+
+/** A session in a list: its id, and minus the milliseconds of its creation. */
+interface Listed {
+  readonly id: string;
+  readonly score: string;
+}
+
+async function listedFrom(sender: Sender, set: string, from: string, size: number): Promise<readonly Listed[]> {
+  // A client answers with pairs, or with ids and scores in turn.
+  const reply = (await sender.send("ZRANGEBYSCORE", set, from, "+inf", "WITHSCORES", "LIMIT", 0, size)) as unknown[];
+  const texts = reply.flat().map(String);
+  return texts.flatMap((id, at) => (at % 2 === 0 ? [{ id, score: texts[at + 1] ?? "" }] : []));
 }
 
 async function rowOrFault(place: RedisPlace, id: string): Promise<SessionRow | WindrowError | undefined> {

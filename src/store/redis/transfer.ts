@@ -14,6 +14,7 @@ import type { RedisPlace } from "./database.ts";
 import { logKey, logNumber, rowsOf } from "./log.ts";
 import { dropStagedScript, showScript, stageScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
+import type { Heart } from "../shared/remote.ts";
 import { findRow, makeHash, readHash } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 
@@ -25,6 +26,9 @@ const batchLines = 1_024;
 export interface RestoreTarget extends RowHolder {
   readonly place: RedisPlace;
   readonly mask: Mask;
+  readonly heart: Pick<Heart, "taking" | "lettingGo">;
+  /** The marks of the restores that this store is at. */
+  readonly underWay: Set<string>;
 }
 
 /** A session as it is now; what is added while it is read does not belong to it. */
@@ -68,51 +72,60 @@ export async function restoreSession(
     if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
     return compareExisting(admitted, await dumpSession(place, existing));
   }
-  const owner = existing && heldBy(existing);
+  const isRemnant = existing?.hash.worker === target.worker && !target.underWay.has(existing.restoring ?? "");
+  // A restore of this very store that was cut short left it: nobody writes it.
+  const owner = existing && !isRemnant && heldBy(existing);
   if (owner) throw busy(owner);
   if (existing) await run(place, dropStagedScript, all, [existing.restoring ?? ""]);
   const { metadata, state } = admitted;
   const mark = randomUUID();
+  const drop = async (): Promise<boolean> => Number(await run(place, dropStagedScript, all, [mark])) === 1;
+  target.underWay.add(mark);
   // First the list, then the session: a list that names a session that is not there is read past.
   await place.sender.send("ZADD", place.keys.sessions(scope), -(Date.parse(metadata.createdAt) || 0), dump.id);
   try {
-    const isMade = await makeHash(place, dump.id, target, {
+    const made = makeHash(place, dump.id, target, {
       ...{ metadata: page(admitted.dump.metadata), state: page(admitted.dump.state), status: state.status },
       ...{ generation: 1, head: 0, restoring: mark },
     });
+    const isMade = await target.heart.taking(made, drop);
     if (!isMade) throw alreadyExists(dump.id);
     const weighed = weigh(admitted.dump);
-    const head = await writeLines(place, weighed.dump, mark, signal);
-    if (Number(await run(place, showScript, [keys.session], [mark, head])) !== 1) throw takenOver(dump.id);
+    const { head, count } = await writeLines(place, weighed.dump, mark, signal);
+    if (Number(await run(place, showScript, [keys.session], [mark, head, count])) !== 1) throw takenOver(dump.id);
     await place.durability.safe(async () => {
       const { taking, restoring } = await readHash(place, keys.session);
       return taking === mark && restoring === undefined;
     });
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {
-    // What cannot be removed now is hidden from readers; the next try removes it.
-    await run(place, dropStagedScript, all, [mark]).catch(() => undefined);
+    // What cannot be removed now is hidden from readers, and removed when the server can be asked, or by the next try.
+    await target.heart.lettingGo(async () => void (await drop())).catch(() => undefined);
     throw error;
+  } finally {
+    target.underWay.delete(mark);
   }
 }
 
-/** @returns the highest place of all lines */
+/** @returns the highest place of all lines, and how many there are */
 async function writeLines(
   place: RedisPlace,
   dump: SessionDump,
   mark: string,
   signal: AbortSignal | undefined,
-): Promise<number> {
+): Promise<{ readonly head: number; readonly count: number }> {
   const { session, logs } = place.keys.of(dump.id);
   let batch: (string | number)[] = [];
-  let [characters, head] = [0, 0];
+  let [characters, head, count] = [0, 0, 0];
   let before = { log: "", seq: 0, twin: 0 };
   const write = async (): Promise<void> => {
     const values = batch;
     batch = [];
     characters = 0;
     if (values.length === 0) return;
-    if (Number(await run(place, stageScript, [session, ...logs], [mark, ...values])) !== 1) throw takenOver(dump.id);
+    const isAdded = Number(await run(place, stageScript, [session, ...logs], [mark, count, ...values])) === 1;
+    if (!isAdded) throw takenOver(dump.id);
+    count += values.length / 3;
   };
   for await (const { log, line } of dump.lines()) {
     if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
@@ -125,7 +138,7 @@ async function writeLines(
     if (characters >= batchCharacters || batch.length >= 3 * batchLines) await write();
   }
   await write();
-  return head;
+  return { head, count };
 }
 
 function takenOver(id: string): WindrowError {
