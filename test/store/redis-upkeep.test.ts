@@ -283,7 +283,13 @@ describe.skipIf(!hasRedis)("an erasure", () => {
     const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
     await expect(erase(other, [id], { elsewhere })).rejects.toThrow("reached");
     expect(await upkeepOfOther().unerased(everybody)).toEqual([id]);
-    const lock = await other.create(everybody, newSession({ uuid: id }));
+    const anew = newSession({ uuid: id });
+    await expect(other.create(everybody, anew)).rejects.toMatchObject({ code: "session-busy" });
+    // As where it is made in the moment between the look and the note.
+    const note = String(await admin.call("HGET", "windrow:erasing", id));
+    await admin.call("HDEL", "windrow:erasing", id);
+    const lock = await other.create(everybody, anew);
+    await admin.call("HSET", "windrow:erasing", id, note);
     await other.append(lock, [messageRecord("newer")]);
     await lock.release();
     await upkeepOfOther().keep(everybody, id, mark("hold"));

@@ -1,5 +1,6 @@
 /** Two hashes of a Redis store that name sessions: those in the trash, and those whose erasure is under way. */
 import type { Scope } from "../scope.ts";
+import { beingErased } from "../shared/rules.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { forgetScript } from "./scripts.ts";
@@ -36,6 +37,15 @@ export async function allIn(place: RedisPlace, key: string): Promise<ReadonlyMap
 /** Forgets a name, unless it is another by now. */
 export async function forgetName(place: RedisPlace, key: string, id: string, text: string): Promise<void> {
   await run(place, forgetScript, [key], [id, text]);
+}
+
+/**
+ * Refuses an id whose erasure was begun and has not ended.
+ *
+ * @throws WindrowError `session-busy`
+ */
+export async function checkErasing({ sender, keys }: RedisPlace, id: string): Promise<void> {
+  if (Number(await sender.send("HEXISTS", keys.erasing, id)) === 1) throw beingErased(id);
 }
 
 /** The owner of a session, without the rest of its metadata. */

@@ -16,7 +16,6 @@ import { HeldSessions } from "../shared/held-sessions.ts";
 import { ownerOf } from "../shared/holder.ts";
 import { cannotStore, durableCapabilities, prepareMetadata, prepareRecord } from "../shared/prepare.ts";
 import { prepareState, readRecord } from "../shared/prepare.ts";
-import { UnderWay } from "../shared/under-way.ts";
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { recounted } from "../shared/recount.ts";
@@ -37,6 +36,7 @@ import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
 import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows } from "./session.ts";
 import { newTaker, takeRow } from "./session.ts";
 import type { SessionRow, Taker } from "./session.ts";
+import { checkErasing } from "./named.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { redisUpkeep } from "./upkeep.ts";
 import { appendTo } from "./writer.ts";
@@ -69,7 +69,7 @@ class RedisStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly holding: StoreHolding = {
     holder: async (scope, id) => holdingOf(await this.#find(scope, id)),
-    unlock: async (scope, id, options = {}) => this.#takings.of(() => this.#unlock(scope, id, options)),
+    unlock: async (scope, id, options = {}) => this.#heart.during(() => this.#unlock(scope, id, options)),
   };
   readonly checkup: StoreCheckup = {
     examine: (options, signal) => this.#examine(options, signal),
@@ -81,7 +81,7 @@ class RedisStore implements Store {
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => dumpSession(this.#place, await this.#find(scope, id)),
     restore: async (scope, dump, signal) =>
-      this.#takings.of(async () => {
+      this.#heart.during(async () => {
         await this.#assured();
         await this.#heart.beat();
         const target = { place: this.#place, mask: this.#mask, holder: this.#newHolder(1), worker: this.#heart.id };
@@ -99,7 +99,6 @@ class RedisStore implements Store {
     (held) => this.#letGo(held),
   );
   readonly #damaged = new DamageList();
-  readonly #takings = new UnderWay();
   readonly #restoring = new Set<string>();
   #closing: Promise<void> | undefined;
 
@@ -117,12 +116,13 @@ class RedisStore implements Store {
   }
 
   create(scope: Scope, session: NewSession): Promise<Lock> {
-    return this.#takings.of(() => this.#create(scope, session));
+    return this.#heart.during(() => this.#create(scope, session));
   }
 
   async #create(scope: Scope, session: NewSession): Promise<Lock> {
     await this.#assured();
     const id = sessionId(session.uuid);
+    await checkErasing(this.#place, id);
     const metadata = prepareMetadata(this.#mask, scope, session);
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
@@ -152,7 +152,7 @@ class RedisStore implements Store {
   }
 
   lock(scope: Scope, id: string): Promise<Lock> {
-    return this.#takings.of(() => this.#lock(scope, id));
+    return this.#heart.during(() => this.#lock(scope, id));
   }
 
   async #lock(scope: Scope, id: string): Promise<Lock> {
@@ -257,7 +257,6 @@ class RedisStore implements Store {
 
   async #close(): Promise<void> {
     try {
-      await this.#takings.settled();
       await this.#held.releaseAll();
     } finally {
       await this.#heart.stop();

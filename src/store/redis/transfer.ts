@@ -12,6 +12,7 @@ import type { DumpedLine, LogName, Restored, Scope, SessionDump } from "../store
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { logKey, logNumber, rowsOf } from "./log.ts";
+import { checkErasing } from "./named.ts";
 import { dropStagedScript, showScript, stageScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
@@ -67,6 +68,7 @@ export async function restoreSession(
   const keys = place.keys.of(dump.id);
   const all = [keys.session, ...keys.logs];
   const admitted = admit(scope, target.mask, dump);
+  await checkErasing(place, dump.id);
   const existing = await findRow(place, keys.session, dump.id);
   if (existing && existing.restoring === undefined) {
     if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
