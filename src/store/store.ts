@@ -295,7 +295,7 @@ export interface Store {
   /**
    * Makes a session in state `initializing`, locked for the caller. Never overwrites: an id that exists, in any scope,
    * is refused with `session-exists`; an id that is no UUID with `session-id-invalid`; one whose erasure was begun and has
-   * not ended with `session-busy`, but in a store that tells both sessions apart.
+   * not ended with `session-busy`.
    */
   create(scope: Scope, session: NewSession): Promise<Lock>;
 
