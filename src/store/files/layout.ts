@@ -59,6 +59,7 @@ export function hasNoLog(
   { folder, completed = false }: Pick<Place, "folder"> & Partial<Place>,
   disk: Disk = systemDisk,
 ): boolean {
-  const names = Object.values(kindFiles).map((name) => join(folder, name));
-  return !completed && !names.some((path) => disk.exists(path) || disk.exists(`${path}${archiveEnding}`));
+  if (completed) return false;
+  const paths = Object.values(kindFiles).map((name) => join(folder, name));
+  return !paths.some((path) => disk.exists(path) || disk.exists(`${path}${archiveEnding}`));
 }

@@ -130,15 +130,22 @@ function firstChecked(bytes: Buffer, start: number): { start: number; end: numbe
 
 /** The object these bytes are: with a checksum that holds, or without one (a line of another program). */
 function parseObject(bytes: Buffer): JsonObject | undefined {
-  const tail = crcTail.exec(bytes.toString("latin1", Math.max(0, bytes.length - crcTailBytes)));
-  return tail ? parseChecked(bytes) : parseJson(bytes);
+  const crc = checksumIn(bytes);
+  return crc === undefined || holds(bytes, crc) ? parseJson(bytes) : undefined;
 }
 
 function parseChecked(bytes: Buffer): JsonObject | undefined {
-  const covered = bytes.length - crcTailBytes;
-  const tail = crcTail.exec(bytes.toString("latin1", covered));
-  if (!tail || crc32(bytes.subarray(0, covered)) !== Number.parseInt(tail[1] ?? "", 16)) return undefined;
-  return parseJson(bytes);
+  const crc = checksumIn(bytes);
+  return crc !== undefined && holds(bytes, crc) ? parseJson(bytes) : undefined;
+}
+
+/** The checksum at the end of a line. */
+function checksumIn(bytes: Buffer): string | undefined {
+  return crcTail.exec(bytes.toString("latin1", Math.max(0, bytes.length - crcTailBytes)))?.[1];
+}
+
+function holds(bytes: Buffer, crc: string): boolean {
+  return crc32(bytes.subarray(0, bytes.length - crcTailBytes)) === Number.parseInt(crc, 16);
 }
 
 function parseJson(bytes: Buffer): JsonObject | undefined {

@@ -7,7 +7,7 @@ import { decodeRecord } from "../../format/record.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
 import { BadLine } from "../../format/fields.ts";
-import type { ParsedLine, RawLine } from "../../format/lines.ts";
+import type { RawLine } from "../../format/lines.ts";
 import { linesBackward, linesForward, parseLine } from "../../format/lines.ts";
 import { offsetOfSeq } from "../../format/seq-offset.ts";
 import { inspectTail } from "./tail.ts";
@@ -29,8 +29,8 @@ const keptBytes = 256 * 1024;
 
 /** A line, taken apart. */
 interface ReadLine {
-  readonly raw: RawLine;
-  readonly parsed: ParsedLine;
+  readonly records: readonly Found[];
+  readonly damaged: readonly Damage[];
 }
 
 /**
@@ -53,8 +53,9 @@ export async function* readRecords(
   let skip = found.skip;
   let left = query.limit ?? Number.POSITIVE_INFINITY;
   if (left === 0 || query.last === 0) return;
-  for await (const line of found.lines ?? parsedLines(file, found.start, stop, disk)) {
-    for (const found of recordsOf(query.kind, line, damaged)) {
+  for await (const line of found.lines ?? readLines(file, query.kind, { start: found.start, stop }, disk)) {
+    for (const span of line.damaged) damaged(span);
+    for (const found of line.records) {
       if (!isAskedFor(query, found.record)) continue;
       if (skip > 0) {
         skip -= 1;
@@ -67,8 +68,13 @@ export async function* readRecords(
   }
 }
 
-async function* parsedLines(file: number, start: number, end: number, disk: Disk): AsyncGenerator<ReadLine> {
-  for await (const raw of linesForward(file, start, end, disk)) yield { raw, parsed: parseLine(raw.bytes) };
+async function* readLines(
+  file: number,
+  kind: RecordKind,
+  { start, stop }: { readonly start: number; readonly stop: number },
+  disk: Disk,
+): AsyncGenerator<ReadLine> {
+  for await (const raw of linesForward(file, start, stop, disk)) yield readLine(kind, raw);
 }
 
 function endOf(file: number, extent: Extent, disk: Disk): number {
@@ -95,10 +101,10 @@ function newest(
   let count = 0;
   let offset = stop;
   for (const raw of linesBackward(file, start, stop, disk)) {
-    const line = { raw, parsed: parseLine(raw.bytes) };
+    const line = readLine(query.kind, raw);
     offset = raw.offset;
     if (stop - offset <= keptBytes) lines.push(line);
-    for (const { record } of recordsOf(query.kind, line, () => undefined)) count += isAskedFor(query, record) ? 1 : 0;
+    for (const { record } of line.records) count += isAskedFor(query, record) ? 1 : 0;
     if (count >= last) break;
   }
   const skip = Math.max(0, count - last);
@@ -116,9 +122,10 @@ interface Found {
   readonly blobs: readonly BlobName[];
 }
 
-function recordsOf(kind: RecordKind, { raw, parsed }: ReadLine, damaged: (span: Damage) => void): readonly Found[] {
-  for (const span of parsed.damaged) damaged({ offset: raw.offset + span.offset, length: span.length });
-  const found: Found[] = [];
+function readLine(kind: RecordKind, raw: RawLine): ReadLine {
+  const parsed = parseLine(raw.bytes);
+  const damaged = parsed.damaged.map(({ offset, length }) => ({ offset: raw.offset + offset, length }));
+  const records: Found[] = [];
   for (const object of parsed.objects) {
     try {
       const blobs: BlobName[] = [];
@@ -126,13 +133,13 @@ function recordsOf(kind: RecordKind, { raw, parsed }: ReadLine, damaged: (span: 
         blobs.push(name);
         return undefined;
       });
-      found.push({ record, object, blobs });
+      records.push({ record, object, blobs });
     } catch (error) {
       if (!(error instanceof BadLine)) throw error;
-      damaged({ offset: raw.offset, length: raw.bytes.length });
+      damaged.push({ offset: raw.offset, length: raw.bytes.length });
     }
   }
-  return found;
+  return { records, damaged };
 }
 
 async function withBlobs(kind: RecordKind, { object, blobs }: Found, load: LoadBlob): Promise<StoredRecord> {
