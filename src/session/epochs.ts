@@ -15,6 +15,7 @@ import type { SessionContext } from "./context.ts";
 import { EpochWriter } from "./epoch-writer.ts";
 import type { EpochBase } from "../window/epoch/lines.ts";
 import { SentLog } from "./sent.ts";
+import { isTextAlone } from "../window/text-alone.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
 
 /** Gives a message as the process was given it that wrote it. */
@@ -205,6 +206,7 @@ export class Epochs {
   async #reread(state: WindowState): Promise<Composer> {
     const { id, store, scope } = this.#context;
     const given = new Map(this.#composer.messages.map(({ seq, message }: NumberedMessage) => [seq, message]));
+    for (const [seq, message] of given) if (isTextAlone(message)) given.delete(seq);
     const { strategy } = this.#context.composer;
     const composer = new Composer({ ...this.#context.composer, state });
     const turns = new Turns();

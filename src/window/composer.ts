@@ -74,7 +74,10 @@ export class Composer {
     return this.#last;
   }
 
-  /** The fed messages that are in the window, whole or in part, and those from the horizon on, as they were given. */
+  /**
+   * The fed messages that are in the window, whole or in part, as they were given, and those from the horizon on; old ones
+   * of those may lack their images, files and reasoning.
+   */
   get messages(): readonly NumberedMessage[] {
     return this.#log.behindOthers(this.#history.raw);
   }

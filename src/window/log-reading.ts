@@ -3,6 +3,7 @@ import type { Message } from "../message/message.ts";
 import { resultText } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { Work } from "../turns.ts";
+import { lengthBeside, textAlone } from "./text-alone.ts";
 
 /**
  * Characters behind which a message is too old to be read for a digest: about 300,000 tokens, where a line's worth is a
@@ -10,7 +11,13 @@ import type { Work } from "../turns.ts";
  */
 export const horizonLength = 1_200_000;
 
-/** The part of the log that a pass may read: every message from the horizon on, oldest first. */
+/** Characters of images, files and reasoning that the log has in memory at most; the oldest then go, and their texts stay. */
+const mostBeside = 4_000_000;
+
+/**
+ * The part of the log that a pass may read: every message from the horizon on, oldest first. Where images, files and
+ * reasoning are many, the oldest of them are left out.
+ */
 export interface LogBehind {
   readonly messages: readonly NumberedMessage[];
   /** The log from an earlier horizon on, until the epoch of this one stands. */
@@ -25,6 +32,8 @@ export class LogReading {
   #waiting: NumberedMessage[] = [];
   #messages: NumberedMessage[] = [];
   #length = 0;
+  /** Characters beside texts and calls. */
+  #beside = 0;
   #horizon = 1;
   #behind: LogBehind & { readonly messages: NumberedMessage[]; before?: LogBehind | undefined } = { messages: [] };
   #unfed: Unfed | undefined;
@@ -50,8 +59,28 @@ export class LogReading {
       this.#messages.push(numbered);
       this.#behind.messages.push(numbered);
       this.#length += lengthOf(numbered.message);
+      this.#beside += lengthBeside(numbered.message);
     }
     this.#waiting = [];
+    if (this.#beside > mostBeside) this.#lighten();
+  }
+
+  /** Leaves out the oldest images, files and reasoning, until half of what it may have of them is left. */
+  #lighten(): void {
+    const bare = new Map<Message, Message>();
+    for (const { message } of this.#messages) {
+      if (this.#beside <= mostBeside / 2) break;
+      const length = lengthBeside(message);
+      if (length === 0) continue;
+      bare.set(message, textAlone(message));
+      this.#beside -= length;
+    }
+    for (const messages of [this.#messages, this.#behind.messages]) {
+      for (const [index, { seq, message }] of messages.entries()) {
+        const light = bare.get(message);
+        if (light) messages[index] = { seq, message: light };
+      }
+    }
   }
 
   /** Takes the messages that were not fed, which may stand between those that were. */
@@ -63,14 +92,19 @@ export class LogReading {
     this.take(horizon);
     this.#messages = [...found, ...this.#messages].toSorted((left, right) => left.seq - right.seq);
     this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= this.#horizon) };
-    for (const { message } of found) this.#length += lengthOf(message);
+    for (const { message } of found) {
+      this.#length += lengthOf(message);
+      this.#beside += lengthBeside(message);
+    }
+    if (this.#beside > mostBeside) this.#lighten();
   }
 
-  /** Others' messages that are older than all of the log that is known, and these, also those that wait. */
+  /** Others' messages that are older than all of the log that is known, and the log's, also those that wait. */
   behindOthers(others: readonly NumberedMessage[]): readonly NumberedMessage[] {
     const messages = [...this.#messages, ...this.#waiting];
     const first = messages[0]?.seq ?? Infinity;
-    return [...others.filter(({ seq }) => seq < first), ...messages];
+    const whole = new Map(others.map((numbered) => [numbered.seq, numbered]));
+    return [...others.filter(({ seq }) => seq < first), ...messages.map((own) => whole.get(own.seq) ?? own)];
   }
 
   /** The messages from a horizon on. One object for as long as it stands, to which messages are added. */
@@ -87,6 +121,7 @@ export class LogReading {
     if ((this.#messages[0]?.seq ?? Infinity) >= horizon) return;
     this.#messages = this.#messages.filter(({ seq }) => seq >= horizon);
     this.#length = this.#messages.reduce((sum, { message }) => sum + lengthOf(message), 0);
+    this.#beside = this.#messages.reduce((sum, { message }) => sum + lengthBeside(message), 0);
   }
 
   /** The horizon of the epoch after one with this horizon: it moves on where twice as much as it allows is known. */

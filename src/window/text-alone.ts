@@ -1,0 +1,77 @@
+/** Messages as a digest reads them: without what no line is made of. */
+import type { Message, Part, ResultContent } from "../message/message.ts";
+
+const lengths = new WeakMap<Message, number>();
+
+/** Characters of a message beside its texts and calls: images, files, reasoning, and what a provider brought. */
+export function lengthBeside(message: Message): number {
+  let length = lengths.get(message);
+  if (length === undefined) lengths.set(message, (length = sum(message.parts, besidePart)));
+  return length;
+}
+
+function besidePart(part: Part): number {
+  const own = "opaque" in part && part.opaque !== undefined ? JSON.stringify(part.opaque).length : 0;
+  switch (part.type) {
+    case "reasoning":
+      return own + part.text.length + (part.signature?.length ?? 0);
+    case "tool-result":
+      return own + (typeof part.content === "string" ? 0 : sum(part.content, besidePart));
+    case "image":
+    case "file":
+      return own + (part.data?.length ?? 0) + (part.url?.length ?? 0);
+    case "opaque":
+      return JSON.stringify(part.data).length;
+    default:
+      return own;
+  }
+}
+
+function sum<T>(items: readonly T[], lengthOf: (item: T) => number): number {
+  return items.reduce((all, item) => all + lengthOf(item), 0);
+}
+
+const bare = new WeakSet<Message>();
+
+/** A message with its texts and its calls alone; of an image, a file and a provider's part the place is left. */
+export function textAlone(message: Message): Message {
+  const copy = { ...message, parts: message.parts.flatMap(barePart) };
+  bare.add(copy);
+  return copy;
+}
+
+/** Whether a message is one that {@link textAlone} made: it is not what was given. */
+export function isTextAlone(message: Message): boolean {
+  return bare.has(message);
+}
+
+function barePart(part: Part): readonly Part[] {
+  if (besidePart(part) === 0) return [part];
+  switch (part.type) {
+    case "reasoning":
+      return [];
+    case "tool-call": {
+      const { opaque: _, ...bare } = part;
+      return [bare];
+    }
+    case "tool-result": {
+      const { opaque: _, ...bare } = part;
+      return [{ ...bare, content: typeof part.content === "string" ? part.content : part.content.map(bareContent) }];
+    }
+    default:
+      return [bareContent(part)];
+  }
+}
+
+function bareContent(part: ResultContent): ResultContent {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image", mediaType: part.mediaType };
+    case "file":
+      return { type: "file", mediaType: part.mediaType, ...(part.name !== undefined && { name: part.name }) };
+    case "opaque":
+      return { type: "opaque", kind: part.kind, data: null };
+  }
+}

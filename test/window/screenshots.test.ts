@@ -1,0 +1,93 @@
+/** Sessions with many images: those that left the window leave memory, their texts stay, and an undo brings them back. */
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { strategyOf } from "../../src/window/by-name.ts";
+import { Composer } from "../../src/window/composer.ts";
+import { openaiChat } from "../../src/window/provider/profile.ts";
+import type { WindowState } from "../../src/window/window.ts";
+
+const budget = 12_000;
+const imageLength = 400_000;
+const words = "The page shows an order, its price and the button that pays for it. ";
+
+/** A call that looks at a page, and the page as text and image. */
+function step(number: number): readonly Message[] {
+  const callId = `c${number}`;
+  const data = String(number).padStart(8, "A").repeat(imageLength / 8);
+  const text = `Page ${number}: order number ${number * 7919}.\n${words.repeat(4)}`;
+  return [
+    {
+      id: `a${number}`,
+      role: "assistant",
+      parts: [
+        { type: "reasoning", text: `I look at page ${number}.` },
+        { type: "tool-call", callId, name: "screenshot", args: { page: number } },
+      ],
+    },
+    {
+      id: `t${number}`,
+      role: "tool",
+      parts: [
+        {
+          type: "tool-result",
+          callId,
+          name: "screenshot",
+          content: [
+            { type: "text", text },
+            { type: "image", mediaType: "image/png", data, width: 1280, height: 800 },
+          ],
+        },
+      ],
+    },
+  ];
+}
+
+const task: Message = { id: "task", role: "user", parts: [{ type: "text", text: "Find the order that was not paid." }] };
+const messages = [task, ...Array.from({ length: 60 }, (_, number) => step(number)).flat()];
+
+function images(of: readonly Message[]): readonly (string | undefined)[] {
+  return of
+    .flatMap(({ parts }) => parts)
+    .flatMap((part) => (part.type === "tool-result" && typeof part.content !== "string" ? part.content : []))
+    .flatMap((item) => (item.type === "image" ? [item.data] : []));
+}
+
+describe("many images", () => {
+  it("leave memory with the window, and leave every window as it was", () => {
+    const make = (state?: WindowState): Composer =>
+      new Composer({ strategy: strategyOf("adaptive"), profile: openaiChat, counter: estimate, ...(state && { state }) });
+    const live = make();
+    for (const [at, message] of messages.entries()) {
+      live.push(at + 1, message);
+      if (message.role !== "tool") continue;
+      const resumed = at % 20 === 0 ? make(live.state) : undefined;
+      for (const [place, one] of messages.slice(0, at + 1).entries()) resumed?.push(place + 1, one);
+      const again = resumed?.compose({ budget });
+      const composed = live.compose({ budget });
+      if (again) expect(again.report.windowHash).toBe(composed.report.windowHash);
+      expect(images(composed.messages).every((data) => data?.length === imageLength)).toBe(true);
+    }
+    const kept = images(live.messages.map(({ message }) => message)).filter((data) => data !== undefined);
+    expect(live.state.epoch).toBeGreaterThan(2);
+    expect(kept.length).toBeLessThan(25);
+    expect(live.messages.map(({ seq }) => seq)).toEqual(messages.map((_, at) => at + 1));
+  });
+
+  it("come back whole where an epoch is undone", async () => {
+    const manager = await SessionManager.open({ store: ramStore(), strategy: "adaptive", budget });
+    const session = await manager.create();
+    for (const message of messages) {
+      await session.append([message]);
+      if (message.role === "tool") await session.compose();
+    }
+    await session.undo();
+    const { messages: window } = await session.compose({ budget: 200_000 });
+    const shown = images(window);
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.every((data) => data?.length === imageLength)).toBe(true);
+    await manager.close();
+  });
+});
