@@ -1,10 +1,12 @@
 /**
  * An epoch: what composing takes when it opens one, at three budgets, and how long `session.compose` keeps the event loop
- * from its turn. The session grows by a call and its result of some 500 tokens before every compose.
+ * from its turn. The session grows by a call and its result of some 500 tokens before every compose, until a digest no
+ * longer reads its beginning; once with the task as the user's only words, once with more of them at every fourth step.
  *
  *   npm run bench -- epoch
- *   EPOCH_BUDGETS=32000 EPOCH_COUNT=20 npm run bench -- epoch
+ *   EPOCH_BUDGETS=32000 EPOCH_MESSAGES=10000 npm run bench -- epoch
  */
+import type { Message } from "../src/message/message.ts";
 import { SessionManager } from "../src/index.ts";
 import { strategyOf } from "../src/window/by-name.ts";
 import { Composer } from "../src/window/composer.ts";
@@ -23,28 +25,52 @@ const longestHold = 25;
 
 const budgets = (process.env["EPOCH_BUDGETS"] ?? Object.keys(goals).join(",")).split(",").map(Number);
 
-/** Epochs that are measured at each budget, behind as many of the smallest budget that warm the code up. */
-const wanted = Number(process.env["EPOCH_COUNT"] ?? 8);
+/** Epochs and messages that each budget comes to at least; the horizon of a digest moves twice on the way. */
+const fewestEpochs = 8;
+const fewestMessages = Number(process.env["EPOCH_MESSAGES"] ?? 4_000);
+
+/** The sessions that grow, by the messages of their next step. */
+const sessions: Readonly<Record<string, (at: number) => readonly Message[]>> = {
+  "task alone": (at) => step(2 * at),
+  "user's words": (at) => (at % 4 === 0 ? [words(at), ...step(2 * at)] : step(2 * at)),
+};
+
+/** A message of the user's: sentences that change each other. */
+function words(at: number): Message {
+  const port = 3_000 + (at % 50);
+  const text = [
+    `Use port ${port} for the parser service from now on.`,
+    `The limit of module_${at % 97} is ${at * 3} requests a minute.`,
+    `Never change file_${at % 13}.ts without a test.`,
+    `Name the branch parse-${at}.`,
+    `The release is planned for week ${at % 52}.`,
+    `Tell me when readValue takes less than ${at % 40} ms.`,
+  ].join(" ");
+  return { id: `u${at}`, role: "user", parts: [{ type: "text", text }] };
+}
 
 /** A row a budget, and its goals. */
 export async function benchEpoch(): Promise<BenchReport> {
   const rows: BenchRow[] = [];
-  await epochs(Math.min(...budgets), 2 * wanted);
+  await epochs(Math.min(...budgets), sessions["task alone"]!);
   for (const budget of budgets) {
-    const times = await epochs(budget, wanted);
-    const { holds, messages } = await holdsOf(budget, wanted);
-    const [worst, hold] = [Math.max(...times), Math.max(...holds)];
-    rows.push({
-      budget,
-      "epochs": times.length,
-      messages,
-      "median ms": rounded(median(times), 1),
-      "worst ms": rounded(worst, 1),
-      "longest hold ms": rounded(hold, 1),
-    });
-    const most = goals[budget];
-    if (most !== undefined) rows.push(goalRow(`${budget}: worst epoch, ms`, worst, { atMost: most }));
-    rows.push(goalRow(`${budget}: longest hold of the event loop, ms`, hold, { atMost: longestHold }));
+    for (const [session, next] of Object.entries(sessions)) {
+      const { times, messages } = await epochs(budget, next);
+      const [worst, hold] = [Math.max(...times), Math.max(...(await holdsOf(budget, next)))];
+      rows.push({
+        budget,
+        session,
+        "epochs": times.length,
+        messages,
+        "median ms": rounded(median(times), 1),
+        "worst ms": rounded(worst, 1),
+        "longest hold ms": rounded(hold, 1),
+      });
+      const most = goals[budget];
+      const name = `${budget}, ${session}`;
+      if (most !== undefined) rows.push(goalRow(`${name}: worst epoch, ms`, worst, { atMost: most }));
+      rows.push(goalRow(`${name}: longest hold of the event loop, ms`, hold, { atMost: longestHold }));
+    }
   }
   const note =
     "adaptive, counter estimate; by the clock or the processor, whichever says less; a hold: the longest time between two " +
@@ -52,8 +78,15 @@ export async function benchEpoch(): Promise<BenchReport> {
   return { name: "epoch", rows, note: `${note}. ${loadNote()}` };
 }
 
-/** Milliseconds of each compose that opened an epoch. */
-async function epochs(budget: number, count: number): Promise<readonly number[]> {
+function isEnough(count: number, messages: number): boolean {
+  return count >= fewestEpochs && messages >= fewestMessages;
+}
+
+/** Milliseconds of each compose that opened an epoch, and the messages the session came to. */
+async function epochs(
+  budget: number,
+  next: (at: number) => readonly Message[],
+): Promise<{ readonly times: readonly number[]; readonly messages: number }> {
   const composer = new Composer({
     strategy: strategyOf("adaptive"),
     profile: profileOf("openai-chat"),
@@ -62,20 +95,17 @@ async function epochs(budget: number, count: number): Promise<readonly number[]>
   const times: number[] = [];
   let seq = 0;
   for (const message of firstMessages) composer.push(++seq, message);
-  for (let at = 0; times.length < count; at++) {
-    for (const message of step(2 * at)) composer.push(++seq, message);
+  for (let at = 0; !isEnough(times.length, seq); at++) {
+    for (const message of next(at)) composer.push(++seq, message);
     let hasOpened = false;
     const { milliseconds } = await timed(async () => (hasOpened = Boolean(composer.compose({ budget }).report.opened)));
     if (hasOpened) times.push(milliseconds);
   }
-  return times;
+  return { times, messages: seq };
 }
 
-/** The longest time without a turn in each compose of a session that opened an epoch, and the messages it came to. */
-async function holdsOf(
-  budget: number,
-  count: number,
-): Promise<{ readonly holds: readonly number[]; readonly messages: number }> {
+/** The longest time without a turn in each compose of a session that opened an epoch. */
+async function holdsOf(budget: number, next: (at: number) => readonly Message[]): Promise<readonly number[]> {
   return await inFolder(async (folder) => {
     const store = filesStore({ folder, durability: "group" });
     const manager = await SessionManager.open({ store, budget, strategy: "adaptive" });
@@ -83,8 +113,8 @@ async function holdsOf(
     await session.append(firstMessages);
     const holds: number[] = [];
     let messages: number = firstMessages.length;
-    for (let at = 0, before = 0; holds.length < count; at++) {
-      const added = step(2 * at);
+    for (let at = 0, before = 0; !isEnough(holds.length, messages); at++) {
+      const added = next(at);
       await session.append(added);
       messages += added.length;
       const hold = await longestWithoutTurn(() => session.compose());
@@ -94,7 +124,7 @@ async function holdsOf(
     }
     await manager.close();
     await store.close();
-    return { holds, messages };
+    return holds;
   });
 }
 

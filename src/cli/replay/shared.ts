@@ -17,6 +17,8 @@ const program = fileURLToPath(new URL("replay-worker.js", import.meta.url));
 const leastBytes = 2_000_000;
 /** The most threads: each holds a session and its indexes. */
 const mostThreads = 8;
+/** Memory for new objects in each, in MB: more makes a replay no faster, and every thread keeps what it once had. */
+const resourceLimits = { maxYoungGenerationSizeMb: 8 };
 
 /** Whether threads help: several files, and enough in them. */
 export async function isShareable(files: readonly SessionFile[]): Promise<boolean> {
@@ -92,7 +94,7 @@ class Lane {
 
   /** Replays one file. A thread that dies, for want of memory for example, fails this file alone. */
   replay(file: SessionFile, share: (done: number) => void): Promise<SourceResult> {
-    const worker = (this.#worker ??= new Worker(program, { workerData: this.#flags }));
+    const worker = (this.#worker ??= new Worker(program, { workerData: this.#flags, resourceLimits }));
     return new Promise((resolve) => {
       const settle = (result: SourceResult): void => {
         worker.off("message", said).off("error", failed).off("exit", ended);
