@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -112,6 +113,31 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
   });
 });
 
+describe.skipIf(!hasOwn)("strict by a replica, on a server that hides its settings", () => {
+  it.each(["ERR unknown command 'CONFIG'", "unsupported command 'CONFIG'", "Command timed out"])(
+    "is found out with one look: %s",
+    { timeout: 60_000 },
+    async (words) => {
+      const { main, replica, admin } = await startPair();
+      let looks = 0;
+      const call: IoRedisClient["call"] = async (command, ...args) => {
+        if (command !== "CONFIG") return admin.call(command, ...args);
+        if (++looks > 100) throw new Error("ERR asked without end");
+        throw new Error(words);
+      };
+      const store = redisStore({ client: { call } });
+      const lock = await store.create(everybody, newSession());
+      await store.append(lock, [messageRecord("one")]);
+      expect(looks).toBe(1);
+      await lock.release();
+      await store.close();
+      admin.disconnect();
+      await replica.close();
+      await main.close();
+    },
+  );
+});
+
 describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promised", () => {
   it("is refused at the next heartbeat, and at once on a new connection", { timeout: 60_000 }, async () => {
     const server = await startRedis();
@@ -126,7 +152,7 @@ describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promis
     await admin.call("CONFIG", "SET", "appendonly", "no");
     now += heartbeatMs;
     await expect(store.append(lock, [messageRecord("two")])).rejects.toMatchObject(refused);
-    await expect(store.create(everybody, newSession())).rejects.toMatchObject({ code: "bad-option" });
+    await expect(store.create(everybody, newSession())).rejects.toMatchObject(refused);
     expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
     await admin.call("CONFIG", "SET", "appendonly", "yes");
     await store.append(lock, [messageRecord("three")]);
@@ -139,5 +165,38 @@ describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promis
     await store.close();
     for (const one of [admin, client]) one.disconnect();
     await server.close();
+  });
+
+  it("is refused by every call that writes, and nothing is written", { timeout: 60_000 }, async () => {
+    const { main, replica, admin } = await startPair();
+    let now = Date.now();
+    const store = redisStore({ client: admin, clock: { now: () => now, every: () => () => undefined } });
+    const [lock, free] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
+    await store.append(lock, [messageRecord("one")]);
+    await free.release();
+    const dump = await store.transfer!.dump(everybody, free.id);
+    await replica.close();
+    while (String(await admin.call("INFO", "replication")).includes("slave0")) await sleep(20);
+    now += heartbeatMs;
+    const mark = { keptAt: "2026-01-01T00:00:00.000Z" };
+    const calls = {
+      create: () => store.create(everybody, newSession()),
+      lock: () => store.lock(everybody, free.id),
+      restore: () => store.transfer!.restore(everybody, { ...dump, id: randomUUID() }),
+      append: () => store.append(lock, [messageRecord("two")]),
+      finish: () => store.finish(lock, stateOf("completed")),
+      keep: () => store.upkeep!.keep(everybody, free.id, mark),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      const error: unknown = await call().catch((reason: unknown) => reason);
+      expect({ name, error }).toMatchObject({ error: { code: "not-durable" } });
+    }
+    expect(await store.upkeep!.kept(everybody, free.id)).toBeUndefined();
+    expect((await store.info(everybody, lock.id)).state.status).toBe("initializing");
+    expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
+    await lock.release();
+    await store.close();
+    admin.disconnect();
+    await main.close();
   });
 });

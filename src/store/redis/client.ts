@@ -41,6 +41,8 @@ export interface Sender {
   readonly isCluster: boolean;
   /** Every node that has keys: one, or the masters of a cluster. */
   masters(): Promise<readonly Send[]>;
+  /** These settings of every such node; undefined where it does not tell them. A refusal is no sign of a change. */
+  settings(names: readonly string[]): Promise<readonly (ReadonlyMap<string, string> | undefined)[]>;
   /** Calls back where there is a new connection, as far as the client tells, and where a command was not answered. */
   onChange(changed: () => void): void;
   end(): Promise<void>;
@@ -130,17 +132,19 @@ export function senderOf(
         throw failure;
       }
     };
+  const nodes = async (): Promise<readonly Send[]> => {
+    if (!masters) return [send];
+    const all = await masters().catch((error: unknown) => {
+      throw failureOf(error, location);
+    });
+    if (all.length === 0) throw failureOf(new Error("the cluster names no master"), location);
+    return all;
+  };
   return {
     send: guarded(send),
     isCluster: masters !== undefined,
-    async masters() {
-      if (!masters) return [guarded(send)];
-      const all = await masters().catch((error: unknown) => {
-        throw failureOf(error, location);
-      });
-      if (all.length === 0) throw failureOf(new Error("the cluster names no master"), location);
-      return all.map(guarded);
-    },
+    masters: async () => (await nodes()).map(guarded),
+    settings: async (names) => Promise.all((await nodes()).map(async (node) => settingsOf(node, names))),
     onChange: (listener) => void listeners.push(listener),
     async end() {
       emitter.off?.("ready", changed);
@@ -149,6 +153,19 @@ export function senderOf(
       else await client.close?.();
     },
   };
+}
+
+async function settingsOf(send: Send, names: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
+  try {
+    const settings = new Map<string, string>();
+    for (const name of names) {
+      const reply = (await send("CONFIG", "GET", name)) as readonly unknown[] | Readonly<Record<string, unknown>>;
+      settings.set(name, String(Array.isArray(reply) ? reply[1] : (reply as Readonly<Record<string, unknown>>)[name]));
+    }
+    return settings;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first words of a server's refusals to write: no memory, a replica, a disk that cannot be written, too few replicas. */

@@ -1,10 +1,10 @@
 /** The durability of a Redis server: what an acknowledged write survives, as far as the server says it. */
 import { setTimeout as wait } from "node:timers/promises";
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Clock } from "../shared/clock.ts";
 import { heartbeatMs } from "../shared/holder.ts";
 import { unknownOutcome } from "../shared/remote.ts";
-import type { Send, Sender } from "./client.ts";
+import type { Sender } from "./client.ts";
 
 /** The way in which a strict write is made sure of: the server syncs it, or a replica acknowledges it. */
 export type Assurance = "synced" | "replicated" | "none";
@@ -47,9 +47,18 @@ export class Durability {
   /**
    * The assurance of the server as it is now: looked at with every heartbeat, and on every new connection.
    *
-   * @throws WindrowError as {@link assuranceOf}
+   * @throws WindrowError as {@link assuranceOf}; `not-durable` where the server kept its promise before
    */
   async assured(): Promise<Assurance> {
+    const wasAssured = this.#wasAssured;
+    try {
+      return await this.#assurance();
+    } catch (error) {
+      throw wasAssured ? notDurable(error) : error;
+    }
+  }
+
+  async #assurance(): Promise<Assurance> {
     for (;;) {
       const looked = (this.#looked = this.#fresh() ?? {
         at: this.#now(),
@@ -79,7 +88,7 @@ export class Durability {
    */
   async safe(isThere: () => Promise<boolean>): Promise<void> {
     try {
-      if ((await this.assured()) === "replicated") await replicated(this.#sender, isThere);
+      if ((await this.#assurance()) === "replicated") await replicated(this.#sender, isThere);
     } catch (error) {
       throw unknownOutcome(error);
     }
@@ -104,8 +113,7 @@ async function assuranceOf(sender: Sender, durability: "strict" | "group", locat
   await checkEviction(sender, location);
   if (durability === "group") return "none";
   const told: string[] = [];
-  for (const send of await sender.masters()) {
-    const settings = await settingsOf(send);
+  for (const settings of await sender.settings(syncing.map(([name]) => name))) {
     if (settings && syncing.every(([name, value]) => settings.get(name) === value)) continue;
     told.push(
       settings
@@ -163,6 +171,12 @@ async function replicated(sender: Sender, isThere: () => Promise<boolean>): Prom
   }
 }
 
+/** The error of a server that no longer keeps what the store promises; any other error as it is. */
+function notDurable(error: unknown): unknown {
+  if (!isWindrowError(error, "bad-option")) return error;
+  return new WindrowError("not-durable", `${error.message} Nothing was written.`, error.data, { cause: error });
+}
+
 function unavailable(message: string): WindrowError {
   return new WindrowError("store-unavailable", message, {});
 }
@@ -188,18 +202,4 @@ async function replicationOf(sender: Sender): Promise<Replication> {
     offset: Number(/^master_repl_offset:(\d+)/m.exec(text)?.[1] ?? Number.POSITIVE_INFINITY),
     acknowledged: Math.max(-1, ...offsets),
   };
-}
-
-/** Undefined where a managed server does not tell its settings. */
-async function settingsOf(send: Send): Promise<ReadonlyMap<string, string> | undefined> {
-  try {
-    const settings = new Map<string, string>();
-    for (const [name] of syncing) {
-      const reply = (await send("CONFIG", "GET", name)) as readonly unknown[] | Readonly<Record<string, unknown>>;
-      settings.set(name, String(Array.isArray(reply) ? reply[1] : (reply as Readonly<Record<string, unknown>>)[name]));
-    }
-    return settings;
-  } catch {
-    return undefined;
-  }
 }

@@ -321,6 +321,7 @@ class RedisStore implements Store {
 
   async #finish(held: Held, state: SessionState): Promise<void> {
     await this.#writer.written(held);
+    await this.#place.durability.assured();
     const text = encodeState(state, {}, sealOf(held.counters, await hashOfSession(this.#place, held.keys)));
     if (await endRow(this.#place, held, { text, status: state.status })) return;
     throw fenced({ owner: held.holder });

@@ -94,6 +94,8 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     },
     async keep(scope, id, why) {
       const text = JSON.stringify(maskJson(mask, { ...why } as unknown as JsonObject));
+      await find(scope, id);
+      await place.durability.assured();
       while (!(await mark(await find(scope, id), text)));
       await place.durability.safe(async () => (await readHash(place, keys.of(id).session)).kept === text);
     },

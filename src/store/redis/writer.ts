@@ -28,7 +28,7 @@ export interface Held extends Writable {
 /** Sends batches to a server. */
 export function appendTo(place: RedisPlace): SendBatch<Held> {
   return async (parts) => {
-    await checkAssurance(place);
+    await place.durability.assured();
     const outcomes = new Map<Held, Outcome>();
     const scripts: (readonly Part<Held>[])[] = [];
     const size = place.sender.isCluster ? 1 : mostSessions;
@@ -47,16 +47,6 @@ export function appendTo(place: RedisPlace): SendBatch<Held> {
     }
     return outcomes;
   };
-}
-
-/** Refuses to write to a server that no longer keeps what the store promises. */
-async function checkAssurance({ durability }: RedisPlace): Promise<void> {
-  try {
-    await durability.assured();
-  } catch (error) {
-    if (!(error instanceof WindrowError) || error.code !== "bad-option") throw error;
-    throw new WindrowError("not-durable", `${error.message} Nothing was written.`, error.data, { cause: error });
-  }
 }
 
 async function sendScript(place: RedisPlace, parts: readonly Part<Held>[]): Promise<ReadonlyMap<Held, Outcome>> {
