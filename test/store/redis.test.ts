@@ -117,6 +117,26 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     await client.quit();
   });
 
+  it("leaves no session busy whose store was closed while the server was away", { timeout: 20_000 }, async () => {
+    const direct = await openStore(server.url);
+    const client = new Redis(server.url);
+    let isAway = false;
+    const cut: IoRedisClient = {
+      async call(command, ...args) {
+        if (isAway) throw new Error("the connection was cut by the test");
+        return client.call(command, ...args);
+      },
+    };
+    const store = redisStore({ client: cut });
+    const lock = await store.create(everybody, newSession());
+    isAway = true;
+    await expect(store.close()).rejects.toMatchObject({ code: "store-unavailable" });
+    expect((await direct.holding?.holder(everybody, lock.id))?.state).toBe("gone");
+    await (await direct.lock(everybody, lock.id)).release();
+    await direct.close();
+    await client.quit();
+  });
+
   it("refuses addresses and options that it cannot use, without a word of the password", async () => {
     await expect(openStore("redis:nowhere")).rejects.toMatchObject({ code: "bad-option" });
     expect(() => redisStore({ client: {} as never })).toThrow(expect.objectContaining({ code: "bad-option" }));

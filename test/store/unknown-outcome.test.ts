@@ -103,6 +103,24 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     await other.close();
   });
 
+  it.each([
+    ["the server is back soon", 4],
+    ["the server stays away", Number.POSITIVE_INFINITY],
+  ])("leaves no session busy where its store is closed meanwhile: %s", async (_what, most) => {
+    const { store, other, faults } = stores();
+    const [lock, theirs] = [await store.create(everybody, newSession()), await other.create(everybody, newSession())];
+    let left = most;
+    const again = async (): Promise<void> => {
+      if (--left > 0) faults.push(fault);
+    };
+    const fault = { of: lettingGo, before: "ECONNRESET", meanwhile: again };
+    faults.push(fault);
+    await expect(store.close()).rejects.toMatchObject({ code: "store-unavailable" });
+    await (await other.lock(everybody, lock.id)).release();
+    await expect(other.lock(everybody, theirs.id)).rejects.toMatchObject({ code: "session-busy" });
+    await other.close();
+  });
+
   it("leaves no session busy: making", async () => {
     const { store, other, faults } = stores();
     const session = newSession();

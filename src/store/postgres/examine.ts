@@ -63,8 +63,9 @@ export async function* examineDatabase(
       const id = String(row["id"]);
       const holder = holderIn(row);
       const silent = row["silent_ms"];
-      const isAtWork =
-        heldBy({ holder, silentMs: typeof silent === "number" ? silent : Number.POSITIVE_INFINITY }) !== undefined;
+      const silentMs = typeof silent === "number" ? silent : Number.POSITIVE_INFINITY;
+      const worker = typeof row["worker"] === "string" ? row["worker"] : undefined;
+      const isAtWork = heldBy({ holder, silentMs, worker }) !== undefined;
       const check = await checkOf(examination.database, after, row);
       const key = after;
       const mends = mend && !isAtWork;

@@ -42,7 +42,7 @@ export interface SessionRow extends RemoteHolder {
 export function sessionColumns(now: string): string {
   const age = `extract(epoch FROM (coalesce(${now}::timestamptz, now()) - w.beat)) * 1000`;
   return (
-    's.key, s.id, s.tenant, s."user", s.format, s.metadata, s.state, s.generation, s.head, s.revision, s.holder, s.restoring, ' +
+    's.key, s.id, s.tenant, s."user", s.format, s.metadata, s.state, s.generation, s.head, s.revision, s.holder, s.worker, s.restoring, ' +
     `s.created_ms, s.kept IS NOT NULL AS is_kept, (${age})::float8 AS silent_ms, ` +
     `to_char(w.beat AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS beat`
   );
@@ -278,7 +278,7 @@ function readRow(row: PostgresRow): SessionRow | undefined {
   const metadata = decodeMetadata(parseDocument(texts.metadata), id);
   const state = decodeState(parseDocument(texts.state));
   if (!metadata || !state) return undefined;
-  const { holder, beat, silent_ms: silent } = row;
+  const { holder, worker, beat, silent_ms: silent } = row;
   const held = typeof holder === "string" ? (JSON.parse(holder) as Holder) : undefined;
   return {
     key: String(row["key"]),
@@ -292,6 +292,7 @@ function readRow(row: PostgresRow): SessionRow | undefined {
     revision: Number(row["revision"]),
     holder: held && { ...held, ...(typeof beat === "string" && { heartbeatAt: beat }) },
     silentMs: silent === null || silent === undefined ? Number.POSITIVE_INFINITY : Number(silent),
+    worker: typeof worker === "string" ? worker : undefined,
     restoring: row["restoring"] === true,
     isKept: row["is_kept"] === true,
   };

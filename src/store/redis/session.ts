@@ -68,6 +68,7 @@ export async function holderOf(place: RedisPlace, { holder: text, worker }: Sess
   return {
     holder: holder && { ...holder, ...(beat > 0 && { heartbeatAt: new Date(beat).toISOString() }) },
     silentMs: beat > 0 ? (await place.now()) - beat : Number.POSITIVE_INFINITY,
+    worker,
   };
 }
 

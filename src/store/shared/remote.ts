@@ -12,7 +12,12 @@ export interface RemoteHolder {
   readonly holder: Holder | undefined;
   /** Milliseconds since the holder's process said that it lives; Infinity where it never did. */
   readonly silentMs: number;
+  /** The name of its process's heartbeat; absent where it has none. */
+  readonly worker?: string | undefined;
 }
+
+/** The heartbeats of stores of this process that were closed before a server let go of what they had. */
+const ended = new Set<string>();
 
 /** Whether a process writes a session. */
 export function holdingOf(row: RemoteHolder): Holding {
@@ -25,8 +30,8 @@ export function heldBy(row: RemoteHolder): LockOwner | undefined {
   return row.holder && isHeld(row) ? ownerOf(row.holder) : undefined;
 }
 
-function isHeld({ holder, silentMs }: RemoteHolder): boolean {
-  if (!holder) return false;
+function isHeld({ holder, silentMs, worker }: RemoteHolder): boolean {
+  if (!holder || (worker !== undefined && ended.has(worker))) return false;
   const liveness = livenessOf(holder);
   return liveness === "unknown" ? silentMs <= staleMs : liveness === "alive";
 }
@@ -57,6 +62,9 @@ export interface HeartSenders {
 const shortestPause = 50;
 const longestPause = 2_000;
 
+/** How long a store that is closed waits until the server let go of what it had, in milliseconds. */
+const closingMs = 3_000;
+
 /** How long a taking whose answer did not come may still be carried out, in milliseconds. */
 const takingMs = 60_000;
 
@@ -70,6 +78,7 @@ export class Heart {
   #isStopped = false;
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #undone = new Set<Promise<void>>();
 
   constructor(senders: HeartSenders, clock: Clock) {
     this.#senders = senders;
@@ -115,7 +124,7 @@ export class Heart {
     try {
       return await taken;
     } catch (error) {
-      if (isUnknownOutcome(error)) void this.#untilDone(takeBack);
+      if (isUnknownOutcome(error)) this.#inBackground(takeBack);
       throw error;
     }
   }
@@ -125,7 +134,7 @@ export class Heart {
     try {
       await letGo();
     } catch (error) {
-      void this.#untilDone(async () => letGo().then(() => true));
+      this.#inBackground(async () => letGo().then(() => true));
       throw error;
     }
   }
@@ -141,13 +150,27 @@ export class Heart {
     }
   }
 
-  /** Waits for the work that takes sessions, which a closed store refuses from now on. Beats no more, and takes away what was said. */
+  /**
+   * Waits for the work that takes sessions, which a closed store refuses from now on, and for a while until the server let go
+   * of what was had. Beats no more, and takes away what was said.
+   */
   async stop(): Promise<void> {
     await Promise.allSettled(this.#underWay);
+    const patience = new AbortController();
+    const isOver = wait(closingMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#undone), isOver]);
+    patience.abort();
     this.#isStopped = true;
+    if (this.#undone.size > 0) ended.add(this.id);
     if (!this.#stop) return;
     this.#stop();
     await this.#senders.forget(this.id).catch(() => undefined);
+  }
+
+  #inBackground(work: () => Promise<boolean>): void {
+    const trying = this.#untilDone(work);
+    this.#undone.add(trying);
+    void trying.then(() => this.#undone.delete(trying));
   }
 
   async #untilDone(work: () => Promise<boolean>): Promise<void> {
