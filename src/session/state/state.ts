@@ -17,6 +17,7 @@ import { WorkingSet } from "./working-set.ts";
 export class ConversationState {
   readonly pins = new Pins();
   #goal: Goal = noGoal;
+  #taskSeq: number | undefined;
   #snapshot: ContextSnapshot | undefined;
   #entities: Entities | undefined;
   #turns = 0;
@@ -101,6 +102,16 @@ export class ConversationState {
     return this.#goal;
   }
 
+  /** The message (`seq`) that is the task, as an epoch record names it; undefined where the record does not. */
+  get taskSeq(): number | undefined {
+    return this.#taskSeq;
+  }
+
+  /** Takes the task from a message before the epoch that was restored. */
+  begin(seq: number, message: Message): void {
+    this.#goal = goalWithMessage(this.#goal, seq, message);
+  }
+
   /** The snapshot, or undefined while there is none. */
   get snapshot(): ContextSnapshot | undefined {
     return this.#snapshot;
@@ -146,6 +157,7 @@ export class ConversationState {
       ...(this.#placeholders.size > 0 && { masked: [...this.#placeholders] }),
       ...(pins.length > 0 && { pins }),
       ...(this.pins.made > 0 && { pins_made: this.pins.made }),
+      ...(original?.seq !== undefined && revisions.length === 0 && { task_seq: original.seq }),
       ...(revisions.length > 0 && {
         goal: {
           ...(original && { original: { ...original } }),
@@ -165,5 +177,6 @@ export class ConversationState {
     if (isObject(data.entities)) this.#entities = entitiesOf({ type: "entities", data: data.entities });
     for (const one of Array.isArray(data.masked) ? data.masked : []) this.#placeholders.add(String(one));
     if (data.goal !== undefined) this.#goal = data.goal as unknown as Goal;
+    if (typeof data.task_seq === "number") this.#taskSeq = data.task_seq;
   }
 }
