@@ -31,7 +31,7 @@ export async function benchRead(): Promise<BenchReport> {
       });
     }
     const note =
-      "medians of 300 reads taken in turn with the floor: open, read 64 KB of the end, parse 20 lines, close; memory is " +
+      "medians of 300 reads taken in turn with the floor: open, read 24 KB of the end, parse 20 lines, close; memory is " +
       "the growth of the resident set over 20 reads";
     return { name: "read", rows, note };
   });

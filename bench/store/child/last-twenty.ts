@@ -11,7 +11,7 @@ function floor(): number {
   const before = performance.now();
   const file = openSync(join(folder, "running", id, "messages.jsonl"), "r");
   const { size } = fstatSync(file);
-  const bytes = Buffer.allocUnsafe(65_536);
+  const bytes = Buffer.allocUnsafe(24_576);
   const length = readSync(file, bytes, 0, bytes.length, Math.max(0, size - bytes.length));
   const lines = bytes.toString("utf8", 0, length).split("\n").slice(-21, -1);
   const parsed = lines.map((line) => JSON.parse(line) as object);
