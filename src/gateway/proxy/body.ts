@@ -87,6 +87,30 @@ export function passingBody(request: IncomingMessage, pace: Pace): PassingBody {
   return { stream, isSlow: () => isSlow };
 }
 
+/** The silences that the rest of a body may last which nobody wants. */
+const silencesOfRest = 10;
+
+/**
+ * Reads what is left of a body behind its answer. A client that writes its whole body first then reads the answer, and can
+ * ask again on its connection, which ends where the rest comes too slowly or does not end.
+ */
+export function discardRest(request: IncomingMessage, { silenceMs }: Pick<Pace, "silenceMs">): void {
+  request.unpipe();
+  if (!request.complete) {
+    const { socket } = request;
+    const [silence, whole] = [silenceMs, silenceMs * silencesOfRest].map((milliseconds) =>
+      setTimeout(() => socket.destroy(), milliseconds).unref(),
+    );
+    const settle = (): void => {
+      clearTimeout(silence);
+      clearTimeout(whole);
+    };
+    request.on("data", () => silence?.refresh());
+    request.once("end", settle).once("close", settle);
+  }
+  request.resume();
+}
+
 /** Whether a request says that it has a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

@@ -1,5 +1,4 @@
 /** One exchange: a client's request, the upstream's answer, and the conversation that is kept of both. */
-import { STATUS_CODES } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnswerLoop, AnswerReader, SentAnswer, WireApi } from "../gateway.ts";
 import { Attempt } from "./attempt.ts";
@@ -12,12 +11,13 @@ import type { Course } from "./events.ts";
 import { causeOf, faultOf } from "./faults.ts";
 import { HeldError } from "./held-error.ts";
 import type { HoldLimits } from "./held-error.ts";
-import { headerText, outwardHeaders } from "./headers.ts";
+import { outwardHeaders } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
 import { Looped } from "./looped.ts";
 import { Passage } from "./passage.ts";
 import { apiFor, planOf, within } from "./plan.ts";
 import type { Plan, Planning } from "./plan.ts";
+import { sendRefusal } from "./refusal.ts";
 import type { Route } from "./routes.ts";
 import type { Upstream } from "./upstreams.ts";
 
@@ -78,7 +78,7 @@ class Exchange implements Receiver {
     this.#call = call;
     this.#limits = limits;
     this.#api = api;
-    call.response.once("close", () => this.#onClose());
+    call.response.once("finish", () => this.#onFinish()).once("close", () => this.#onClose());
   }
 
   /** Sends a body unread, or none. */
@@ -102,20 +102,11 @@ class Exchange implements Receiver {
   refuse(status: number, message: string): void {
     const { response, route, course } = this.#call;
     this.#isOver = true;
-    this.#note = status === 502 ? "failed" : "refused";
-    course.outcome = this.#note === "failed" ? "failed" : "refused";
-    course.status = status;
-    course.note = this.#note;
+    const note = status === 502 ? "failed" : "refused";
+    const fault = this.#faultOf(status, message) ?? faultOf(route.family, status, message);
+    sendRefusal({ response, course, status, note, fault });
+    this.#note = note;
     void this.#keep();
-    if (response.destroyed) return;
-    const { contentType, body } = this.#faultOf(status, message) ?? faultOf(route.family, status, message);
-    const length = Buffer.byteLength(body);
-    const own = { "content-type": contentType, "content-length": length, "x-windrow": headerText(this.#note) };
-    // What is left of the request's body is of no use, so the connection ends behind the answer.
-    const headers = { ...own, ...(!response.req.complete && { connection: "close" }) };
-    // A reason is always given: an upstream's, with which writing failed, would stand in its place.
-    response.writeHead(status, STATUS_CODES[status] ?? "", headers);
-    response.end(response.req.method === "HEAD" ? undefined : body);
   }
 
   head(head: Head): void {
@@ -254,12 +245,14 @@ class Exchange implements Receiver {
     this.#finish(trailers);
   }
 
-  #onClose(): void {
+  #onFinish(): void {
     const { response, course } = this.#call;
-    if (response.writableFinished) {
-      if (this.#passage || (this.#looped && course.cause === undefined)) course.outcome = "answered";
-      return;
-    }
+    course.status = response.statusCode;
+    if (this.#passage || (this.#looped && course.cause === undefined)) course.outcome = "answered";
+  }
+
+  #onClose(): void {
+    if (this.#call.response.writableFinished) return;
     this.#error?.settle();
     this.#attempt?.abort();
     this.#looped?.abort();

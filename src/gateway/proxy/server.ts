@@ -7,6 +7,7 @@ import type { Lines, WireApi } from "../gateway.ts";
 import { passingSecret } from "../secret.ts";
 import { keyOf, tenantsBy } from "../tenant.ts";
 import type { TenantOf } from "../tenant.ts";
+import { discardRest } from "./body.ts";
 import { Course } from "./events.ts";
 import type { GatewayEvent } from "./events.ts";
 import { exchange } from "./exchange.ts";
@@ -18,6 +19,7 @@ import { GatewayMetrics } from "./metrics.ts";
 import { answerOwn } from "./own.ts";
 import type { OwnPages, PageHandler } from "./own.ts";
 import type { Planning } from "./plan.ts";
+import { sendRefusal } from "./refusal.ts";
 import { routeOf } from "./routes.ts";
 import type { Family, Route } from "./routes.ts";
 import { openUpstreams } from "./upstreams.ts";
@@ -156,12 +158,12 @@ class House {
     response.sendDate = false;
     response.once("close", () => {
       this.#inFlight -= 1;
-      endSlowly(request, this.#limits.silenceMs);
+      discardRest(request, this.#limits);
       this.#tell(course);
     });
     this.#lead(request, response, course, proceed).catch(() => {
       if (response.headersSent) response.destroy();
-      else refuse(request, response, course, "openai", 500, "The request could not be passed.");
+      else refuse(response, course, "openai", 500, "The request could not be passed.");
     });
   }
 
@@ -169,7 +171,7 @@ class House {
     const { method = "", url: target = "", rawHeaders, headers } = request;
     const { allowedHosts = [], token } = this.#options;
     const say = (status: number, message: string, family: Family = "openai"): void =>
-      refuse(request, response, course, family, status, message);
+      refuse(response, course, family, status, message);
     // Node limits a target together with the headers; upstreams have limits of their own.
     const rules = { host: this.#host, allowedHosts, methods: [method], longestTarget: Number.POSITIVE_INFINITY };
     const judged = judge({ method, target, rawHeaders }, rules);
@@ -215,15 +217,6 @@ class House {
   }
 }
 
-/** Ends the connection of a client that goes on sending a body behind its answer. */
-function endSlowly(request: IncomingMessage, afterMs: number): void {
-  if (request.complete) return;
-  const { socket } = request;
-  const timer = setTimeout(() => socket.destroy(), afterMs).unref();
-  request.once("end", () => clearTimeout(timer));
-  socket.once("close", () => clearTimeout(timer));
-}
-
 function isToken(token: string, header: string | string[] | undefined, { token: inPath }: Route): boolean {
   const given = inPath ?? (typeof header === "string" ? header : "");
   return isBearer(`Bearer ${given}`, token);
@@ -241,25 +234,6 @@ function isSameOrigin({ rawHeaders }: IncomingMessage): boolean {
   return origins.length > 0 && origins.every((origin) => URL.canParse(origin) && new URL(origin).host === host);
 }
 
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  course: Course,
-  family: Family,
-  status: number,
-  message: string,
-): void {
-  course.outcome = "refused";
-  course.status = status;
-  course.note = "refused";
-  const { contentType, body } = faultOf(family, status, message);
-  response.writeHead(status, {
-    "content-type": contentType,
-    "content-length": Buffer.byteLength(body),
-    "x-windrow": "refused",
-    "connection": "close",
-    ...(status === 426 && { upgrade: "HTTP/1.1" }),
-    ...(status === 503 && { "retry-after": "1" }),
-  });
-  response.end(request.method === "HEAD" ? undefined : body);
+function refuse(response: ServerResponse, course: Course, family: Family, status: number, message: string): void {
+  sendRefusal({ response, course, status, note: "refused", fault: faultOf(family, status, message) });
 }

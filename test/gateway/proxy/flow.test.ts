@@ -225,3 +225,68 @@ it("asks for the body that a client waits to send", async () => {
   expect(upstream.requests[0]?.body.toString()).toBe("data");
   client.destroy();
 });
+
+it.each([
+  ["with a length", [["Content-Length", String(8 * mebibyte)]], (body: Buffer) => body],
+  ["in chunks", [["Transfer-Encoding", "chunked"]], (body: Buffer) => Buffer.concat([chunkOf(body), chunkOf("")])],
+] as const)("reads a body on behind an early answer, and then the next request: %s", async (_what, framing, framed) => {
+  const upstream = await rawUpstream(
+    (socket, { line }) => void (line.startsWith("GET") && socket.write(answerOf("200 OK", [["Content-Length", "0"]]))),
+  );
+  const { port, events } = await staged(upstream.url);
+  const client = connect(port, "127.0.0.1");
+  onTestFinished(() => void client.destroy());
+  const body = framed(Buffer.alloc(8 * mebibyte, "x"));
+  client.write(Buffer.concat([requestOf("/v1/files", framing), body.subarray(0, 1_000)]));
+  while (upstream.connections.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  upstream.connections[0]?.socket.write(answerOf("401 Unauthorized", [["Content-Length", "3"]], "key"));
+  let received = "";
+  while (!received.includes("key")) received += String((await once(client, "data"))[0]);
+  client.write(body.subarray(1_000));
+  client.write(requestOf("/v1/models", [], "", "GET"));
+  while (!received.includes("200 OK")) received += String((await once(client, "data"))[0]);
+  expect(events.map(({ status }) => status)).toEqual([401, 200]);
+});
+
+it("ends a client that sends without end behind its answer", async () => {
+  const upstream = await rawUpstream(() => undefined);
+  const { port } = await staged(upstream.url, { limits: { silenceMs: 30 } });
+  const client = connect(port, "127.0.0.1");
+  client.on("error", () => undefined);
+  client.write(Buffer.concat([requestOf("/v1/files", [["Transfer-Encoding", "chunked"]]), chunkOf("begin")]));
+  while (upstream.connections.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  upstream.connections[0]?.socket.write(answerOf("401 Unauthorized", [["Content-Length", "3"]], "key"));
+  await once(client, "data");
+  const gone = closed(client);
+  await pour(client, Number.POSITIVE_INFINITY, { written: 0 });
+  await gone;
+  expect(client.destroyed).toBe(true);
+});
+
+it.each([
+  ["no upstream is there", "/v1/files", "502 Bad Gateway"],
+  ["no upstream has its path", "/nowhere", "404 Not Found"],
+])("tells a client that sends its whole body first that %s", async (_what, path, status) => {
+  const { port } = await staged("http://127.0.0.1:1");
+  const client = connect(port, "127.0.0.1");
+  client.on("error", () => undefined);
+  onTestFinished(() => void client.destroy());
+  const whole = requestOf(path, [], Buffer.alloc(8 * mebibyte, "x"));
+  await new Promise<void>((resolve) => void client.write(whole, () => resolve()));
+  expect(client.destroyed).toBe(false);
+  expect(String((await once(client, "data"))[0])).toContain(`HTTP/1.1 ${status}`);
+});
+
+it.each([
+  ["one body", [["Content-Length", "3"]], "END"],
+  ["a stream", chunked, Buffer.concat([chunkOf("END"), chunkOf("")])],
+] as const)("tells of an answer that passed to its last byte: %s", async (_what, headers, body) => {
+  const upstream = await rawUpstream((socket) => void socket.write(answerOf("200 OK", headers, body)));
+  const { port, event } = await staged(upstream.url, { apis: [talkApi().api], lines: talkLines().lines });
+  await ask(port, requestOf("/v1/messages", [json], "{}"));
+  await ask(port, requestOf("/v1/messages", [json, ["x-windrow", "off"]], "{}"));
+  expect(await event(1)).toMatchObject({ outcome: "answered", status: 200 });
+  expect(await event(2)).toMatchObject({ outcome: "answered", status: 200 });
+  const metrics = await ask(port, requestOf("/-/metrics", [], "", "GET"));
+  expect(metrics.body.toString()).toContain('{upstream="anthropic",outcome="answered",status="200"} 2');
+});
