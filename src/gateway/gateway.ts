@@ -249,6 +249,8 @@ export interface LoopStep {
   readonly bytes: Buffer;
   /** The next request; absent where the answer is over. */
   readonly next?: { readonly body: Buffer; readonly headers?: Readonly<Record<string, string>> };
+  /** The status of an answer in one body whose bytes are an error of the gateway's own; absent where they are the upstream's. */
+  readonly faultStatus?: number;
 }
 
 /** How an exchange went. */

@@ -138,7 +138,7 @@ class Exchange implements Receiver {
   }
 
   fail(error: Error): void {
-    if (this.#first && !this.#passage) return this.#passFirst(this.#first);
+    if (this.#first && !this.#passage && !this.#looped) return this.#passFirst(this.#first);
     const { course, upstream } = this.#call;
     const cause = causeOf(error);
     course.cause = cause;

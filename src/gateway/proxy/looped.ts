@@ -1,6 +1,7 @@
 /** The passage of an answer that may need several requests: one head, one body for the client, whatever lies between. */
-import type { Transform } from "node:stream";
+import { STATUS_CODES } from "node:http";
 import type { ServerResponse } from "node:http";
+import type { Transform } from "node:stream";
 import type { AnswerLoop, LoopStep } from "../gateway.ts";
 import type { Head } from "./attempt.ts";
 import { decoded, decoderFor } from "./encoding.ts";
@@ -97,7 +98,7 @@ export class Looped {
       await loop.end(this.#round(0, false, true));
       const fault = loop.fault(502, `The model could not be asked again: ${cause}.`);
       if (isStream) this.#finish(fault);
-      else this.#finishWhole(502, "Bad Gateway", ["content-type", "application/json"], fault);
+      else this.#finishFault(502, fault);
     };
     this.#settle(tell());
   }
@@ -128,7 +129,7 @@ export class Looped {
     if (this.#isEnded) return;
     this.#isBetween = true;
     const head = this.#head;
-    const { bytes, next } = await loop.end(this.#round(head?.status ?? 0, false, isBroken));
+    const { bytes, next, faultStatus } = await loop.end(this.#round(head?.status ?? 0, false, isBroken));
     this.#isBetween = false;
     if (next) {
       this.#rounds++;
@@ -140,6 +141,7 @@ export class Looped {
     if (response.destroyed) return;
     if (isBroken && this.#rounds === 0) return this.#cut(bytes);
     if (isStream) this.#finish(bytes);
+    else if (faultStatus !== undefined) this.#finishFault(faultStatus, bytes);
     else this.#finishWhole(head?.status ?? 502, head?.statusText ?? "", bare(head?.raw ?? []), bytes);
   }
 
@@ -205,6 +207,10 @@ export class Looped {
     const headers = [...inwardHeaders(raw, note, false), "content-length", String(bytes.length)];
     response.writeHead(status, statusText, headers);
     response.end(bytes);
+  }
+
+  #finishFault(status: number, bytes: Buffer): void {
+    this.#finishWhole(status, STATUS_CODES[status] ?? "", ["content-type", "application/json"], bytes);
   }
 
   #cut(bytes: Buffer): void {

@@ -83,7 +83,7 @@ export class RecallLoop implements AnswerLoop {
     try {
       return await this.#end(round);
     } catch {
-      return { bytes: this.fault(500, "The recall of this answer failed.") };
+      return this.#failed(500, "The recall of this answer failed.");
     }
   }
 
@@ -107,7 +107,7 @@ export class RecallLoop implements AnswerLoop {
     const answer = this.#reader?.end() ?? { isComplete: false };
     await within(limits.keepMs, clock, this.#sending.keep({ ...round, answer }));
     const isWhole = answer.isComplete && !isBroken && !round.isAborted && answer.error === undefined;
-    if (!isWhole) return { bytes: Buffer.concat([rest, this.#broken(answer.error !== undefined)]) };
+    if (!isWhole) return this.#broken(rest, answer.error !== undefined);
     const given = [...(answer.message ? [answer.message] : []), ...(answer.others ?? [])];
     const { messages, recalls, hasOthers } = shape.answered(given, answer.stop);
     this.#truth.push(...messages);
@@ -129,9 +129,14 @@ export class RecallLoop implements AnswerLoop {
   }
 
   /** The rest of an answer that did not come to its end: none is invented. */
-  #broken(isTold: boolean): Buffer {
-    if (this.#rounds > 0 && this.#reader && !isTold) return this.fault(502, "The answer broke off behind a recall.");
-    return this.#request.isStream ? nothing : Buffer.concat(this.#chunks);
+  #broken(rest: Buffer, isTold: boolean): LoopStep {
+    if (this.#rounds > 0 && this.#reader && !isTold)
+      return this.#failed(502, "The answer broke off behind a recall.", rest);
+    return { bytes: Buffer.concat([rest, ...(this.#request.isStream ? [] : this.#chunks)]) };
+  }
+
+  #failed(faultStatus: number, message: string, rest: Buffer = nothing): LoopStep {
+    return { bytes: Buffer.concat([rest, this.fault(faultStatus, message)]), faultStatus };
   }
 
   /** Sends what was recalled: the next request is one of the line's like any other. */

@@ -27,6 +27,8 @@ export interface ToyLines extends Lines {
   readonly recalled: RecallQuery[];
   /** Answers a recall; what it throws is the recall's failure. */
   recall: (query: RecallQuery) => string | Promise<string>;
+  /** Another body for a refused request; default none. */
+  again: (status: number) => Buffer | undefined;
 }
 
 export function toyLines(): ToyLines {
@@ -38,12 +40,13 @@ export function toyLines(): ToyLines {
     kept,
     recalled,
     recall: ({ id }) => `The text of ${id}.`,
+    again: () => undefined,
     async send(request) {
       requests.push(request);
       return {
         body: request.call.body,
         note: "observed",
-        again: async () => undefined,
+        again: async (status) => toy.again(status),
         keep: async (answer) => void kept.push(answer),
         async recall(query) {
           recalled.push(query);

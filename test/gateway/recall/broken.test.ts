@@ -1,0 +1,109 @@
+/** Rounds of the recall loop that break off: the client is told so, in the way in which it can ask again. */
+import type { Socket } from "node:net";
+import { expect, test } from "vitest";
+import type { Json } from "../fake/json.ts";
+import { answerOf, rawUpstream } from "../proxy/stage.ts";
+import { loopStage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
+
+const recall = { type: "tool_use", id: "toolu_r", name: "windrow_recall", input: { id: "m1" } };
+const usage = { input_tokens: 10, output_tokens: 2 };
+const message = { id: "msg_1", type: "message", role: "assistant", model: "m", usage };
+
+const types = { whole: "application/json", stream: "text/event-stream" } as const;
+
+type Form = keyof typeof types;
+
+const forms = ["whole", "stream"] as const;
+
+/** An answer that calls the tool and nothing else. */
+const recalling = {
+  whole: JSON.stringify({ ...message, content: [recall], stop_reason: "tool_use" }),
+  stream: [
+    { type: "message_start", message: { ...message, content: [] } },
+    { type: "content_block_start", index: 0, content_block: { ...recall, input: {} } },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "input_json_delta", partial_json: JSON.stringify(recall.input) },
+    },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage },
+    { type: "message_stop" },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join(""),
+} as const;
+
+const half = {
+  whole: '{"id":"msg_2","type":"message","content":[',
+  stream: `event: message_start\ndata: ${JSON.stringify({ type: "message_start", message: { ...message, content: [] } })}\n\n`,
+} as const;
+
+const long = JSON.stringify({
+  type: "error",
+  error: { type: "invalid_request_error", message: "prompt is too long: 210000 tokens > 200000 maximum" },
+});
+
+/** What an upstream does with one request. */
+type Act = (socket: Socket, form: Form) => void;
+
+const say = (socket: Socket, status: string, type: string, body: string, length = body.length): void =>
+  void socket.write(
+    answerOf(
+      status,
+      [
+        ["Content-Type", type],
+        ["Content-Length", String(length)],
+      ],
+      body,
+    ),
+  );
+
+const refuses: Act = (socket) => say(socket, "400 Bad Request", types.whole, long);
+const recalls: Act = (socket, form) => say(socket, "200 OK", types[form], recalling[form]);
+const isCut: Act = (socket, form) => {
+  say(socket, "200 OK", types[form], half[form], 10_000);
+  socket.end();
+};
+const isHalf: Act = (socket, form) => say(socket, "200 OK", types[form], half[form]);
+
+async function course(form: Form, acts: readonly Act[]): Promise<Stage> {
+  const upstream = await rawUpstream((socket, _request, count) => acts[count - 1]?.(socket, form));
+  const stage = await loopStage({ upstream: upstream.url });
+  stage.toy.again = () => Buffer.from("{}");
+  return stage;
+}
+
+function ask({ url }: Stage, form: Form): Promise<Response> {
+  const tools = [{ name: "read_file", description: "Reads.", input_schema: { type: "object", properties: {} } }];
+  const messages = [{ role: "user", content: "Look it up." }];
+  const body = JSON.stringify({ model: "m", max_tokens: 100, stream: form === "stream", tools, messages });
+  return fetch(`${url}/v1/messages`, { method: "POST", headers: { "content-type": "application/json" }, body });
+}
+
+test.each(forms)("a smaller body that is taken and breaks off breaks the answer off, and is kept: %s", async (form) => {
+  const stage = await course(form, [refuses, isCut]);
+  const answer = ask(stage, form).then((response) => response.text());
+  await expect(answer).rejects.toThrow(/fetch failed|terminated/);
+  expect(await stage.event(1)).toMatchObject({ outcome: "failed" });
+  expect(stage.toy.kept.map(({ status, answer: { isComplete } }) => [status, isComplete])).toEqual([[200, false]]);
+});
+
+test("a smaller body with a later round that breaks off ends a stream with an error", async () => {
+  const stage = await course("stream", [refuses, recalls, isCut]);
+  expect(await (await ask(stage, "stream")).text()).toContain("broke off behind a recall");
+  expect(await stage.event(1)).toMatchObject({ outcome: "failed" });
+});
+
+test.each([
+  ["breaks off", isCut],
+  ["ends in the middle", isHalf],
+] as const)("a later round in one body that %s is an error by its status too", async (_what, act) => {
+  const stage = await course("whole", [recalls, act]);
+  const response = await ask(stage, "whole");
+  expect(response.status).toBe(502);
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect((await response.json()) as Json).toMatchObject({ type: "error", error: { type: "api_error" } });
+  expect(await stage.event(1)).toMatchObject({ status: 502 });
+});
