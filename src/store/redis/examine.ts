@@ -138,14 +138,14 @@ async function underExamination(
 async function putAside(
   place: RedisPlace,
   id: string,
-  { generation = "" }: SessionHash,
+  { generation = "", taking = "" }: SessionHash,
   one: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { session, aside } = place.keys.of(id);
   const text = JSON.stringify({ ...one, time: undefined });
   const there = (await place.sender.send("LRANGE", aside, 0, -1)) as readonly string[];
   if (there.some((other) => JSON.stringify({ ...parseDocument(other), time: undefined }) === text)) return;
-  await run(place, asideScript, [session, aside], [generation, JSON.stringify(one)]);
+  await run(place, asideScript, [session, aside], [generation, taking, JSON.stringify(one)]);
 }
 
 /** The documents, and the list that a session is found by. */
@@ -172,7 +172,8 @@ async function examineHash(examined: ExaminedSession): Promise<void> {
     if (!mend) continue;
     await putAside(place, id, hash, { time, [name]: hash[name] ?? null });
     const head = (await readCounters(place, place.keys.of(id))).pos;
-    await run(place, mendScript, [session, ...logs], [hash.generation ?? "", name, text, state.status, head]);
+    const { generation = "", taking = "" } = hash;
+    await run(place, mendScript, [session, ...logs], [generation, taking, name, text, state.status, head]);
   }
   const score = await place.sender.send("ZSCORE", place.keys.sessions(metadata), id);
   if (score !== null && Number(score) === -(Date.parse(metadata.createdAt) || 0)) return;

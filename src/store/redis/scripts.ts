@@ -49,14 +49,14 @@ redis.call('HSET', KEYS[1], 'holder', unpack(ARGV))
 return 1`;
 
 /**
- * KEYS: session. ARGV: generation before, generation after, holder, worker, taking. Answers head, state and revision, or
- * nothing where another holder took it.
+ * KEYS: session. ARGV: generation and taking before, generation after, holder, worker, taking. Answers head, state and
+ * revision, or nothing where another holder took it, or where it was made anew.
  */
 export const takeScript = `
-local s = redis.call('HMGET', KEYS[1], 'generation', 'head', 'state', 'revision', 'holder')
-if s[1] == ARGV[1] then
-  redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'holder', ARGV[3], 'worker', ARGV[4], 'taking', ARGV[5])
-elseif s[5] ~= ARGV[3] then return false end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'head', 'state', 'revision', 'holder', 'taking')
+if s[1] == ARGV[1] and (s[6] or '') == ARGV[2] then
+  redis.call('HSET', KEYS[1], 'generation', ARGV[3], 'holder', ARGV[4], 'worker', ARGV[5], 'taking', ARGV[6])
+elseif s[5] ~= ARGV[4] then return false end
 return {s[2], s[3], s[4] or '0'}`;
 
 /**
@@ -118,16 +118,18 @@ redis.call('UNLINK', unpack(KEYS))
 return 1`;
 
 /**
- * KEYS: session, logs. ARGV: generation or "", the document's name and text, status, the highest place of the logs. Writes a
- * document anew, unless a process took the session meanwhile, or nothing of it is left; a hash that is gone is made again.
+ * KEYS: session, logs. ARGV: generation or "", taking or "", the document's name and text, status, the highest place of the
+ * logs. Writes a document anew, unless a process took or made the session meanwhile, or nothing of it is left; a hash that is
+ * gone is made again.
  */
 export const mendScript = `
 if redis.call('EXISTS', unpack(KEYS)) == 0 then return 0 end
-if (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-if ARGV[2] == 'state' then redis.call('HSET', KEYS[1], 'status', ARGV[4]) end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking')
+if (s[1] or '') ~= ARGV[1] or (s[2] or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])
+if ARGV[3] == 'state' then redis.call('HSET', KEYS[1], 'status', ARGV[5]) end
 redis.call('HSETNX', KEYS[1], 'generation', '0')
-redis.call('HSETNX', KEYS[1], 'head', ARGV[5])
+redis.call('HSETNX', KEYS[1], 'head', ARGV[6])
 return 1`;
 
 /**
@@ -150,24 +152,25 @@ if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])`;
 
 /**
- * KEYS: session. ARGV: generation, a name for the raise. Raises the generation, so that its holder writes no more; answers
- * the new one, or nothing where the session has another, or is gone.
+ * KEYS: session. ARGV: generation, taking, a name for the raise. Raises the generation, so that its holder writes no more; answers
+ * the new one, or nothing where the session is another by now, or is gone.
  */
 export const raiseScript = `
 local s = redis.call('HMGET', KEYS[1], 'generation', 'taking')
-if s[2] == ARGV[2] then return s[1] end
-if redis.call('EXISTS', KEYS[1]) == 0 or (s[1] or '') ~= ARGV[1] then return false end
+if s[2] == ARGV[3] then return s[1] end
+if redis.call('EXISTS', KEYS[1]) == 0 or (s[1] or '') ~= ARGV[1] or (s[2] or '') ~= ARGV[2] then return false end
 redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
-redis.call('HSET', KEYS[1], 'taking', ARGV[2])
+redis.call('HSET', KEYS[1], 'taking', ARGV[3])
 return redis.call('HGET', KEYS[1], 'generation')`;
 
 /**
- * KEYS: session, aside. ARGV: generation, text. Puts a text aside, unless it is the last there; answers 0 where
- * the session has another generation.
+ * KEYS: session, aside. ARGV: generation, taking, text. Puts a text aside, unless it is the last there; answers 0 where
+ * the session is another by now.
  */
 export const asideScript = `
-if (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return 0 end
-if redis.call('LINDEX', KEYS[2], -1) ~= ARGV[2] then redis.call('RPUSH', KEYS[2], ARGV[2]) end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking')
+if (s[1] or '') ~= ARGV[1] or (s[2] or '') ~= ARGV[2] then return 0 end
+if redis.call('LINDEX', KEYS[2], -1) ~= ARGV[3] then redis.call('RPUSH', KEYS[2], ARGV[3]) end
 return 1`;
 
 /**

@@ -193,14 +193,14 @@ export interface TakenRow {
 /**
  * Takes a session for the next generation.
  *
- * @returns undefined where another process took it since its hash was read
+ * @returns undefined where another process took it, or it was made anew, since its hash was read
  */
 export async function takeRow(
   place: RedisPlace,
-  { id, generation }: SessionRow,
+  { id, generation, hash }: SessionRow,
   { holder, worker }: RowHolder,
 ): Promise<TakenRow | undefined> {
-  const values = [generation, holder.generation, JSON.stringify(holder), worker, holder.taking];
+  const values = [generation, hash.taking ?? "", holder.generation, JSON.stringify(holder), worker, holder.taking];
   const taken = (await run(place, takeScript, [place.keys.of(id).session], values)) as readonly string[] | null;
   return taken ? { head: Number(taken[0]), state: taken[1] ?? "", revision: Number(taken[2]) } : undefined;
 }

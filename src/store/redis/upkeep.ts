@@ -53,12 +53,13 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     if (owner) throw busy(owner);
     const time = timestamp(clock);
     // From here on no line is added but by who takes it anew.
-    const values = [hash.generation ?? "", randomUUID()];
+    const raise = randomUUID();
+    const values = [hash.generation ?? "", hash.taking ?? "", raise];
     const generation = (await run(place, raiseScript, [own.session], values)) as string | null;
     if (generation === null) return putAside(scope, id);
     const put = async (one: JsonObject): Promise<boolean> => {
       const text = JSON.stringify({ time, ...one });
-      return Number(await run(place, asideScript, [own.session, own.aside], [generation, text])) === 1;
+      return Number(await run(place, asideScript, [own.session, own.aside], [generation, raise, text])) === 1;
     };
     const texts = await readHash(place, own.session);
     if (!(await put({ metadata: texts.metadata ?? null, state: texts.state ?? null }))) return putAside(scope, id);
@@ -67,7 +68,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         if (!(await put({ log, line }))) return putAside(scope, id);
       }
     }
-    const seen = seenIn({ ...texts, generation });
+    const seen = seenIn({ ...texts, generation, taking: raise });
     const removed = await run(place, removeScript, [own.session, ...own.logs], seen);
     if (Number(removed) < 0) return putAside(scope, id);
     return `list ${own.aside}, time ${time}`;
