@@ -60,6 +60,23 @@ describe.skipIf(!hasPostgres)("an error without an SQLSTATE of the server's own"
   );
 });
 
+describe.skipIf(!hasPostgres)("a right, a password or a database that the server refuses", () => {
+  it.each(["42501", "28000", "28P01", "3D000"])("is told at once, and the session goes on: %s", async (code) => {
+    const { store, other, faults } = stores();
+    const lock = await store.create(everybody, newSession());
+    faults.push({ of: /^WITH asked/, before: code });
+    await expect(store.append(lock, [messageRecord("refused")])).rejects.toMatchObject({
+      code: "store-unavailable",
+      data: { sqlState: code, refused: true },
+    });
+    await store.append(lock, [messageRecord("one")]);
+    expect(await idsOf(other, lock.id)).toEqual(["m-one"]);
+    await lock.release();
+    await store.close();
+    await other.close();
+  });
+});
+
 describe.skipIf(!hasPostgres)("a restore that is cut short", () => {
   it.each([
     ["its first answer is lost", [{ of: /^INSERT INTO \S+session/, after: "ECONNRESET" }]],

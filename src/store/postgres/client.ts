@@ -148,9 +148,10 @@ function failureOf(error: unknown, location: string): unknown {
     const message = `The Postgres server ${location} refused to write: ${reason}. Nothing of it was kept; it can be tried again.`;
     return new WindrowError("not-durable", message, about, { cause: error });
   }
+  const refused = { ...about, refused: true };
   if (/^(?:28|3D)/.test(code)) {
     const message = `The Postgres server ${location} refused the connection: ${reason}. Check user, password and database.`;
-    return new WindrowError("store-unavailable", message, about, { cause: error });
+    return new WindrowError("store-unavailable", message, refused, { cause: error });
   }
   if (code === "22021") {
     const message = `Postgres keeps no NUL character in a name: ${reason}. Take it out of the user or tenant.`;
@@ -158,10 +159,10 @@ function failureOf(error: unknown, location: string): unknown {
   }
   if (code === "42501") {
     const message = `The Postgres server ${location} refused: ${reason}. Grant the role its rights on the schema; under row-level security a role reaches its own tenant alone.`;
-    return new WindrowError("store-unavailable", message, about, { cause: error });
+    return new WindrowError("store-unavailable", message, refused, { cause: error });
   }
   const message = `The Postgres server ${location} answered with an error: ${reason}.`;
-  return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
+  return new WindrowError("store-unavailable", message, refused, { cause: error });
 }
 
 function codeOf(error: unknown): string | undefined {
