@@ -61,6 +61,12 @@ export async function readHash({ sender }: RedisPlace, key: string): Promise<Ses
   return Object.fromEntries(fields.flatMap((name, at) => (typeof values[at] === "string" ? [[name, values[at]]] : [])));
 }
 
+/** The hash of a session, wherever it lies; what was written of it is there also where others went on with it. */
+export async function hashAnywhere(place: RedisPlace, id: string): Promise<SessionHash> {
+  const found = await readHash(place, place.keys.of(id).session);
+  return found.metadata === undefined ? readHash(place, place.keys.inTrash(id).session) : found;
+}
+
 /** The holder that a hash names, and when it was heard last. */
 export async function holderOf(place: RedisPlace, { holder: text, worker }: SessionHash): Promise<RemoteHolder> {
   const holder = text === undefined ? undefined : (parseDocument(text) as unknown as Holder | undefined);
@@ -232,8 +238,8 @@ export async function endRow(
   const values = [generation, taking, counters.pos, revision, text, status, generation + 1];
   const isEnded = Number(await run(place, endScript, [session], values)) === 1;
   const isThere = async (): Promise<boolean> => {
-    const found = await readHash(place, session);
-    return found.taking === taking && found.generation === `${generation + 1}`;
+    const found = await hashAnywhere(place, id);
+    return found.status === status && Number(found.generation) > generation;
   };
   if (isEnded) await place.durability.safe(isThere);
   return isEnded;

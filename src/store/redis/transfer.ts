@@ -16,7 +16,7 @@ import { checkErasing } from "./named.ts";
 import { dropStagedScript, showScript, stageScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
-import { findRow, makeHash, readHash } from "./session.ts";
+import { findRow, hashAnywhere, makeHash } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 
 /** Characters and lines written by one script, about. */
@@ -96,8 +96,8 @@ export async function restoreSession(
     const { head, count } = await writeLines(place, weighed.dump, mark, signal);
     if (Number(await run(place, showScript, [keys.session], [mark, head, count])) !== 1) throw takenOver(dump.id);
     await place.durability.safe(async () => {
-      const { taking, restoring } = await readHash(place, keys.session);
-      return taking === mark && restoring === undefined;
+      const { made, restoring } = await hashAnywhere(place, dump.id);
+      return made === target.holder.taking && restoring === undefined;
     });
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {

@@ -20,7 +20,7 @@ import { allIn, forgetName, nameIn, ownerOf } from "./named.ts";
 import type { NameRead } from "./named.ts";
 import { asideScript, markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
-import { findRow, holderOf, readHash } from "./session.ts";
+import { findRow, hashAnywhere, holderOf, readHash } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** The place, the mask and the clock of a store's upkeep. */
@@ -95,10 +95,14 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     },
     async keep(scope, id, why) {
       const text = JSON.stringify(maskJson(mask, { ...why } as unknown as JsonObject));
-      await find(scope, id);
+      let row = await find(scope, id);
       await place.durability.assured();
-      while (!(await mark(await find(scope, id), text)));
-      await place.durability.safe(async () => (await readHash(place, keys.of(id).session)).kept === text);
+      while (!(await mark(row, text))) row = await find(scope, id);
+      const count = Number(row.hash.marks ?? 0) + 1;
+      await place.durability.safe(async () => {
+        const { kept, marks = 0 } = await hashAnywhere(place, id);
+        return kept === text || Number(marks) > count;
+      });
     },
     async unkeep(scope, id) {
       for (;;) {
