@@ -91,47 +91,54 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
     },
   );
 
-  it("knows what it wrote where another process went on with it before a replica had it", { timeout: 60_000 }, async () => {
-    const { main, replica, admin } = await startPair();
-    const other = await openStore(main.url);
-    const going: { readonly of: string; readonly on: () => Promise<unknown> }[] = [];
-    const call: IoRedisClient["call"] = async (command, ...args) => {
-      if (command === "EVALSHA" && going.length > 0) throw new Error("NOSCRIPT No matching script.");
-      const answer = await admin.call(command, ...args);
-      const [next] = going;
-      if (next && command === "EVAL" && String(args[0]).includes(next.of)) await going.shift()?.on();
-      return answer;
-    };
-    const store = redisStore({ client: { call } });
-    const time = "2026-01-01T00:00:00.000Z";
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
-    going.push({ of: "HDEL', KEYS[1], 'kept'", on: async () => other.upkeep?.keep(everybody, lock.id, { keptAt: time }) });
-    await store.upkeep?.keep(everybody, lock.id, { keptAt: time, reason: "first" });
-    expect(await store.upkeep?.kept(everybody, lock.id)).toEqual({ keptAt: time });
-    await store.upkeep?.unkeep(everybody, lock.id);
-    const dump = await other.transfer!.dump(everybody, lock.id);
-    const lines: DumpedLine[] = [];
-    for await (const line of dump.lines()) lines.push(line);
-    const trash = async (): Promise<unknown> => other.upkeep?.trash(everybody, [lock.id], time);
-    going.push({ of: "'status', ARGV[6], 'generation'", on: trash });
-    await store.finish(lock, stateOf("completed"));
-    await other.upkeep?.erase(everybody, [lock.id]);
-    const copy = {
-      ...dump,
-      async *lines() {
-        yield* lines;
-      },
-    };
-    going.push({ of: "'restoring', 'staged', 'holder'", on: async () => other.lock(everybody, lock.id) });
-    expect((await store.transfer!.restore(everybody, copy)).outcome).toBe("written");
-    expect(going).toEqual([]);
-    await store.close();
-    await other.close();
-    admin.disconnect();
-    await replica.close();
-    await main.close();
-  });
+  it(
+    "knows what it wrote where another process went on with it before a replica had it",
+    { timeout: 60_000 },
+    async () => {
+      const { main, replica, admin } = await startPair();
+      const other = await openStore(main.url);
+      const going: { readonly of: string; readonly on: () => Promise<unknown> }[] = [];
+      const call: IoRedisClient["call"] = async (command, ...args) => {
+        if (command === "EVALSHA" && going.length > 0) throw new Error("NOSCRIPT No matching script.");
+        const answer = await admin.call(command, ...args);
+        const [next] = going;
+        if (next && command === "EVAL" && String(args[0]).includes(next.of)) await going.shift()?.on();
+        return answer;
+      };
+      const store = redisStore({ client: { call } });
+      const time = "2026-01-01T00:00:00.000Z";
+      const lock = await store.create(everybody, newSession());
+      await store.append(lock, [messageRecord("one")]);
+      going.push({
+        of: "HDEL', KEYS[1], 'kept'",
+        on: async () => other.upkeep?.keep(everybody, lock.id, { keptAt: time }),
+      });
+      await store.upkeep?.keep(everybody, lock.id, { keptAt: time, reason: "first" });
+      expect(await store.upkeep?.kept(everybody, lock.id)).toEqual({ keptAt: time });
+      await store.upkeep?.unkeep(everybody, lock.id);
+      const dump = await other.transfer!.dump(everybody, lock.id);
+      const lines: DumpedLine[] = [];
+      for await (const line of dump.lines()) lines.push(line);
+      const trash = async (): Promise<unknown> => other.upkeep?.trash(everybody, [lock.id], time);
+      going.push({ of: "'status', ARGV[6], 'generation'", on: trash });
+      await store.finish(lock, stateOf("completed"));
+      await other.upkeep?.erase(everybody, [lock.id]);
+      const copy = {
+        ...dump,
+        async *lines() {
+          yield* lines;
+        },
+      };
+      going.push({ of: "'restoring', 'staged', 'holder'", on: async () => other.lock(everybody, lock.id) });
+      expect((await store.transfer!.restore(everybody, copy)).outcome).toBe("written");
+      expect(going).toEqual([]);
+      await store.close();
+      await other.close();
+      admin.disconnect();
+      await replica.close();
+      await main.close();
+    },
+  );
 
   it("keeps at once what a server took before it was full, and refuses the rest", { timeout: 60_000 }, async () => {
     const { main, replica, admin } = await startPair();

@@ -19,6 +19,7 @@ import type { EraseElsewhere, ErasedPlace, Upkeep } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
+import { prefixOf, prefixesOf } from "./names.ts";
 import { packSession } from "./object.ts";
 import { conflict, hasDamage } from "./refusals.ts";
 import { isSomewhere } from "./somewhere.ts";
@@ -281,24 +282,23 @@ class Archive {
 
   /** Removes every object of a session, and looks again. */
   async #removeObjects(scope: Scope, id: string): Promise<{ readonly count: number; readonly bytes: number }> {
-    const prefix = prefixOf(scope, id);
     let [count, bytes] = [0, 0];
-    for await (const key of this.#bucket.list(prefix)) {
+    for await (const key of this.#listed(scope, id)) {
       bytes += (await this.#bucket.get(key))?.length ?? 0;
       await this.#drop(key);
       count += 1;
     }
-    for await (const key of this.#bucket.list(prefix)) {
+    for await (const key of this.#listed(scope, id)) {
       const message = `The object ${key} of the archive ${this.#bucket.location} was removed and is there again. Try again.`;
       throw new WindrowError("store-unavailable", message, { key });
     }
     return { count, bytes };
   }
-}
 
-/** The names of a session's objects begin so: a tenant has a folder of its own. */
-function prefixOf({ tenant }: Scope, id: string): string {
-  return `${tenant === undefined ? "" : `tenant=${encodeURIComponent(tenant)}/`}${id}/`;
+  /** The objects of a session. */
+  async *#listed(scope: Scope, id: string): AsyncGenerator<string> {
+    for (const prefix of prefixesOf(scope, id)) yield* this.#bucket.list(prefix);
+  }
 }
 
 /** The records that a query asks for. */

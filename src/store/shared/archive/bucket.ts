@@ -104,7 +104,8 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replaceAll("\\", "/"));
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
+    // A name that is too long for a folder is that of none.
+    if (["ENOENT", "ENAMETOOLONG"].includes(systemCode(error) ?? "")) return [];
     throw error;
   }
 }
