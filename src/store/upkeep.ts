@@ -67,6 +67,15 @@ export interface EraseElsewhere {
   readonly reachesArchive?: boolean;
 }
 
+/** The limits of an erasure. */
+export interface EraseLimits {
+  /**
+   * Sessions in the trash alone: one whose id is in the store, too, is refused with `session-exists`, and one that comes
+   * into the store meanwhile stays. Default: sessions wherever they are.
+   */
+  readonly trashAlone?: boolean;
+}
+
 /**
  * The facet. Every method sees only sessions of its scope; others are `session-not-found`. Killed between any two steps,
  * a session is as it was or as it should be, or the next call ends what was begun.
@@ -103,7 +112,8 @@ export interface Upkeep {
 
   /**
    * Moves finished sessions into the trash: they are listed and read no more, and {@link Upkeep.untrash} brings them
-   * back. `bad-option` for one that is not finished, is kept, or has a namesake there.
+   * back. `bad-option` for one that is not finished, is kept, or has a namesake there. An id in the trash is given out to
+   * the same owner alone: `create` and `restore` refuse it to others with `session-exists`.
    *
    * @param time - when, ISO 8601, UTC
    */
@@ -126,9 +136,14 @@ export interface Upkeep {
   /**
    * Removes sessions for good, from wherever the store has anything of them: the log and all beside it, the trash, what
    * a doctor put aside, the index. `session-busy` while a process writes one, `bad-option` for one that is kept; nothing
-   * is removed then. `session-not-found` where there is nothing of it.
+   * is removed then. `session-not-found` where there is nothing of it. A session of another owner stays, whatever its id.
    */
-  erase(scope: Scope, ids: readonly string[], elsewhere?: EraseElsewhere): Promise<readonly Erased[]>;
+  erase(
+    scope: Scope,
+    ids: readonly string[],
+    elsewhere?: EraseElsewhere,
+    limits?: EraseLimits,
+  ): Promise<readonly Erased[]>;
 
   /** Sessions whose erasure was begun and not ended: {@link Upkeep.erase} ends it. */
   unerased(scope: Scope): Promise<readonly string[]>;
@@ -152,6 +167,12 @@ export function isKept(id: string): WindrowError {
 export function inTrash(id: string): WindrowError {
   const message = `A session ${id} lies in the trash already; nothing was changed. Erase that one first.`;
   return new WindrowError("bad-option", message, { id });
+}
+
+/** Only what lies in the trash was to be erased, and the store has a session of this id, too. */
+export function inStoreToo(id: string): WindrowError {
+  const message = `Session ${id} stays in the trash: a session of the same id is in the store. \`windrow erase ${id}\` erases both.`;
+  return new WindrowError("session-exists", message, { id });
 }
 
 /** The trash has no such session. */

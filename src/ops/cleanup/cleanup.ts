@@ -4,12 +4,12 @@
  * they go into the trash, and are deleted a week later. A session's age is that of its last
  * record; a file's times say nothing. A session with the mark of `keep` is never touched.
  */
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { Upkeep } from "../../store/upkeep.ts";
 import { liveId } from "./archive.ts";
-import { erase } from "./erase.ts";
+import { erase, eraseTrashed } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
@@ -274,10 +274,26 @@ async function emptyTrash(
     else
       tally.failures.push({ sessionId, message: "It stays in the trash: a session of the same id is in the store." });
   }
+  const erased: EraseReceipt[] = [];
+  const asked = { ...options, now: () => time };
   try {
-    return await erase(store, names, { ...options, now: () => time });
+    erased.push(...(await erase(store, [], asked)));
   } catch (error) {
-    tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
-    return [];
+    tally.failures.push({ message: `An erasure that was begun was not ended: ${messageOf(error)}` });
   }
+  try {
+    erased.push(...(await eraseTrashed(store, names, asked)));
+  } catch (error) {
+    // Where the reason is one of the sessions, it stops none of the others.
+    const isRefused = isWindrowError(error) && refusals.has(error.code) && names.length > 1;
+    if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
+    for (const id of isRefused ? names : [])
+      await attempt(tally, id, async () => void erased.push(...(await eraseTrashed(store, [id], asked))));
+  }
+  return erased;
 }
+
+/** The refusals of an erasure that concern one session. */
+const refusals: ReadonlySet<string> = new Set([
+  ...(["session-not-found", "session-exists", "session-busy", "session-archived", "bad-option"] as const),
+]);

@@ -64,14 +64,35 @@ export async function erase(
   const erased = await upkeep.erase(scope, [...ids], elsewhereOf(options, memory));
   // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
   await forgetSessions(store, scope, [...ids]);
-  const erasedAt = now().toISOString();
-  return erased.map(({ sessionId, places }) => ({
-    sessionId,
-    erasedAt,
-    resumed: begun.includes(sessionId),
-    places,
-    forks: forks.get(sessionId) ?? [],
-  }));
+  return erased.map((one) => receiptOf(one, now(), begun.includes(one.sessionId), forks));
+}
+
+/**
+ * Erases sessions that lie in the trash, and nothing of one that came back into the store.
+ *
+ * @throws WindrowError `session-exists` where the store has one of the ids, too: none is erased then; as {@link erase}
+ */
+export async function eraseTrashed(
+  store: Store,
+  sessionIds: readonly string[],
+  options: EraseOptions = {},
+): Promise<readonly EraseReceipt[]> {
+  const { scope = {}, now = () => new Date() } = options;
+  if (sessionIds.length === 0) return [];
+  const forks = await forksOf(store, scope, new Set(sessionIds));
+  // What they left in a memory is forgotten while the store keeps others from their ids.
+  const elsewhere: EraseElsewhere = async (ids) => elsewhereOf(options, await forgetSessions(store, scope, ids))(ids);
+  const erased = await upkeepOf(store).erase(scope, sessionIds, elsewhere, { trashAlone: true });
+  return erased.map((one) => receiptOf(one, now(), false, forks));
+}
+
+function receiptOf(
+  { sessionId, places }: Erased,
+  at: Date,
+  resumed: boolean,
+  forks: ReadonlyMap<string, readonly string[]>,
+): EraseReceipt {
+  return { sessionId, erasedAt: at.toISOString(), resumed, places, forks: forks.get(sessionId) ?? [] };
 }
 
 /**

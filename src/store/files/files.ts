@@ -132,12 +132,12 @@ class FilesStore implements Store {
     this.#alive();
     const id = sessionId(session.uuid);
     const disk = this.#disk;
-    const folder = await makeSessionFolder(this.#layout, id, disk);
+    const metadata = prepareMetadata(this.#mask, scope, session);
+    const folder = await makeSessionFolder(this.#layout, metadata, disk);
     let sessionLock: SessionLock | undefined;
     try {
       // The lock comes first: who finds the session before it is whole cannot begin to write it.
       sessionLock = await acquireNamed(folder, this.#tools, this.#leases);
-      const metadata = prepareMetadata(this.#mask, scope, session);
       const state = initialState(session.createdAt);
       // The system syncs several files at once in little more time than one.
       const files = { [metadataFile]: encodeMetadata(metadata), [stateFile]: encodeState(state) };

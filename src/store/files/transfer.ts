@@ -10,29 +10,29 @@ import { alreadyExists, inScope, isFinal } from "../shared/rules.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata } from "../store.ts";
 import { originalChecksum } from "../format/seal.ts";
 import { admit, compareExisting, weigh } from "../shared/transfer.ts";
+import type { Admitted } from "../shared/transfer.ts";
 import { logKinds, logNames } from "../format/logs.ts";
 import { BlobFolder } from "./log/blobs.ts";
-import { largestInline, spillInto } from "../format/blobs.ts";
+import { blobsFolder, largestInline, spillInto } from "../format/blobs.ts";
 import type { Blob, BlobName, FetchBlob, Spill } from "../format/blobs.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
 import { systemArchives } from "../../disk/archive/archive-disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { decodeState, encodeState, page, parseDocument, readMetadata, readObject } from "../format/documents.ts";
+import { metadataFile, stateFile } from "../format/documents.ts";
 import { BadLine, optional } from "../format/fields.ts";
 import type { RawLine } from "../format/lines.ts";
 import { encodeLine, lineText, linesBackward, linesForward, parseLine } from "../format/lines.ts";
-import { checkNotErased, locate } from "./layout.ts";
+import { locate } from "./layout.ts";
 import { lockFile } from "../lock/owner-record.ts";
-import { blobsFolder } from "../format/blobs.ts";
-import { metadataFile, stateFile } from "../format/documents.ts";
-import { fileMode, makeFolder, syncFolder } from "../../disk/safe-write.ts";
-import { systemCode, unavailable, writeNew } from "../../disk/safe-write.ts";
+import { fileMode, makeFolder, syncFolder, systemCode, unavailable, writeNew } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
 import { openLog } from "./log/open-log.ts";
 import type { Damage } from "./log/reader.ts";
 import { stateOf } from "./session/state.ts";
 import { acquire } from "../lock/steal.ts";
 import { inspectTail } from "./log/tail.ts";
+import { checkFreeId } from "./session/make.ts";
 
 /** Characters written at once, about. */
 const batchCharacters = 1024 * 1024;
@@ -95,7 +95,7 @@ export async function restoreFolder(
     if (!inScope(scope, metadata)) throw alreadyExists(dump.id);
     return compareExisting(admitted, await dumpFolder(layout, metadata));
   }
-  checkNotErased(layout, dump.id);
+  checkFreeId(layout, admitted.metadata, systemDisk);
   const draft = join(layout.running, `.restore-${dump.id}`);
   try {
     for (const folder of [layout.running, layout.completed, draft]) await makeFolder(folder);
@@ -104,7 +104,7 @@ export async function restoreFolder(
       await removeLeftovers(draft);
       const weighed = weigh(admitted.dump);
       await writeFolder(draft, weighed.dump, signal);
-      await publish(layout, draft, dump.id, isFinal(admitted.state.status));
+      await publish(layout, draft, admitted);
       return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
     } catch (error) {
       await rm(draft, { recursive: true, force: true });
@@ -200,10 +200,11 @@ function spilled({ log, line }: DumpedLine, large: Blob[]): string {
 }
 
 /** The last step: what was a draft is a session. */
-async function publish(layout: Layout, draft: string, id: string, isFinished: boolean): Promise<void> {
+async function publish(layout: Layout, draft: string, { metadata, state }: Admitted): Promise<void> {
+  const [id, isFinished] = [metadata.uuid, isFinal(state.status)];
   const parent = isFinished ? layout.completed : layout.running;
   if (locate(layout, id)) throw alreadyExists(id);
-  checkNotErased(layout, id);
+  checkFreeId(layout, metadata, systemDisk);
   if (isFinished) await unlink(join(draft, lockFile));
   try {
     await rename(draft, join(parent, id));

@@ -14,7 +14,7 @@ import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 import { heldBy } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
-import { checkAttached, findRow, whyNotMade } from "./session.ts";
+import { checkAttached, findRow, isFree, whyNotMade } from "./session.ts";
 import type { ReadLog, RowHolder, SessionRow } from "./session.ts";
 
 /** Characters written in one statement, about. */
@@ -119,8 +119,7 @@ async function stage(
   const sql =
     `INSERT INTO ${database.schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, ` +
     "head, holder, worker, restoring) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10, true " +
-    `WHERE ${database.atVersion} AND NOT EXISTS (SELECT FROM ${database.schema}.erasing WHERE session_id = $1) ` +
-    "ON CONFLICT DO NOTHING RETURNING key";
+    `WHERE ${database.atVersion} AND ${isFree(database.schema)} ON CONFLICT DO NOTHING RETURNING key`;
   const [row] = await database.asker.ask(sql, [
     ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
     ...[Date.parse(metadata.createdAt) || 0, metadata.format, page(dump.metadata), page(dump.state)],

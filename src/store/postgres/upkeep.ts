@@ -9,9 +9,9 @@ import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
-import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
+import { inStoreToo, inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import { checkReach, nowhere, sizeInArchive } from "../shared/detach.ts";
-import type { EraseElsewhere, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+import type { EraseElsewhere, EraseLimits, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { heldBy } from "../shared/remote.ts";
@@ -43,10 +43,13 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     const [row] = await ask(`SELECT kept FROM ${schema}.session WHERE key = $1`, key);
     return typeof row?.["kept"] === "string" ? row["kept"] : undefined;
   };
-  const trashRow = async (scope: Scope, id: string): Promise<PostgresRow | undefined> => {
+  const trashRow = async (id: string): Promise<PostgresRow | undefined> => {
     await alive();
     const sql = `SELECT key, metadata, state, trashed_at FROM ${schema}.session WHERE id = $1 AND trashed_at IS NOT NULL`;
-    const [row] = await ask(sql, sessionId(id));
+    return (await ask(sql, sessionId(id)))[0];
+  };
+  const trashedIn = async (scope: Scope, id: string): Promise<PostgresRow | undefined> => {
+    const row = await trashRow(id);
     const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
     return metadata && inScope(scope, metadata) ? row : undefined;
   };
@@ -103,7 +106,7 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
         const row = await find(scope, id);
         if (!isFinal(row.state.status)) throw notFinished(id);
         if (row.isKept) throw isKept(id);
-        if (await trashRow({ ...scope }, id)) throw inTrash(id);
+        if (await trashRow(id)) throw inTrash(id);
         keys.push(row.key);
         generations.push(row.generation);
       }
@@ -131,7 +134,7 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       }
     },
     async untrash(scope, id) {
-      const row = await trashRow(scope, id);
+      const row = await trashedIn(scope, id);
       if (!row) throw notInTrash(id);
       if (await findRow(database, id)) throw alreadyExists(id);
       const sql =
@@ -140,11 +143,11 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       if ((await ask(sql, row["key"], id, row["trashed_at"])).length === 0) throw alreadyExists(id);
     },
     putAside,
-    async erase(scope, ids, elsewhere = nowhere) {
+    async erase(scope, ids, elsewhere = nowhere, limits = {}) {
       await alive();
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
-      const reach = { scope, elsewhere };
+      const reach = { scope, elsewhere, ...limits };
       for (const id of known) await mayErase(database, id, reach);
       const places = new Map<string, readonly ErasedPlace[]>();
       for (const id of known) places.set(id, await removeRows(database, id, await fenceRows(database, id, reach)));
@@ -166,7 +169,7 @@ function scopeOf({ user, tenant }: PostgresRow): Scope {
 
 /** The rows of a session, the one that is not in the trash first. */
 async function rowsOf({ asker, schema }: Database, id: string): Promise<readonly PostgresRow[]> {
-  const sql = `SELECT key, tenant, "user", generation, head, revision, kept, state, restoring FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST`;
+  const sql = `SELECT key, tenant, "user", generation, head, revision, kept, state, restoring, trashed_at FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST`;
   return asker.ask(sql, [id]);
 }
 
@@ -181,7 +184,7 @@ async function checkFree(database: Database, id: string): Promise<void> {
 }
 
 /** The limits of an erase: whose sessions, and whether what lies elsewhere goes, too. */
-interface Reach {
+interface Reach extends EraseLimits {
   readonly scope: Scope;
   readonly elsewhere: EraseElsewhere;
 }
@@ -189,19 +192,20 @@ interface Reach {
 /**
  * Refuses what may not be erased.
  *
- * @returns the rows of the session, as they were read
+ * @returns the rows of the session, as they were read, without those of another owner
  */
-async function mayErase(database: Database, id: string, { scope, elsewhere }: Reach): Promise<readonly PostgresRow[]> {
+async function mayErase(database: Database, id: string, reach: Reach): Promise<readonly PostgresRow[]> {
+  const { scope, elsewhere, trashAlone = false } = reach;
   const { asker, schema } = database;
   const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
-  const rows = await rowsOf(database, id);
-  const [row] = rows;
-  const owner = row ?? begun;
-  if (!owner || !inScope(scope, scopeOf(owner))) throw notFound(id);
+  const rows = (await rowsOf(database, id)).filter((row) => inScope(scope, scopeOf(row)));
+  if (rows.length === 0 && !(begun && inScope(scope, scopeOf(begun)))) throw notFound(id);
+  const stored = rows.find((row) => row["trashed_at"] === null);
+  if (trashAlone && stored) throw inStoreToo(id);
   // A row that is hidden is one whose erasure was begun: what keeps a session does not stop it.
-  if (typeof row?.["kept"] === "string" && row["restoring"] !== true) throw isKept(id);
-  checkReach(id, row?.["state"], elsewhere);
-  await checkFree(database, id);
+  if (typeof stored?.["kept"] === "string" && stored["restoring"] !== true) throw isKept(id);
+  for (const { state } of rows) checkReach(id, state, elsewhere);
+  if (stored) await checkFree(database, id);
   return rows;
 }
 

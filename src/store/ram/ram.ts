@@ -24,7 +24,8 @@ import type { Store, StoreCapabilities, StoreHolding, StoreTransfer, UnlockOptio
 import { recountedBy } from "../shared/state-count.ts";
 import { admit, compareExisting, weigh } from "../shared/transfer.ts";
 import { logKinds, logNames } from "../format/logs.ts";
-import { ramUpkeep } from "./upkeep.ts";
+import { checkFreeId, ramUpkeep } from "./upkeep.ts";
+import type { RamSessions } from "./upkeep.ts";
 import type { Upkeep } from "../upkeep.ts";
 
 /** How a store in memory works. */
@@ -74,6 +75,7 @@ class RamStore implements Store {
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, RamSession>();
+  readonly #all: RamSessions<RamSession> = { sessions: this.#sessions, trash: new Map() };
   readonly #held = new HeldSessions<RamSession>(
     () => this.#alive(),
     async (session) => void (session.holder = undefined),
@@ -89,15 +91,16 @@ class RamStore implements Store {
     };
     this.#mask = mask;
     this.#clock = clock;
-    this.upkeep = ramUpkeep(this.#sessions, mask, () => this.#alive());
+    this.upkeep = ramUpkeep(this.#all, mask, () => this.#alive());
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {
     this.#alive();
     const id = sessionId(session.uuid);
-    if (this.#sessions.has(id)) throw alreadyExists(id);
+    const metadata = copy(prepareMetadata(this.#mask, scope, session));
+    checkFreeId(this.#all, metadata);
     const made: RamSession = {
-      metadata: copy(prepareMetadata(this.#mask, scope, session)),
+      metadata,
       records: new Map(),
       state: initialState(session.createdAt),
       pos: 0,
@@ -185,8 +188,8 @@ class RamStore implements Store {
       lines.set(record, line);
       pos = Math.max(pos, record.pos);
     }
-    if (this.#sessions.has(dump.id)) throw alreadyExists(dump.id);
     const { metadata, state } = admitted;
+    checkFreeId(this.#all, metadata);
     const origin = { metadata: admitted.dump.metadata, fields: admitted.dump.state, state, lines };
     this.#sessions.set(dump.id, { metadata, records, state, pos, generation: 0, holder: undefined, origin });
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };

@@ -2,10 +2,10 @@
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { alreadyExists, haveOneOwner, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
-import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
+import { inStoreToo, inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { Erased, KeepMark, Upkeep } from "../upkeep.ts";
 import { WindrowError } from "../../errors.ts";
 
@@ -17,10 +17,33 @@ export interface RamEntry {
   readonly holder: object | undefined;
 }
 
-/** Makes the upkeep of a store in memory; `sessions` are those of the store. */
-export function ramUpkeep<S extends RamEntry>(sessions: Map<string, S>, mask: Mask, alive: () => void): Upkeep {
+/** The sessions of a store in memory, and those in its trash. */
+export interface RamSessions<S extends RamEntry> {
+  readonly sessions: Map<string, S>;
+  readonly trash: Map<string, { readonly session: S; readonly time: string }>;
+}
+
+/**
+ * Refuses an id that is taken, or that lies in the trash of another owner.
+ *
+ * @throws WindrowError `session-exists`
+ */
+export function checkFreeId<S extends RamEntry>(
+  { sessions, trash }: RamSessions<S>,
+  metadata: Scope & { readonly uuid: string },
+): void {
+  const { uuid: id } = metadata;
+  const old = trash.get(id)?.session.metadata;
+  if (sessions.has(id) || (old && !haveOneOwner(old, metadata))) throw alreadyExists(id);
+}
+
+/** Makes the upkeep of a store in memory. */
+export function ramUpkeep<S extends RamEntry>(
+  { sessions, trash }: RamSessions<S>,
+  mask: Mask,
+  alive: () => void,
+): Upkeep {
   const marks = new Map<string, KeepMark>();
-  const trash = new Map<string, { readonly session: S; readonly time: string }>();
   const find = (scope: Scope, id: string): S => {
     alive();
     const session = sessions.get(sessionId(id));
@@ -77,12 +100,13 @@ export function ramUpkeep<S extends RamEntry>(sessions: Map<string, S>, mask: Ma
       sessions.set(id, found.session);
       trash.delete(id);
     },
-    async erase(scope, ids, elsewhere = async () => []) {
+    async erase(scope, ids, elsewhere = async () => [], { trashAlone = false } = {}) {
       alive();
       const known = [...new Set(ids.map(sessionId))];
       for (const id of known) {
         const entry = sessions.get(id) ?? trash.get(id)?.session;
         if (!entry || !inScope(scope, entry.metadata)) throw notFound(id);
+        if (trashAlone && sessions.has(id)) throw inStoreToo(id);
         if (marks.has(id)) throw isKept(id);
         if (entry.holder) throw isWritten(id);
       }

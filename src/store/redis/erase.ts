@@ -6,8 +6,8 @@ import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
 import { inScope, notFound } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
-import { isKept } from "../upkeep.ts";
-import type { Erased, ErasedPlace, EraseElsewhere } from "../upkeep.ts";
+import { inStoreToo, isKept } from "../upkeep.ts";
+import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../upkeep.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
@@ -64,25 +64,23 @@ export function seenIn({ generation, taking, kept, head, revision }: SessionHash
  */
 export async function eraseSessions(
   place: RedisPlace,
-  scope: Scope,
+  reach: Reach,
   ids: readonly string[],
   elsewhere: EraseElsewhere,
 ): Promise<readonly Erased[]> {
   const looked = new Map<string, Erasable>();
-  for (const id of ids) looked.set(id, await mayErase(place, scope, id));
+  for (const id of ids) looked.set(id, await mayErase(place, reach, id));
   const places = new Map<string, readonly ErasedPlace[]>();
   const notes = new Map<string, Note>();
   for (const [id, found] of looked) {
     const note = await noteOf(place, id, found);
     notes.set(id, note);
-    places.set(id, await eraseOne(place, scope, id, found, note));
+    places.set(id, await eraseOne(place, reach, id, found, note));
   }
   const others = ids.length > 0 ? await elsewhere(ids) : [];
   await place.durability.safe(async () => {
-    const left = ids.map(async (id) => copiesOf(place, id));
-    return (await Promise.all(left)).every((copies, at) =>
-      copies.every((one) => !isMeant(one, notes.get(ids[at] ?? ""))),
-    );
+    const left = await Promise.all([...notes].map(async ([id, note]) => leftOf(place, reach, id, note)));
+    return left.every((copies) => copies.length === 0);
   });
   for (const [id, { text }] of notes) await forgetName(place, place.keys.erasing, id, text);
   return ids.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
@@ -98,6 +96,11 @@ export async function unerasedIn(place: RedisPlace, scope: Scope): Promise<reado
     if (copies.every((one) => isMeant(one, { made }) && one.hash.kept === undefined)) found.push(id);
   }
   return found;
+}
+
+/** The owner whose sessions are erased, and the limits of the erasure. */
+interface Reach extends EraseLimits {
+  readonly scope: Scope;
 }
 
 /** The sessions that an erasure means, and the text of its note. */
@@ -119,23 +122,50 @@ async function copiesOf(place: RedisPlace, id: string): Promise<readonly Copy[]>
   return Promise.all(all.map(async ([kind, keys]) => ({ kind, keys, hash: await readHash(place, keys.session) })));
 }
 
+/** The copies of one owner's sessions; one whose metadata cannot be read goes with the others of its id. */
+function ownedBy(scope: Scope, copies: readonly Copy[], trashed: NameRead | undefined): readonly Copy[] {
+  return copies.filter(({ kind, hash }) => {
+    const owner = ownerIn(hash) ?? (kind === "trash" ? trashed : undefined);
+    return !owner || inScope(scope, owner);
+  });
+}
+
+function ownerIn({ metadata }: SessionHash): Scope | undefined {
+  return metadata === undefined ? undefined : decodeMetadata(parseDocument(metadata), "");
+}
+
+/** The copies that an erasure means, and that are still there. */
+async function leftOf(
+  place: RedisPlace,
+  { scope, trashAlone }: Reach,
+  id: string,
+  note: Note,
+): Promise<readonly Copy[]> {
+  const copies = ownedBy(scope, await copiesOf(place, id), await nameIn(place, place.keys.trash, id));
+  return copies.filter((one) => isMeant(one, note) && (trashAlone !== true || one.kind === "trash"));
+}
+
 /**
  * Refuses what may not be erased.
  *
  * @param note - default: every session of this id is meant
  */
-async function mayErase(place: RedisPlace, scope: Scope, id: string, note?: Note): Promise<Erasable> {
+async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note): Promise<Erasable> {
+  const { scope, trashAlone = false } = reach;
   const begun = await nameIn(place, place.keys.erasing, id);
-  const trashed = await nameIn(place, place.keys.trash, id);
-  const copies = (await copiesOf(place, id)).filter((one) => !note || !isThere(one) || isMeant(one, note));
-  const [metadata] = copies.flatMap(({ hash }) => decodeMetadata(parseDocument(hash.metadata ?? ""), id) ?? []);
-  const owner: Scope | undefined = metadata ?? trashed ?? begun;
-  if (!owner || !inScope(scope, owner)) throw notFound(id);
+  const name = await nameIn(place, place.keys.trash, id);
+  const found = ownedBy(scope, await copiesOf(place, id), name);
+  const copies = found.filter((one) => !note || !isThere(one) || isMeant(one, note));
+  const owners = [...copies.map(({ hash }) => ownerIn(hash)), name, begun];
+  const owner = owners.find((one) => one && inScope(scope, one));
+  if (!owner) throw notFound(id);
+  if (trashAlone && found.some((one) => one.kind === "session" && isThere(one))) throw inStoreToo(id);
   for (const { hash } of copies) {
     if (hash.kept !== undefined) throw isKept(id);
     const holder = heldBy(await holderOf(place, hash));
     if (holder) throw busy(holder);
   }
+  const trashed = name && inScope(scope, name) ? name : undefined;
   return { owner: ownerOf(owner), copies, begun, trashed };
 }
 
@@ -149,7 +179,7 @@ async function noteOf(place: RedisPlace, id: string, { owner, copies, begun }: E
 
 async function eraseOne(
   place: RedisPlace,
-  scope: Scope,
+  reach: Reach,
   id: string,
   first: Erasable,
   note: Note,
@@ -157,12 +187,8 @@ async function eraseOne(
   const removed = new Removed(id, place);
   try {
     // A session may go from one place to the other meanwhile.
-    for (
-      let left = first.copies;
-      left.length > 0;
-      left = (await copiesOf(place, id)).filter((one) => isMeant(one, note))
-    ) {
-      const { copies } = await mayErase(place, scope, id, note);
+    for (let left = first.copies; left.length > 0; left = await leftOf(place, reach, id, note)) {
+      const { copies } = await mayErase(place, reach, id, note);
       for (const one of copies) await removed.remove(one);
     }
   } catch (error) {

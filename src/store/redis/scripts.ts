@@ -42,10 +42,14 @@ while key <= #KEYS do
 end
 return answers`;
 
-/** KEYS: session. ARGV: holder, field and value of each other field. Answers 0 where another session is there already. */
+/**
+ * KEYS: session, the one of its id in the trash. ARGV: holder, field and value of each other field, and the metadata of the one
+ * in the trash, as it was looked at, or "". Answers 0 where another session is there already, and -1 where the trash has another.
+ */
 export const createScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('HGET', KEYS[1], 'holder') == ARGV[1] and 1 or 0 end
-redis.call('HSET', KEYS[1], 'holder', unpack(ARGV))
+if (redis.call('HGET', KEYS[2], 'metadata') or '') ~= ARGV[#ARGV] then return -1 end
+redis.call('HSET', KEYS[1], 'holder', unpack(ARGV, 1, #ARGV - 1))
 return 1`;
 
 /**

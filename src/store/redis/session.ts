@@ -5,7 +5,7 @@ import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument
 import { ownIdentity } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
-import { formatVersion, inScope, isFinal } from "../shared/rules.ts";
+import { formatVersion, haveOneOwner, inScope, isFinal } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import { run } from "./database.ts";
 import type { Sender } from "./client.ts";
@@ -170,20 +170,29 @@ export async function insertRow(
     ...{ metadata: encodeMetadata(metadata), state: encodeState(state), status: state.status },
     ...{ generation: 1, head: 0 },
   };
-  return makeHash(place, id, { holder, worker }, made);
+  return makeHash(place, metadata, { holder, worker }, made);
 }
 
-/** Makes the hash of a session; false where there is one of another taking. */
+/** Makes the hash of a session; false where there is one of another taking, or where the trash has one of another owner. */
 export async function makeHash(
   place: RedisPlace,
-  id: string,
+  metadata: SessionMetadata,
   { holder, worker }: RowHolder,
   made: Readonly<Record<string, string | number>>,
 ): Promise<boolean> {
+  const { uuid: id } = metadata;
   const fixed = ["worker", worker, "taking", holder.taking, "made", holder.taking];
   const values = [JSON.stringify(holder), ...fixed, ...Object.entries(made).flat()];
-  const { session } = place.keys.of(id);
-  const isMade = Number(await run(place, createScript, [session], values)) === 1;
+  const [{ session }, trash] = [place.keys.of(id), place.keys.inTrash(id)];
+  let outcome = -1;
+  for (let trashed = ""; outcome === -1;) {
+    outcome = Number(await run(place, createScript, [session, trash.session], [...values, trashed]));
+    if (outcome !== -1) break;
+    ({ metadata: trashed = "" } = await readHash(place, trash.session));
+    const owner = decodeMetadata(parseDocument(trashed), id);
+    if (owner && !haveOneOwner(owner, metadata)) return false;
+  }
+  const isMade = outcome === 1;
   if (isMade) await place.durability.safe(async () => (await takingOf(place, session)) === holder.taking);
   return isMade;
 }

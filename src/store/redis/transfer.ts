@@ -86,7 +86,7 @@ export async function restoreSession(
   // First the list, then the session: a list that names a session that is not there is read past.
   await place.sender.send("ZADD", place.keys.sessions(scope), -(Date.parse(metadata.createdAt) || 0), dump.id);
   try {
-    const made = makeHash(place, dump.id, target, {
+    const made = makeHash(place, metadata, target, {
       ...{ metadata: page(admitted.dump.metadata), state: page(admitted.dump.state), status: state.status },
       ...{ generation: 1, head: 0, restoring: mark },
     });

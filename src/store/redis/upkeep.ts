@@ -84,7 +84,8 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     const row = await find(scope, id);
     if (!isFinal(row.state.status)) throw notFinished(id);
     if (row.kept !== undefined) throw isKept(id);
-    if (await trashed(scope, id)) throw inTrash(id);
+    // In whatever scope: from here on its name there is this session's.
+    if (Number(await sender.send("EXISTS", keys.inTrash(id).session)) === 1) throw inTrash(id);
     return row;
   };
   return {
@@ -157,9 +158,9 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       }
     },
     putAside,
-    async erase(scope, ids, elsewhere = async () => []) {
+    async erase(scope, ids, elsewhere = async () => [], limits = {}) {
       await alive();
-      return eraseSessions(place, scope, [...new Set(ids.map(sessionId))], elsewhere);
+      return eraseSessions(place, { scope, ...limits }, [...new Set(ids.map(sessionId))], elsewhere);
     },
     async unerased(scope) {
       await alive();

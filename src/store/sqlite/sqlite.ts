@@ -139,7 +139,7 @@ class SqliteStore implements Store {
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
     await this.#writer.commit(true, () => {
-      checkFreeId(this.#connection, id, findRow(this.#connection, id) !== undefined);
+      checkFreeId(this.#connection, metadata, findRow(this.#connection, id) !== undefined);
       const texts = { metadata: encodeMetadata(metadata), state: encodeState(state) };
       insertRow(this.#connection, { metadata, state, holder, restoring: false }, texts);
     });

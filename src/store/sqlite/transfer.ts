@@ -91,7 +91,7 @@ function stage(target: RestoreTarget, { dump, metadata, state }: Admitted): Prom
   const { connection, holder } = target;
   return target.writer.commit(true, () => {
     const found = findRow(connection, dump.id);
-    checkFreeId(connection, dump.id, found?.restoring === false);
+    checkFreeId(connection, metadata, found?.restoring === false);
     if (found?.holder && isHeld(found.holder, target.now())) throw busy(ownerOf(found.holder));
     const generation = (found?.generation ?? 0) + 1;
     if (found) deleteAll(connection, dump.id);

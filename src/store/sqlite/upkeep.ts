@@ -2,7 +2,6 @@
  * The upkeep of a SQLite store: marks, a trash of its own tables, and erasing down to the pages of the file. The tables
  * are made when they are first written to.
  */
-import { WindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
@@ -16,6 +15,8 @@ import { busy } from "../shared/unlock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
 import { asideSchema, moveAside } from "./aside.ts";
+import { linesOf, mayErase, noteErasing, removeRows, scopeOf, wipe } from "./erase.ts";
+import { hasTable, trashRow } from "./erasing.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
 import { findRow, insertRow } from "./session.ts";
@@ -24,7 +25,7 @@ import type { Writer } from "./connection/writer.ts";
 import type { LogName } from "../store.ts";
 import { logNames } from "../format/logs.ts";
 import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
-import type { ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+import type { KeepMark, Upkeep } from "../upkeep.ts";
 
 const tables = `
 CREATE TABLE IF NOT EXISTS kept (session_id TEXT PRIMARY KEY, mark TEXT NOT NULL);
@@ -57,8 +58,7 @@ export interface SqliteUpkeep {
 /** Makes the upkeep of a SQLite store. */
 export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
   const { connection, writer, mask, clock, find, alive } = database;
-  const has = (table: string): boolean =>
-    connection.get("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?", table) !== undefined;
+  const has = (table: string): boolean => hasTable(connection, table);
   const change = async <T>(work: () => T): Promise<T> => {
     alive();
     if (!has("erasing")) await writer.commit(true, () => connection.exec(tables));
@@ -68,8 +68,6 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
     const row = has("kept") ? connection.get("SELECT mark FROM kept WHERE session_id = ?", id) : undefined;
     return row && (parseDocument(String(row["mark"])) as unknown as KeepMark);
   };
-  const trashRow = (id: string): SqlRow | undefined =>
-    has("trash") ? connection.get("SELECT * FROM trash WHERE session_id = ?", id) : undefined;
   return {
     async size(scope, id) {
       find(scope, id);
@@ -98,7 +96,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
           const row = find(scope, id);
           if (!isFinal(row.state.status)) throw notFinished(id);
           if (markOf(id)) throw isKept(id);
-          if (trashRow(id)) throw inTrash(id);
+          if (trashRow(connection, id)) throw inTrash(id);
         }
         for (const id of known) moveToTrash(connection, find(scope, id), time);
       });
@@ -122,7 +120,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       }
     },
     async untrash(scope, id) {
-      const row = trashRow(sessionId(id));
+      const row = trashRow(connection, sessionId(id));
       const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
       if (!row || !metadata || !inScope(scope, metadata)) throw notInTrash(id);
       await change(() => moveFromTrash(connection, id, row));
@@ -141,14 +139,14 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
         return `table aside, time ${time}`;
       });
     },
-    async erase(scope, ids, elsewhere = async () => []) {
+    async erase(scope, ids, elsewhere = async () => [], limits = {}) {
       alive();
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
       const places = await change(() => {
-        const owners = known.map((id) => mayErase(database, scope, id, trashRow(id), markOf(id) !== undefined));
-        for (const [place, id] of known.entries()) noteErasing(connection, id, owners[place] ?? {});
-        return new Map(known.map((id) => [id, removeRows(connection, id, has("aside"))]));
+        const found = known.map((id) => mayErase(database, scope, id, markOf(id) !== undefined, limits));
+        for (const { id, owner } of found) noteErasing(connection, id, owner);
+        return new Map(found.map((one) => [one.id, removeRows(connection, one, has("aside"))]));
       });
       const others = [...(await elsewhere(known)), wipe(database)];
       await change(() => {
@@ -163,16 +161,6 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       return rows.filter((row) => inScope(scope, scopeOf(row))).map((row) => String(row["session_id"]));
     },
   };
-}
-
-function linesOf(
-  connection: Connection,
-  table: string,
-  id: string,
-): { readonly count: number; readonly bytes: number } {
-  const sql = `SELECT count(*) AS n, sum(length(CAST(line AS BLOB))) AS bytes FROM ${table} WHERE session_id = ?`;
-  const row = connection.get(sql, id);
-  return { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
 }
 
 function moveToTrash(connection: Connection, row: SessionRow, time: string): void {
@@ -211,82 +199,4 @@ function moveFromTrash(connection: Connection, id: string, row: SqlRow): void {
 
 function lastId(page: readonly SqlRow[]): number {
   return Number(page.at(-1)?.["id"] ?? 0);
-}
-
-type Owner = Scope;
-
-function scopeOf(row: SqlRow): Owner {
-  const { user, tenant } = row;
-  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
-}
-
-/** Refuses what may not be erased; returns whose the rest is. */
-function mayErase(
-  { connection, clock }: SqliteUpkeep,
-  scope: Scope,
-  id: string,
-  trashed: SqlRow | undefined,
-  kept: boolean,
-): Owner {
-  const begun = connection.get("SELECT * FROM erasing WHERE session_id = ?", id);
-  const row = findRow(connection, id);
-  const owner =
-    row?.metadata ??
-    (trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id)) ??
-    (begun && scopeOf(begun));
-  if (!owner || !inScope(scope, owner)) throw notFound(id);
-  // What was kept when an erasure began went with it: this mark is a newer session's.
-  if (kept) throw isKept(id);
-  if (row?.holder && isHeld(row.holder, clock.now())) throw busy(ownerOf(row.holder));
-  return owner;
-}
-
-function noteErasing(connection: Connection, id: string, { tenant, user }: Owner): void {
-  const sql = "INSERT OR REPLACE INTO erasing (session_id, tenant, user) VALUES (?, ?, ?)";
-  connection.run(sql, id, tenant ?? null, user ?? null);
-}
-
-function removeRows(connection: Connection, id: string, hasAside: boolean): readonly ErasedPlace[] {
-  const places: ErasedPlace[] = [];
-  for (const log of logNames) {
-    const { table } = logTables[log];
-    places.push({ kind: "session", place: table, ...linesOf(connection, table, id) });
-    connection.run(deleteLines[log], id);
-  }
-  const sessions = findRow(connection, id);
-  const bytes = sessions ? Buffer.byteLength(sessions.texts.metadata) + Buffer.byteLength(sessions.texts.state) : 0;
-  places.push({ kind: "session", place: "sessions", count: sessions ? 1 : 0, bytes });
-  connection.run("DELETE FROM sessions WHERE id = ?", id);
-  connection.run("DELETE FROM kept WHERE session_id = ?", id);
-  places.push({ kind: "trash", place: "trash", ...linesOf(connection, "trash_lines", id) });
-  connection.run("DELETE FROM trash_lines WHERE session_id = ?", id);
-  connection.run("DELETE FROM trash WHERE session_id = ?", id);
-  if (hasAside) {
-    const sql = "SELECT count(*) AS n, sum(length(CAST(content AS BLOB))) AS bytes FROM aside WHERE session_id = ?";
-    const row = connection.get(sql, id);
-    const size = { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
-    places.push({ kind: "aside", place: "aside", ...size });
-    connection.run("DELETE FROM aside WHERE session_id = ?", id);
-  }
-  return places;
-}
-
-/** Writes the file anew without what was deleted, and empties the write-ahead log, which has it too. */
-function wipe({ connection, file }: SqliteUpkeep): ErasedPlace {
-  const before = pagesOf(connection);
-  connection.exec("VACUUM");
-  if (connection.pragma("wal_checkpoint(TRUNCATE)") !== 0) {
-    const message =
-      `Another process reads ${file}, and its write-ahead log still holds what was erased. Erase the same ` +
-      "sessions again when it is done.";
-    throw new WindrowError("store-unavailable", message, { location: file });
-  }
-  const after = pagesOf(connection);
-  const bytes = Math.max(0, before.bytes - after.bytes);
-  return { kind: "free-space", place: "pages and write-ahead log", count: before.count - after.count, bytes };
-}
-
-function pagesOf(connection: Connection): { readonly count: number; readonly bytes: number } {
-  const count = Number(connection.pragma("page_count"));
-  return { count, bytes: count * Number(connection.pragma("page_size")) };
 }

@@ -8,6 +8,7 @@ import { holdingCases } from "./holding.ts";
 import { lifeCases } from "./life.ts";
 import { logCases } from "./log.ts";
 import { transferCases } from "./transfer.ts";
+import { trashCases } from "./trash.ts";
 import { upkeepCases } from "./upkeep.ts";
 import type { StoreCapabilities } from "../store.ts";
 
@@ -27,7 +28,7 @@ export function storeConformance(
   capabilities: StoreCapabilities,
   open: () => Promise<StoreFixture>,
 ): readonly ConformanceCase[] {
-  return [...lifeCases, ...logCases, ...holdingCases, ...transferCases, ...upkeepCases]
+  return [...lifeCases, ...logCases, ...holdingCases, ...transferCases, ...upkeepCases, ...trashCases]
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
       group: one.group,

@@ -202,7 +202,10 @@ export const upkeepCases: readonly StoreCase[] = [
   },
 ];
 
-function withUpkeep(run: (upkeep: Upkeep, store: Store) => Promise<void>): (fixture: StoreFixture) => Promise<void> {
+/** A case of a store that has upkeep. */
+export function withUpkeep(
+  run: (upkeep: Upkeep, store: Store) => Promise<void>,
+): (fixture: StoreFixture) => Promise<void> {
   return async ({ store }) => {
     if (store.upkeep) await run(store.upkeep, store);
   };
@@ -225,7 +228,8 @@ async function contents(store: Store, id: string): Promise<unknown> {
   return [await store.info(everybody, id), records, await store.recovery(everybody, id)];
 }
 
-async function trashed(upkeep: Upkeep, scope: Scope = everybody): Promise<readonly TrashedSession[]> {
+/** The sessions of a scope in the trash. */
+export async function trashed(upkeep: Upkeep, scope: Scope = everybody): Promise<readonly TrashedSession[]> {
   const found: TrashedSession[] = [];
   for await (const one of upkeep.trashed(scope)) found.push(one);
   return found;

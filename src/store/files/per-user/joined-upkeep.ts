@@ -38,9 +38,9 @@ export function joinedUpkeep(first: Upkeep, stores: () => readonly Upkeep[]): Up
     async *trashed(scope) {
       for (const upkeep of stores()) yield* upkeep.trashed(scope);
     },
-    async erase(scope, ids, elsewhere) {
+    async erase(scope, ids, ...how) {
       const erased = [];
-      for (const [upkeep, own] of await sorted(scope, ids)) erased.push(...(await upkeep.erase(scope, own, elsewhere)));
+      for (const [upkeep, own] of await sorted(scope, ids)) erased.push(...(await upkeep.erase(scope, own, ...how)));
       return erased;
     },
     async unerased(scope) {

@@ -12,6 +12,8 @@ import type { Examined, ListQuery, Lock, Scope, SessionInfo, Store } from "../..
 import type { StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "../../store.ts";
 import type { Upkeep } from "../../upkeep.ts";
 import { LockMap } from "../../shared/held-sessions.ts";
+import { systemDisk } from "../../../disk/disk.ts";
+import { checkNotInTrash } from "../upkeep/trash.ts";
 import { joinedUpkeep } from "./joined-upkeep.ts";
 
 const usersFolder = "users";
@@ -65,8 +67,10 @@ class UserFolders implements Store {
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => this.#find(id).transfer!.dump(scope, id),
     restore: async (scope, dump, signal) => {
-      const { user } = dump.metadata;
-      const store = this.#holding(sessionId(dump.id)) ?? this.#own(typeof user === "string" ? { user } : {});
+      const { user, tenant } = dump.metadata;
+      const own = { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+      const store = this.#holding(sessionId(dump.id)) ?? this.#own(own);
+      this.#checkTrash({ uuid: dump.id, ...own });
       return store.transfer!.restore(scope, dump, signal);
     },
   };
@@ -92,7 +96,9 @@ class UserFolders implements Store {
 
   async create(...[scope, session]: Parameters<Store["create"]>): Promise<Lock> {
     const store = this.#own(scope);
-    if (this.#holding(sessionId(session.uuid))) throw alreadyExists(session.uuid);
+    const { uuid } = session;
+    if (this.#holding(sessionId(uuid))) throw alreadyExists(uuid);
+    this.#checkTrash({ uuid, ...scope });
     return this.#keep(await store.create(scope, session), store);
   }
 
@@ -199,6 +205,11 @@ class UserFolders implements Store {
   #holding(id: string): Store | undefined {
     const folder = this.#folders().find((place) => locate(layoutOf(place), id) !== undefined);
     return folder === undefined ? undefined : this.#at(folder);
+  }
+
+  /** Refuses an id that lies in the trash of another user, whose folder is another, too. */
+  #checkTrash(owner: Scope & { readonly uuid: string }): void {
+    for (const folder of this.#folders()) checkNotInTrash(layoutOf(folder), owner, systemDisk);
   }
 
   #keep(lock: Lock, store: Store): Lock {

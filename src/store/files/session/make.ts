@@ -5,19 +5,22 @@ import { makeFolder, makeNewFolder, systemCode, unavailable } from "../../../dis
 import { alreadyExists } from "../../shared/rules.ts";
 import { checkNotErased, locate } from "../layout.ts";
 import type { Layout } from "../layout.ts";
+import type { SessionMetadata } from "../../store.ts";
+import { checkNotInTrash } from "../upkeep/trash.ts";
 
 /**
  * Makes the folder of a session in `running/`, empty.
  *
- * @throws WindrowError `session-exists` where the id is taken in either folder; `store-unavailable`
+ * @throws WindrowError `session-exists` where the id is taken in either folder, or in the trash of another owner; `store-unavailable`
  */
-export async function makeSessionFolder(layout: Layout, id: string, disk: Disk): Promise<string> {
+export async function makeSessionFolder(layout: Layout, metadata: SessionMetadata, disk: Disk): Promise<string> {
+  const { uuid: id } = metadata;
   const folder = join(layout.running, id);
   try {
     await makeFolder(layout.running, disk);
     await makeFolder(layout.completed, disk);
     if (locate(layout, id, disk)) throw alreadyExists(id);
-    checkNotErased(layout, id, disk);
+    checkFreeId(layout, metadata, disk);
     makeNewFolder(folder, disk);
   } catch (error) {
     throw systemCode(error) === "EEXIST" && disk.exists(folder)
@@ -27,4 +30,14 @@ export async function makeSessionFolder(layout: Layout, id: string, disk: Disk):
   if (!disk.exists(join(layout.completed, id))) return folder;
   await disk.removeTree(folder);
   throw alreadyExists(id);
+}
+
+/**
+ * Refuses an id that lies in the trash of another owner, or whose erasure has not ended; asked behind {@link locate}.
+ *
+ * @throws WindrowError `session-exists`, `session-busy`
+ */
+export function checkFreeId(layout: Layout, metadata: SessionMetadata, disk: Disk): void {
+  checkNotInTrash(layout, metadata, disk);
+  checkNotErased(layout, metadata.uuid, disk);
 }

@@ -6,8 +6,8 @@ import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
 import { inScope, isSessionId, notFound } from "../../shared/rules.ts";
 import type { Scope } from "../../store.ts";
-import { isKept } from "../../upkeep.ts";
-import type { Erased, EraseElsewhere, ErasedPlace } from "../../upkeep.ts";
+import { inStoreToo, isKept } from "../../upkeep.ts";
+import type { Erased, EraseElsewhere, ErasedPlace, EraseLimits } from "../../upkeep.ts";
 import { keepFile, sizeOfFolder } from "./compress.ts";
 import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
@@ -18,37 +18,40 @@ import { checkNotArchived } from "../log/open-log.ts";
 import { lockFile } from "../../lock/owner-record.ts";
 import { blobsFolder } from "../../format/blobs.ts";
 import { makeFolder, replaceFile, syncFolder, systemCode } from "../../../disk/safe-write.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout, Place } from "../layout.ts";
 import { busy, holderOf } from "../../lock/lock.ts";
 import { Leases, acquire } from "../../lock/steal.ts";
 import { dropFromIndex, namesIn, trashedMetadata, trashFolder } from "./trash.ts";
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
+/** The owner whose sessions are erased, and the limits of the erasure. */
+interface Reach extends EraseLimits {
+  readonly scope: Scope;
+  readonly elsewhere: EraseElsewhere;
+}
+
 /** Erases sessions; the caller keeps other processes from the same work. */
 export async function eraseFolders(
   layout: Layout,
-  scope: Scope,
+  reach: Reach,
   ids: readonly string[],
-  elsewhere: EraseElsewhere,
   { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
 ): Promise<readonly Erased[]> {
+  const { elsewhere } = reach;
   const found = await pathsOf(layout, disk);
-  for (const id of ids) {
-    mayErase(layout, scope, id, found.get(id) ?? [], disk);
-    if (elsewhere.reachesArchive !== true)
-      for (const path of found.get(id) ?? []) checkNotArchived({ id, folder: path }, disk);
-  }
+  const meant = new Map(ids.map((id) => [id, mayErase(layout, reach, id, found.get(id) ?? [], disk)]));
   const leases = new Leases(clock);
   const erased = new Map<string, ErasedPlace[]>();
-  for (const id of ids) {
+  for (const [id, { owner, paths }] of meant) {
     const places: ErasedPlace[] = [];
     erased.set(id, places);
     const running = join(layout.running, id);
-    const lock = disk.exists(join(running, lockFile)) ? acquire(running, { clock, disk }, leases) : undefined;
+    const isRunning = paths.includes(running) && disk.exists(join(running, lockFile));
+    const lock = isRunning ? acquire(running, { clock, disk }, leases) : undefined;
     try {
-      await writeIntent(layout, id, disk);
-      for (const path of found.get(id) ?? []) places.push(...(await removeFrom(layout, id, path, disk)));
+      await writeIntent(layout, id, owner, disk);
+      for (const path of paths) places.push(...(await removeFrom(layout, id, path, disk)));
     } finally {
       lock?.release();
     }
@@ -79,17 +82,42 @@ export async function unerasedIn(layout: Layout, scope: Scope, disk: Disk): Prom
   return ids;
 }
 
-/** Refuses a session that is another's, is being written, or is kept; nothing was changed then. */
-function mayErase(layout: Layout, scope: Scope, id: string, paths: readonly string[], disk: Disk): void {
+/** A session that may be erased, and its paths. */
+interface Erasable {
+  readonly owner: Owner;
+  readonly paths: readonly string[];
+}
+
+/**
+ * Refuses a session that is another's, is being written, or is kept; nothing was changed then.
+ *
+ * @returns its paths, without those of another owner's session of the same id
+ */
+function mayErase(layout: Layout, reach: Reach, id: string, found: readonly string[], disk: Disk): Erasable {
+  const { scope, elsewhere, trashAlone = false } = reach;
   const intent = intentOf(layout, id, disk);
-  const owner = ownerOf(layout, id, disk) ?? intent ?? (paths.length > 0 ? {} : undefined);
-  if (!owner || !inScope(scope, owner)) throw notFound(id);
   const place = locate(layout, id, disk);
-  if (place && !intent && disk.exists(join(place.folder, keepFile))) throw isKept(id);
+  const inStore = place && storedOwner(place, disk);
+  const inTrash = trashedMetadata(layout, id, disk);
+  const owners = [inStore, inTrash, intent].filter((one) => one !== undefined);
+  if (owners.length === 0 && found.length > 0) owners.push({});
+  const owner = owners.find((one) => inScope(scope, one));
+  if (!owner) throw notFound(id);
+  const isMeant = (one: Owner | undefined): boolean => !one || inScope(scope, one);
+  if (place && isMeant(inStore)) {
+    if (trashAlone) throw inStoreToo(id);
+    if (!intent && disk.exists(join(place.folder, keepFile))) throw isKept(id);
+  }
+  const paths = found.filter((path) => {
+    if (path === join(layout.base, trashFolder, id)) return isMeant(inTrash);
+    return path !== join(layout.running, id) && path !== join(layout.completed, id) ? true : isMeant(inStore);
+  });
   for (const path of paths) {
     const isWritten = dirname(path) === layout.running && disk.exists(join(path, lockFile));
     if (isWritten && holderOf(path, disk).state === "held") throw busy(path, disk);
+    if (elsewhere.reachesArchive !== true) checkNotArchived({ id, folder: path }, disk);
   }
+  return { owner, paths };
 }
 
 interface Owner {
@@ -97,12 +125,10 @@ interface Owner {
   readonly tenant?: string;
 }
 
-/** The owner of a session; undefined where no copy of it can be read, in the folders or in the trash. */
-function ownerOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
-  const place = locate(layout, id, disk);
-  if (!place) return trashedMetadata(layout, id, disk);
+/** The owner of a session in the folders; nobody where its metadata cannot be read. */
+function storedOwner({ id, folder }: Place, disk: Disk): Owner {
   try {
-    return readMetadata(place.folder, id, disk);
+    return readMetadata(folder, id, disk);
   } catch {
     return {};
   }
@@ -115,9 +141,8 @@ function intentOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
   return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
 }
 
-async function writeIntent(layout: Layout, id: string, disk: Disk): Promise<void> {
+async function writeIntent(layout: Layout, id: string, { user, tenant }: Owner, disk: Disk): Promise<void> {
   if (intentOf(layout, id, disk)) return;
-  const { user, tenant } = ownerOf(layout, id, disk) ?? {};
   const fields = { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
   const folder = join(layout.base, erasingFolder);
   await makeFolder(folder, disk);

@@ -5,7 +5,7 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
-import { alreadyExists, inScope, isSessionId } from "../../shared/rules.ts";
+import { alreadyExists, haveOneOwner, inScope, isSessionId } from "../../shared/rules.ts";
 import type { Scope, SessionMetadata } from "../../store.ts";
 import { notFinished, notInTrash } from "../../upkeep.ts";
 import type { TrashedSession } from "../../upkeep.ts";
@@ -76,6 +76,13 @@ export function trashedMetadata(layout: Layout, id: string, disk: Disk): Session
   } catch {
     return undefined;
   }
+}
+
+/** Refuses an id that lies in the trash of another owner; asked behind {@link locate}, as a session goes from there. */
+export function checkNotInTrash(layout: Layout, owner: Scope & { readonly uuid: string }, disk: Disk): void {
+  const { uuid: id } = owner;
+  const old = disk.exists(join(layout.base, trashFolder, id)) ? trashedMetadata(layout, id, disk) : undefined;
+  if (old && !haveOneOwner(old, owner)) throw alreadyExists(id);
 }
 
 /**

@@ -142,10 +142,10 @@ export function filesUpkeep(
     },
     untrash: (scope, id) => change(() => moveFromTrash(layout, scope, sessionId(id), disk)),
     putAside: (scope, id) => change(() => putAside(layout, scope, sessionId(id), { clock, disk })),
-    async erase(scope, ids, elsewhere = async () => []) {
+    async erase(scope, ids, elsewhere = async () => [], limits = {}) {
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
-      return change(() => eraseFolders(layout, scope, known, elsewhere, { clock, disk }));
+      return change(() => eraseFolders(layout, { scope, elsewhere, ...limits }, known, { clock, disk }));
     },
     async unerased(scope) {
       alive();

@@ -87,7 +87,7 @@ class Archive {
       },
       upkeep: {
         ...front.upkeep!,
-        erase: (scope, ids, elsewhere) => upkeep.erase(scope, ids, this.#erasing(scope, elsewhere)),
+        erase: (scope, ids, other, limits) => upkeep.erase(scope, ids, this.#erasing(scope, other), limits),
       },
       archiving,
     };

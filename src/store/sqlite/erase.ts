@@ -1,0 +1,127 @@
+/** Erasing sessions in SQLite, down to the pages of the file. */
+import { WindrowError } from "../../errors.ts";
+import { decodeMetadata, parseDocument } from "../format/documents.ts";
+import { logNames } from "../format/logs.ts";
+import type { Clock } from "../shared/clock.ts";
+import { isHeld, ownerOf } from "../shared/holder.ts";
+import { inScope, notFound } from "../shared/rules.ts";
+import { busy } from "../shared/unlock.ts";
+import type { Scope } from "../scope.ts";
+import { inStoreToo, isKept } from "../upkeep.ts";
+import type { EraseLimits, ErasedPlace } from "../upkeep.ts";
+import type { Connection, SqlRow } from "./connection/driver.ts";
+import { trashRow } from "./erasing.ts";
+import { findRow } from "./session.ts";
+import { deleteLines, logTables } from "./tables.ts";
+
+/** How many lines of a session a table has, and their bytes. */
+export function linesOf(
+  connection: Connection,
+  table: string,
+  id: string,
+): { readonly count: number; readonly bytes: number } {
+  const sql = `SELECT count(*) AS n, sum(length(CAST(line AS BLOB))) AS bytes FROM ${table} WHERE session_id = ?`;
+  const row = connection.get(sql, id);
+  return { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
+}
+
+/** The owner that a row names. */
+export function scopeOf(row: SqlRow): Scope {
+  const { user, tenant } = row;
+  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+}
+
+/** A session that may be erased, and which rows of its id are its owner's. */
+interface Erasable {
+  readonly id: string;
+  readonly owner: Scope;
+  readonly store: boolean;
+  readonly trash: boolean;
+}
+
+/** Refuses what may not be erased. */
+export function mayErase(
+  { connection, clock }: { readonly connection: Connection; readonly clock: Clock },
+  scope: Scope,
+  id: string,
+  kept: boolean,
+  { trashAlone = false }: EraseLimits,
+): Erasable {
+  const begun = connection.get("SELECT * FROM erasing WHERE session_id = ?", id);
+  const row = findRow(connection, id);
+  const trashed = trashRow(connection, id);
+  const old = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
+  const isMeant = (one: Scope | undefined): boolean => !one || inScope(scope, one);
+  const owner = [row?.metadata, old, begun && scopeOf(begun)].find((one) => one && inScope(scope, one));
+  if (!owner) throw notFound(id);
+  const meant = { id, owner, store: isMeant(row?.metadata), trash: isMeant(old) };
+  if (!meant.store) return meant;
+  if (trashAlone && row) throw inStoreToo(id);
+  // What was kept when an erasure began went with it: this mark is a newer session's.
+  if (kept) throw isKept(id);
+  if (row?.holder && isHeld(row.holder, clock.now())) throw busy(ownerOf(row.holder));
+  return meant;
+}
+
+/** Notes that an erasure is under way. */
+export function noteErasing(connection: Connection, id: string, { tenant, user }: Scope): void {
+  const sql = "INSERT OR REPLACE INTO erasing (session_id, tenant, user) VALUES (?, ?, ?)";
+  connection.run(sql, id, tenant ?? null, user ?? null);
+}
+
+/** Removes the rows that may be erased, and what was put aside. */
+export function removeRows(
+  connection: Connection,
+  { id, store, trash }: Erasable,
+  hasAside: boolean,
+): readonly ErasedPlace[] {
+  const places: ErasedPlace[] = store ? removeStored(connection, id) : [];
+  if (trash) {
+    places.push({ kind: "trash", place: "trash", ...linesOf(connection, "trash_lines", id) });
+    connection.run("DELETE FROM trash_lines WHERE session_id = ?", id);
+    connection.run("DELETE FROM trash WHERE session_id = ?", id);
+  }
+  if (hasAside) {
+    const sql = "SELECT count(*) AS n, sum(length(CAST(content AS BLOB))) AS bytes FROM aside WHERE session_id = ?";
+    const row = connection.get(sql, id);
+    const size = { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
+    places.push({ kind: "aside", place: "aside", ...size });
+    connection.run("DELETE FROM aside WHERE session_id = ?", id);
+  }
+  return places;
+}
+
+function removeStored(connection: Connection, id: string): ErasedPlace[] {
+  const places: ErasedPlace[] = [];
+  for (const log of logNames) {
+    const { table } = logTables[log];
+    places.push({ kind: "session", place: table, ...linesOf(connection, table, id) });
+    connection.run(deleteLines[log], id);
+  }
+  const sessions = findRow(connection, id);
+  const bytes = sessions ? Buffer.byteLength(sessions.texts.metadata) + Buffer.byteLength(sessions.texts.state) : 0;
+  places.push({ kind: "session", place: "sessions", count: sessions ? 1 : 0, bytes });
+  connection.run("DELETE FROM sessions WHERE id = ?", id);
+  connection.run("DELETE FROM kept WHERE session_id = ?", id);
+  return places;
+}
+
+/** Writes the file anew without what was deleted, and empties the write-ahead log, which has it too. */
+export function wipe({ connection, file }: { readonly connection: Connection; readonly file: string }): ErasedPlace {
+  const before = pagesOf(connection);
+  connection.exec("VACUUM");
+  if (connection.pragma("wal_checkpoint(TRUNCATE)") !== 0) {
+    const message =
+      `Another process reads ${file}, and its write-ahead log still holds what was erased. Erase the same ` +
+      "sessions again when it is done.";
+    throw new WindrowError("store-unavailable", message, { location: file });
+  }
+  const after = pagesOf(connection);
+  const bytes = Math.max(0, before.bytes - after.bytes);
+  return { kind: "free-space", place: "pages and write-ahead log", count: before.count - after.count, bytes };
+}
+
+function pagesOf(connection: Connection): { readonly count: number; readonly bytes: number } {
+  const count = Number(connection.pragma("page_count"));
+  return { count, bytes: count * Number(connection.pragma("page_size")) };
+}

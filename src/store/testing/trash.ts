@@ -1,0 +1,82 @@
+/** The cases about ids that are in the trash, and are given out or erased. A store without upkeep passes them as it is. */
+import assert from "node:assert/strict";
+import { everybody, listAll, messageRecord, newSession, refused, stateOf, texts } from "./kit.ts";
+import type { StoreCase } from "./kit.ts";
+import { trashed, withUpkeep } from "./upkeep.ts";
+import type { DumpedLine, Scope, SessionDump, Store } from "../store.ts";
+
+const group = "upkeep";
+const time = "2024-03-01T00:00:00.000Z";
+
+/** The cases of `upkeep` about ids in the trash. */
+export const trashCases: readonly StoreCase[] = [
+  {
+    group,
+    name: "an id in the trash is given out to its owner alone, and nobody else's erasure reaches the session there",
+    run: withUpkeep(async (upkeep, store) => {
+      const mine: Scope = { tenant: "alpha", user: "me" };
+      const others: readonly Scope[] = [everybody, { tenant: "alpha" }, { tenant: "alpha", user: "you" }];
+      const id = await finished(store, mine);
+      const dump = store.transfer && (await kept(await store.transfer.dump(mine, id)));
+      await upkeep.trash(mine, [id], time);
+      for (const scope of [...others, { tenant: "beta", user: "me" }]) {
+        await refused(() => store.create(scope, newSession({ uuid: id })), "session-exists");
+        const theirs = dump && { ...dump, metadata: ownedBy(scope, dump) };
+        if (theirs) await refused(() => store.transfer!.restore(scope, theirs), "session-exists");
+        if (scope.user !== undefined || scope.tenant === undefined)
+          await refused(() => upkeep.erase(scope, [id]), "session-not-found");
+      }
+      assert.deepEqual([await listAll(store), (await trashed(upkeep, mine)).length], [[], 1]);
+      await (await store.create(mine, newSession({ uuid: id }))).release();
+      await upkeep.erase(mine, [id]);
+      assert.deepEqual(await trashed(upkeep, mine), []);
+      await (await store.create(everybody, newSession({ uuid: id }))).release();
+    }),
+  },
+  {
+    group,
+    name: "a session in the trash alone is erased; with one of its id in the store, neither is",
+    run: withUpkeep(async (upkeep, store) => {
+      const [id, other] = [await finished(store), await finished(store)];
+      await upkeep.trash(everybody, [id, other], time);
+      const lock = await store.create(everybody, newSession({ uuid: id }));
+      await store.append(lock, [messageRecord("anew")]);
+      await lock.release();
+      const erase = (...ids: readonly string[]): Promise<unknown> =>
+        upkeep.erase(everybody, ids, async () => [], { trashAlone: true });
+      await refused(() => erase(other, id), "session-exists");
+      assert.deepEqual([(await trashed(upkeep)).length, await texts(store, id)], [2, ["anew"]]);
+      await erase(other);
+      assert.deepEqual(
+        (await trashed(upkeep)).map(({ sessionId }) => sessionId),
+        [id],
+      );
+      await upkeep.erase(everybody, [id]);
+      assert.deepEqual([await trashed(upkeep), await listAll(store)], [[], []]);
+    }),
+  },
+];
+
+async function finished(store: Store, scope: Scope = everybody): Promise<string> {
+  const lock = await store.create(scope, newSession());
+  await store.append(lock, [messageRecord("one")]);
+  await store.finish(lock, stateOf("completed"));
+  return lock.id;
+}
+
+/** A dump that reads on when its session is gone. */
+async function kept(dump: SessionDump): Promise<SessionDump> {
+  const lines: DumpedLine[] = [];
+  for await (const line of dump.lines()) lines.push(line);
+  return {
+    ...dump,
+    async *lines() {
+      yield* lines;
+    },
+  };
+}
+
+function ownedBy({ tenant, user }: Scope, { metadata }: SessionDump): SessionDump["metadata"] {
+  const { tenant: _tenant, user: _user, ...rest } = metadata;
+  return { ...rest, ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
+}
