@@ -145,8 +145,13 @@ export interface Upkeep {
     limits?: EraseLimits,
   ): Promise<readonly Erased[]>;
 
-  /** Sessions whose erasure was begun and not ended: {@link Upkeep.erase} ends it. */
-  unerased(scope: Scope): Promise<readonly string[]>;
+  /**
+   * Sessions whose erasure was begun and not ended: {@link Upkeep.erase} ends it.
+   *
+   * @param reachesArchive - with those whose objects an archive still has, as far as it is known; default false, as whoever
+   *   cannot reach them would end the erasure and leave them there
+   */
+  unerased(scope: Scope, reachesArchive?: boolean): Promise<readonly string[]>;
 }
 
 /** The session is still being worked on. */

@@ -50,7 +50,8 @@ export async function* examineDatabase(
 ): AsyncGenerator<Examined> {
   const { asker, schema } = examination.database;
   const sql =
-    `SELECT s.status, ${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
+    `SELECT s.status, EXISTS (SELECT FROM ${schema}.erasing e WHERE e.session_id = s.id) AS is_erased, ` +
+    `${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
     `WHERE s.key > $1 AND s.trashed_at IS NULL ORDER BY s.key LIMIT ${pageSessions}`;
   const drafts: Finding[] = [];
   for (let after = "0"; ;) {
@@ -80,6 +81,8 @@ export async function* examineDatabase(
         placeOf: (log) => `record, ${log}`,
       };
       if (row["restoring"] === true) {
+        // That of an erasure which has not ended is no draft.
+        if (row["is_erased"] === true) continue;
         await examineDraft(examined, isAtWork);
         drafts.push(...examined.findings);
         continue;

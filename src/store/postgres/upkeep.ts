@@ -3,7 +3,7 @@ import { isWindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import { archivedField, decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
@@ -150,14 +150,24 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       const reach = { scope, elsewhere, ...limits };
       for (const id of known) await mayErase(database, id, reach);
       const places = new Map<string, readonly ErasedPlace[]>();
-      for (const id of known) places.set(id, await removeRows(database, id, await fenceRows(database, id, reach)));
+      const owed = new Map<string, readonly string[]>();
+      for (const id of known) {
+        const { keys, isArchived } = await fenceRows(database, id, reach);
+        // A hidden row says that the archive has an object, until it is gone.
+        if (isArchived) owed.set(id, keys);
+        else places.set(id, await removeRows(database, id, keys));
+      }
       const others = await elsewhere(known);
+      for (const [id, keys] of owed) places.set(id, await removeRows(database, id, keys));
       await ask(`DELETE FROM ${schema}.erasing WHERE session_id = ANY($1::uuid[])`, known);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },
-    async unerased(scope) {
+    async unerased(scope, reachesArchive = false) {
       await alive();
-      const rows = await ask(`SELECT session_id, tenant, "user" FROM ${schema}.erasing`);
+      const sql =
+        `SELECT session_id, tenant, "user" FROM ${schema}.erasing WHERE $1::boolean OR NOT EXISTS (SELECT FROM ` +
+        `${schema}.session s WHERE s.id = session_id AND s.restoring AND position('"${archivedField}"' IN s.state) > 0)`;
+      const rows = await ask(sql, reachesArchive);
       return rows.filter((row) => inScope(scope, scopeOf(row))).map((row) => String(row["session_id"]));
     },
   };
@@ -204,7 +214,7 @@ async function mayErase(database: Database, id: string, reach: Reach): Promise<r
   if (trashAlone && stored) throw inStoreToo(id);
   // A row that is hidden is one whose erasure was begun: what keeps a session does not stop it.
   if (typeof stored?.["kept"] === "string" && stored["restoring"] !== true) throw isKept(id);
-  for (const { state } of rows) checkReach(id, state, elsewhere);
+  for (const { state, restoring } of rows) if (!begun || restoring !== true) checkReach(id, state, elsewhere);
   if (stored) await checkFree(database, id);
   return rows;
 }
@@ -213,9 +223,13 @@ async function mayErase(database: Database, id: string, reach: Reach): Promise<r
  * Notes that a session's erasure is under way, and hides its rows: the statement that removes lines does not see those of an
  * append that ends meanwhile, and from here on there is none. Rows that were written since they were checked are checked again.
  *
- * @returns the keys of the rows
+ * @returns the keys of the rows, and whether an archive has the records of one
  */
-async function fenceRows(database: Database, id: string, reach: Reach): Promise<readonly string[]> {
+async function fenceRows(
+  database: Database,
+  id: string,
+  reach: Reach,
+): Promise<{ readonly keys: readonly string[]; readonly isArchived: boolean }> {
   const { asker, schema } = database;
   const rows = await mayErase(database, id, reach);
   // By two: a row with generation 1 that is hidden would be one that a restore writes.
@@ -230,7 +244,8 @@ async function fenceRows(database: Database, id: string, reach: Reach): Promise<
     rows.map((row) => String(row[name])),
   );
   const fenced = await asker.ask(sql, [keys, ...seen]);
-  return fenced.length < keys.length ? fenceRows(database, id, reach) : keys;
+  if (fenced.length < keys.length) return fenceRows(database, id, reach);
+  return { keys, isArchived: rows.some(({ state }) => decodeState(parseDocument(String(state)))?.archived) };
 }
 
 /** Removes the rows of a session that are fenced, and what was put aside of it. */

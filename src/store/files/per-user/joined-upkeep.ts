@@ -43,8 +43,8 @@ export function joinedUpkeep(first: Upkeep, stores: () => readonly Upkeep[]): Up
       for (const [upkeep, own] of await sorted(scope, ids)) erased.push(...(await upkeep.erase(scope, own, ...how)));
       return erased;
     },
-    async unerased(scope) {
-      return (await Promise.all(stores().map((upkeep) => upkeep.unerased(scope)))).flat();
+    async unerased(scope, ...how) {
+      return (await Promise.all(stores().map((upkeep) => upkeep.unerased(scope, ...how)))).flat();
     },
   };
 }
@@ -56,6 +56,6 @@ async function has(upkeep: Upkeep, scope: Scope, id: string): Promise<boolean> {
     return true;
   } catch {
     for await (const { sessionId } of upkeep.trashed(scope)) if (sessionId === id) return true;
-    return (await upkeep.unerased(scope)).includes(id);
+    return (await upkeep.unerased(scope, true)).includes(id);
   }
 }

@@ -50,7 +50,7 @@ export async function eraseFolders(
     const isRunning = paths.includes(running) && disk.exists(join(running, lockFile));
     const lock = isRunning ? acquire(running, { clock, disk }, leases) : undefined;
     try {
-      await writeIntent(layout, id, owner, disk);
+      await writeIntent(layout, id, owner, elsewhere, disk);
       for (const path of paths) places.push(...(await removeFrom(layout, id, path, disk)));
     } finally {
       lock?.release();
@@ -72,12 +72,18 @@ export async function eraseFolders(
   return results;
 }
 
-/** Erasures that were begun: their intents are still there. */
-export async function unerasedIn(layout: Layout, scope: Scope, disk: Disk): Promise<readonly string[]> {
+/** Erasures that were begun: their intents are still there. With those that an archive is owed to where it is reached. */
+export async function unerasedIn(
+  layout: Layout,
+  scope: Scope,
+  reachesArchive: boolean,
+  disk: Disk,
+): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const name of await namesIn(join(layout.base, erasingFolder), disk)) {
     const id = name.replace(/\.json$/, "");
-    if (isSessionId(id) && inScope(scope, intentOf(layout, id, disk) ?? {})) ids.push(id);
+    const { isOwed, ...owner }: Intent = intentOf(layout, id, disk) ?? {};
+    if (isSessionId(id) && inScope(scope, owner) && (reachesArchive || isOwed !== true)) ids.push(id);
   }
   return ids;
 }
@@ -134,16 +140,32 @@ function storedOwner({ id, folder }: Place, disk: Disk): Owner {
   }
 }
 
-function intentOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
-  const fields = readObject(intentFile(layout, id), disk);
-  if (!fields) return undefined;
-  const { user, tenant } = fields;
-  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+interface Intent extends Owner {
+  /** Whether its objects are to go from an archive, too. */
+  readonly isOwed?: boolean;
 }
 
-async function writeIntent(layout: Layout, id: string, { user, tenant }: Owner, disk: Disk): Promise<void> {
-  if (intentOf(layout, id, disk)) return;
-  const fields = { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
+function intentOf(layout: Layout, id: string, disk: Disk): Intent | undefined {
+  const fields = readObject(intentFile(layout, id), disk);
+  if (!fields) return undefined;
+  const { user, tenant, archive } = fields;
+  const owner = { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+  return { ...owner, ...(archive === true && { isOwed: true }) };
+}
+
+async function writeIntent(
+  layout: Layout,
+  id: string,
+  whose: Owner,
+  elsewhere: EraseElsewhere,
+  disk: Disk,
+): Promise<void> {
+  const begun = intentOf(layout, id, disk);
+  const archive = elsewhere.reachesArchive === true;
+  if (begun && (begun.isOwed === true || !archive)) return;
+  const { user, tenant } = begun ?? whose;
+  const owner = { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
+  const fields = { ...owner, ...(archive && { archive }) };
   const folder = join(layout.base, erasingFolder);
   await makeFolder(folder, disk);
   await replaceFile(intentFile(layout, id), page(fields), true, disk);

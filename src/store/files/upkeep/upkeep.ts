@@ -147,9 +147,9 @@ export function filesUpkeep(
       if (known.length === 0) return [];
       return change(() => eraseFolders(layout, { scope, elsewhere, ...limits }, known, { clock, disk }));
     },
-    async unerased(scope) {
+    async unerased(scope, reachesArchive = false) {
       alive();
-      return unerasedIn(layout, scope, disk);
+      return unerasedIn(layout, scope, reachesArchive, disk);
     },
   };
 }

@@ -21,6 +21,7 @@ import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
 import { prefixOf, prefixesOf } from "./names.ts";
 import { packSession } from "./object.ts";
+import { removeAll } from "./remove.ts";
 import { conflict, hasDamage } from "./refusals.ts";
 import { isSomewhere } from "./somewhere.ts";
 
@@ -87,6 +88,7 @@ class Archive {
       },
       upkeep: {
         ...front.upkeep!,
+        unerased: (scope) => upkeep.unerased(scope, true),
         erase: (scope, ids, other, limits) => upkeep.erase(scope, ids, this.#erasing(scope, other), limits),
       },
       archiving,
@@ -272,32 +274,12 @@ class Archive {
     const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
       const places: ErasedPlace[] = [];
       for (const id of ids) {
-        const removed = await this.#removeObjects(scope, id);
+        const removed = await removeAll(this.#bucket, prefixesOf(scope, id), async (key) => this.#drop(key));
         places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(scope, id)}`, ...removed });
       }
       return [...places, ...((await elsewhere?.(ids)) ?? [])];
     };
     return Object.assign(both, { reachesArchive: true });
-  }
-
-  /** Removes every object of a session, and looks again. */
-  async #removeObjects(scope: Scope, id: string): Promise<{ readonly count: number; readonly bytes: number }> {
-    let [count, bytes] = [0, 0];
-    for await (const key of this.#listed(scope, id)) {
-      bytes += (await this.#bucket.get(key))?.length ?? 0;
-      await this.#drop(key);
-      count += 1;
-    }
-    for await (const key of this.#listed(scope, id)) {
-      const message = `The object ${key} of the archive ${this.#bucket.location} was removed and is there again. Try again.`;
-      throw new WindrowError("store-unavailable", message, { key });
-    }
-    return { count, bytes };
-  }
-
-  /** The objects of a session. */
-  async *#listed(scope: Scope, id: string): AsyncGenerator<string> {
-    for (const prefix of prefixesOf(scope, id)) yield* this.#bucket.list(prefix);
   }
 }
 
