@@ -33,6 +33,8 @@ export interface TrashedSession {
   readonly createdAt: string;
   /** Bytes. */
   readonly bytes: number;
+  /** The name of the object that has its records, where they lie in an archive. */
+  readonly archivedAs?: string;
 }
 
 /** One place that was looked at for what is left of a session. It names no content. */

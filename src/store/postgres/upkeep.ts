@@ -130,7 +130,8 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
         const archived = decodeState(parseDocument(String(row["state"])))?.archived;
         const bytes = archived?.objectBytes ?? (await bytesOf(String(row["key"])));
         const trashedAt = String(row["trashed_at"]);
-        yield { sessionId: id, trashedAt, ...(user !== undefined && { user }), createdAt, bytes };
+        const lies = archived && { archivedAs: archived.key };
+        yield { sessionId: id, trashedAt, ...(user !== undefined && { user }), createdAt, bytes, ...lies };
       }
     },
     async untrash(scope, id) {

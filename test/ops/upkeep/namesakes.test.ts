@@ -6,8 +6,8 @@ import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
 import { everybody, messageRecord, newSession, stateOf, texts } from "../../../src/store/testing/kit.ts";
 import { trashed } from "../../../src/store/testing/upkeep.ts";
 import { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
-import type { DumpedLine, SessionDump, Store } from "../../../src/store/store.ts";
-import { newFolder, storeKinds } from "../../store/archive/kinds.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { backupOf, newFolder, storeKinds } from "../../store/archive/kinds.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 
@@ -16,18 +16,6 @@ async function finished(store: Store): Promise<string> {
   await store.append(lock, [messageRecord("one"), messageRecord("two")]);
   await store.finish(lock, stateOf("completed"));
   return lock.id;
-}
-
-async function backupOf(store: Store, id: string): Promise<SessionDump> {
-  const dump = await store.transfer!.dump(everybody, id);
-  const lines: DumpedLine[] = [];
-  for await (const line of dump.lines()) lines.push(line);
-  return {
-    ...dump,
-    async *lines() {
-      yield* lines;
-    },
-  };
 }
 
 let redis: TestRedis | undefined;

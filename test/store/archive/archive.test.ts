@@ -16,7 +16,7 @@ import { summaryOf } from "../../../src/store/shared/transfer.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
 import type { Scope, Store } from "../../../src/store/store.ts";
 import { startChild } from "../../support/child.ts";
-import { newArchive, newFolder, storeKinds } from "./kinds.ts";
+import { backupOf, newArchive, newFolder, storeKinds } from "./kinds.ts";
 
 /** A session that ended, with lines of several logs. */
 async function finished(store: Store, turns = 6, scope: Scope = everybody): Promise<string> {
@@ -275,6 +275,30 @@ for (const kind of storeKinds()) {
       await store.upkeep!.erase(everybody, [id]);
       expect(objectsIn(archive)).toEqual([]);
       for (const one of [store, elsewhere]) await one.close();
+    });
+
+    it("keeps an object that a session in the trash names as one in the store does, and is reached by no erasure without it", async () => {
+      const [address, archive] = [await kind.address(), await newArchive()];
+      const [store, bare] = [await openStore(address, { archive }), await openStore(address)];
+      const id = await finished(store);
+      const backup = await backupOf(store, id);
+      await store.upkeep!.erase(everybody, [id]);
+      await store.transfer!.restore(everybody, backup);
+      const before = await contents(store, id);
+      const { mark } = await store.archiving!.archive(everybody, id);
+      await store.upkeep!.trash(everybody, [id], new Date().toISOString());
+      await store.transfer!.restore(everybody, backup);
+      await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
+      expect((await store.archiving!.archive(everybody, id)).mark.key).toBe(mark.key);
+      await store.archiving!.unarchive(everybody, id);
+      expect([await contents(store, id), objectsIn(archive)]).toEqual([before, [mark.key]]);
+      await store.upkeep!.putAside!(everybody, id);
+      await store.upkeep!.untrash(everybody, id);
+      expect(await contents(store, id)).toEqual(before);
+      // Nobody else names it by now: a session that comes back takes its object along.
+      await store.archiving!.unarchive(everybody, id);
+      expect([await contents(store, id), objectsIn(archive)]).toEqual([before, []]);
+      for (const one of [store, bare]) await one.close();
     });
 
     it("tells an object that is damaged, changed or gone, and never gives out a wrong record", async () => {

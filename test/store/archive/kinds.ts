@@ -4,6 +4,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { hasPostgres, startPostgres } from "../../support/postgres.ts";
+import { everybody } from "../../../src/store/testing/kit.ts";
+import type { DumpedLine, SessionDump, Store } from "../../../src/store/store.ts";
 import type { TestPostgres } from "../../support/postgres.ts";
 import { temporaryFolder } from "../fixtures.ts";
 
@@ -48,4 +50,17 @@ export function storeKinds(): readonly StoreKind[] {
 /** The folder of an archive that is not there yet. */
 export async function newArchive(): Promise<string> {
   return join(await newFolder(), "archive");
+}
+
+/** A dump that can be restored when its session is gone. */
+export async function backupOf(store: Store, id: string): Promise<SessionDump> {
+  const dump = await store.transfer!.dump(everybody, id);
+  const lines: DumpedLine[] = [];
+  for await (const line of dump.lines()) lines.push(line);
+  return {
+    ...dump,
+    async *lines() {
+      yield* lines;
+    },
+  };
 }

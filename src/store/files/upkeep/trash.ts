@@ -16,6 +16,7 @@ import { page, parseDocument, readMetadata, readObject } from "../../format/docu
 import { locate } from "../layout.ts";
 import { makeFolder, remove, replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { Layout } from "../layout.ts";
+import { noteIn } from "../session/archived.ts";
 import { copyFolder } from "../session/move.ts";
 
 /** Folder under the base folder. */
@@ -56,7 +57,9 @@ export async function* trashedIn(layout: Layout, scope: Scope, disk: Disk): Asyn
     if (bytes === undefined) continue;
     const { user, createdAt } = metadata;
     const when = typeof trashedAt === "string" ? { trashedAt } : {};
-    yield { sessionId, ...when, ...(user !== undefined && { user }), createdAt, bytes };
+    const { mark } = noteIn(folder, disk);
+    const lies = mark && { archivedAs: mark.key };
+    yield { sessionId, ...when, ...(user !== undefined && { user }), createdAt, bytes, ...lies };
   }
 }
 

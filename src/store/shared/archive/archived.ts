@@ -23,7 +23,7 @@ import { prefixOf, prefixesOf } from "./names.ts";
 import { packSession } from "./object.ts";
 import { removeAll } from "./remove.ts";
 import { conflict, hasDamage } from "./refusals.ts";
-import { isSomewhere } from "./somewhere.ts";
+import { isNamedInTrash, isSomewhere } from "./somewhere.ts";
 
 /** How an archive is used. */
 export interface ArchivedStoreOptions {
@@ -153,8 +153,8 @@ class Archive {
       // It came back meanwhile, and perhaps went again: its records are those of another object.
       return this.#unarchive(scope, id, signal);
     }
-    // The name of one that is archived from now on is another: what goes here is nobody's.
-    await this.#drop(archived.key);
+    // The name of one that is archived from now on is another: what goes here is nobody's, but for a copy in the trash.
+    if (!(await isNamedInTrash(this.#behind.upkeep, scope, archived.key))) await this.#drop(archived.key);
   }
 
   /** Whether no session names an object, nor ever will: its name has a number of writings that is passed. */

@@ -24,3 +24,9 @@ export async function isSomewhere(
   };
   return (await isInTrash()) || (await isThere()) || (await isInTrash());
 }
+
+/** Whether a session in the trash names an object: one that was restored and archived again has the same name. */
+export async function isNamedInTrash(upkeep: Upkeep, scope: Scope, key: string): Promise<boolean> {
+  for await (const { archivedAs } of upkeep.trashed(scope)) if (archivedAs === key) return true;
+  return false;
+}
