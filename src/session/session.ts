@@ -3,6 +3,7 @@ import type { GivenMessage, GivenMessages, JsonObject, Message } from "../messag
 import { usedTokens } from "../message/parts.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { FinalStatus, ReadQuery, SessionMetadata } from "../store/store.ts";
+import { Turns } from "../turns.ts";
 import { callKinds } from "../window/compose-options.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
 import { checkGiven, kinds } from "../window/options.ts";
@@ -20,10 +21,10 @@ import type { CloseReason } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
 import { Hooks, hookWindow } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
-import { explainEpoch, explainNewest, openCalls } from "./log.ts";
+import { explainEpoch, explainNewest, openCalls, originalOf, shownRecords, usagesBehind } from "./log.ts";
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
-import { restoreSession } from "./restore.ts";
+import { askingOnce, restoreConversation } from "./state/restore.ts";
 import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
 import { ToolRuns } from "./tool-run.ts";
@@ -110,9 +111,29 @@ export class Session {
   }
 
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
-  async restore(newest: NewestEdits, originals?: Originals): Promise<void> {
-    const parts = { context: this.#context, options: this.#options, epochs: this.#epochs, appender: this.#appender };
-    await restoreSession(parts, newest, originals);
+  async restore({ epoch, base, later, pos }: NewestEdits, originals?: Originals): Promise<void> {
+    const { id, store, scope } = this.#context;
+    const { conversation, meter, check } = this.#options;
+    const given = askingOnce((record) => originalOf(record, originals, check));
+    const opened = epoch?.state.opened ?? 0;
+    this.#appender.counted(opened, epoch?.historyTokens ?? 0);
+    if (epoch) this.#epochs.resumed(epoch, base, given);
+    if (epoch) await restoreConversation(this.#context, conversation, epoch, given);
+    for (const record of later) conversation.apply(record);
+    for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
+    meter.resumed(await usagesBehind(store, scope, id, pos));
+    const turns = new Turns();
+    for await (const record of shownRecords(store, scope, id, epoch)) {
+      await turns.turn();
+      const shown = this.#epochs.restore(record, given(record));
+      if (record.seq <= opened) continue;
+      this.#appender.counted(record.seq, record.tokenCount);
+      conversation.push(record.seq, shown, record.message.masks);
+    }
+    for await (const { seq, message } of conversation.wantsAll ? store.read(scope, id, { kind: "message" }) : []) {
+      conversation.watch(seq, message);
+      await turns.turn();
+    }
   }
 
   /**

@@ -16,7 +16,9 @@ const words = "The page shows an order, its price and the button that pays for i
 /** A call that looks at a page, and the page as text and image. */
 function step(number: number): readonly Message[] {
   const callId = `c${number}`;
-  const data = String(number).padStart(8, "A").repeat(imageLength / 8);
+  const data = String(number)
+    .padStart(8, "A")
+    .repeat(imageLength / 8);
   const text = `Page ${number}: order number ${number * 7919}.\n${words.repeat(4)}`;
   return [
     {
@@ -45,7 +47,11 @@ function step(number: number): readonly Message[] {
   ];
 }
 
-const task: Message = { id: "task", role: "user", parts: [{ type: "text", text: "Find the order that was not paid." }] };
+const task: Message = {
+  id: "task",
+  role: "user",
+  parts: [{ type: "text", text: "Find the order that was not paid." }],
+};
 const messages = [task, ...Array.from({ length: 60 }, (_, number) => step(number)).flat()];
 
 function images(of: readonly Message[]): readonly (string | undefined)[] {
@@ -58,7 +64,12 @@ function images(of: readonly Message[]): readonly (string | undefined)[] {
 describe("many images", () => {
   it("leave memory with the window, and leave every window as it was", () => {
     const make = (state?: WindowState): Composer =>
-      new Composer({ strategy: strategyOf("adaptive"), profile: openaiChat, counter: estimate, ...(state && { state }) });
+      new Composer({
+        strategy: strategyOf("adaptive"),
+        profile: openaiChat,
+        counter: estimate,
+        ...(state && { state }),
+      });
     const live = make();
     for (const [at, message] of messages.entries()) {
       live.push(at + 1, message);
@@ -67,7 +78,7 @@ describe("many images", () => {
       for (const [place, one] of messages.slice(0, at + 1).entries()) resumed?.push(place + 1, one);
       const again = resumed?.compose({ budget });
       const composed = live.compose({ budget });
-      if (again) expect(again.report.windowHash).toBe(composed.report.windowHash);
+      expect([undefined, composed.report.windowHash]).toContain(again?.report.windowHash);
       expect(images(composed.messages).every((data) => data?.length === imageLength)).toBe(true);
     }
     const kept = images(live.messages.map(({ message }) => message)).filter((data) => data !== undefined);
