@@ -3,7 +3,7 @@ import { createHash, hash } from "node:crypto";
 import { isWindrowError } from "../../errors.ts";
 import { asArray, asName, objectsOf } from "../../message/json.ts";
 import type { JsonObject } from "../../message/message.ts";
-import type { StoredRecordOf } from "../../message/record.ts";
+import type { NewRecord, StoredRecordOf } from "../../message/record.ts";
 import type { Lock, Store } from "../../store/store.ts";
 
 /** A turn of which the client knows only a part. */
@@ -107,7 +107,12 @@ export class KnownTurns {
   readonly #lines = new Set<string>();
   readonly #turns = new Map<string, HiddenTurn | "lost">();
   readonly #behindLost = new Set<string>();
-  #lock: Promise<Lock> | undefined;
+  /** Records that are not on the disk yet, oldest first: what the store refused goes with the next. */
+  readonly #unkept: NewRecord[] = [];
+  #lock: Lock | undefined;
+  #isClosed = false;
+  /** The newest append, which the next one waits for. */
+  #newest: Promise<void> = Promise.resolve();
 
   constructor({ store, id, taskKey, seal, now }: TurnParts) {
     this.#store = store;
@@ -182,11 +187,10 @@ export class KnownTurns {
     await this.#append(types.lost, { traces: sealed });
   }
 
-  /** Lets go of the session. */
+  /** Tries once more what the store refused, and lets go of the session. */
   async close(): Promise<void> {
-    const lock = this.#lock;
-    this.#lock = undefined;
-    await (await lock)?.release();
+    this.#isClosed = true;
+    await this.#inTurn((store) => this.#appendTo(store, this.#unkept.at(-1)));
   }
 
   /** A trace behind its letter, sealed. */
@@ -208,16 +212,61 @@ export class KnownTurns {
     for (const trace of traces) this.#turns.set(trace, turn);
   }
 
-  async #append(type: string, data: JsonObject): Promise<void> {
-    if (!this.#store) return;
-    this.#lock ??= this.#locked(this.#store);
+  #append(type: string, data: JsonObject): Promise<void> {
+    const record: NewRecord = { kind: "edit", type, data, timestamp: this.#now().toISOString() };
+    return this.#inTurn(async (store) => {
+      this.#unkept.push(record);
+      try {
+        await this.#appendTo(store, record);
+      } catch (error) {
+        // Whoever begins a line is told that it cannot be kept, and leaves it.
+        if (type === types.line) this.#unkept.pop();
+        throw error;
+      }
+    });
+  }
+
+  /** Runs work on the disk behind all that was begun before. */
+  #inTurn(work: (store: Store) => Promise<void>): Promise<void> {
+    const store = this.#store;
+    if (!store) return Promise.resolve();
+    this.#newest = this.#behind(this.#newest, () => work(store));
+    return this.#newest;
+  }
+
+  async #behind(before: Promise<void>, work: () => Promise<void>): Promise<void> {
+    await before.catch(() => undefined);
     try {
-      await this.#store.append(await this.#lock, [{ kind: "edit", type, data, timestamp: this.#now().toISOString() }]);
+      await work();
+    } finally {
+      if (this.#isClosed) await this.#letGo();
+    }
+  }
+
+  /** Keeps records up to one of them. */
+  async #appendTo(store: Store, last: NewRecord | undefined): Promise<void> {
+    while (last && this.#unkept.includes(last)) await this.#appendNext(store);
+  }
+
+  async #appendNext(store: Store): Promise<void> {
+    const [next] = this.#unkept;
+    if (!next) return;
+    try {
+      this.#lock ??= await this.#locked(store);
+      await store.append(this.#lock, [next]);
+      this.#unkept.shift();
     } catch (error) {
-      // The next record takes the lock anew.
-      this.#lock = undefined;
+      // Any other error leaves the lock with this process, which could not take it a second time.
+      if (isWindrowError(error, "fenced") || isWindrowError(error, "closed")) this.#lock = undefined;
+      if (isWindrowError(error, "bad-message")) this.#unkept.shift();
       throw error;
     }
+  }
+
+  async #letGo(): Promise<void> {
+    const lock = this.#lock;
+    this.#lock = undefined;
+    await lock?.release();
   }
 
   async #locked(store: Store): Promise<Lock> {
