@@ -83,6 +83,27 @@ describe.each([
   });
 });
 
+test.each([
+  ["between calls, too", { interleaves: true }],
+  ["once in a turn", { interleaves: false }],
+])(
+  "a turn of calls stays as it is behind its end, of a model that thinks %s",
+  { timeout: 120_000 },
+  async (_, options) => {
+    const { fake, notes, run } = await course({ ...options, scenario: 'loop:10:read:{"path":"src/{k}.ts"}' });
+    let history: readonly Json[] = [];
+    for (const scenario of [undefined, "plain", 'loop:2:read:{"path":"lib/{k}.ts"}', "plain"]) {
+      fake.scenario = scenario ?? fake.scenario;
+      history = (await run(manual, history)).messages;
+    }
+    const epochs = notes.map(epochOf);
+    expect(Math.max(...epochs)).toBeGreaterThan(1);
+    const goesOn = fake.turns().filter((_turn, at) => at > 0 && epochs[at] === epochs[at - 1]);
+    expect(goesOn.every((turn) => turn.extends)).toBe(true);
+    expect(fake.faults).toEqual([]);
+  },
+);
+
 test(
   "a model that thinks for itself binds its thinking, also behind one that did not",
   { timeout: 120_000 },
