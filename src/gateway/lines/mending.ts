@@ -1,5 +1,6 @@
 /** The mending of a request that was refused for what the gateway did to it: another body, each kind of mend once. */
 import type { WireRequest } from "../gateway.ts";
+import { isOfOtherLength } from "../wire/faults.ts";
 import { editsRemoved } from "./asking.ts";
 import type { Editing } from "./editing.ts";
 import type { Group } from "./group.ts";
@@ -54,7 +55,8 @@ export class Mending {
     if (!api.isOverflow(status, body)) return undefined;
     // A status alone may be that of a proxy, for which nothing in the history is too long.
     this.#isVague = !api.isOverflow(400, body);
-    return this.#isVague && sent.line?.isRefusedSmall ? undefined : this.#smaller(sent);
+    const isInVain = sent.line?.isRefusedSmall === true || isOfOtherLength(body, sent.outcome.body.length);
+    return this.#isVague && isInVain ? undefined : this.#smaller(sent);
   }
 
   /** Takes the status of the answer. A limit stays lowered only where that helped. */

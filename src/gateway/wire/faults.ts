@@ -39,6 +39,17 @@ export function isOverflow(status: number, body: string): boolean {
   return overflowText({ message: body.slice(0, most), statusCode: status }) !== undefined;
 }
 
+/**
+ * Bytes of a body that a status alone can refuse for its length. The least limit in wide use is nginx's of 1 MiB
+ * (`client_max_body_size`); providers take 20 MB and more.
+ */
+const leastRefused = 1_000_000;
+
+/** Whether a refusal as too long, by its status alone, has another cause than the length of what was sent. */
+export function isOfOtherLength(body: string, sentBytes: number): boolean {
+  return sentBytes < leastRefused && !saysAny(body, [/token/i]);
+}
+
 /** Types of errors by their status, as OpenAI names them. */
 const openaiTypes: Readonly<Record<number, string>> = {
   400: "invalid_request_error",

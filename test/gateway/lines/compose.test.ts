@@ -129,7 +129,8 @@ test("a 413 that has nothing to do with the history makes one window smaller, an
   const refused = { ...answered(""), status: 413, answer: { isComplete: true, error: { type: "x", message: "no" } } };
   const sizes: number[] = [];
   for (let attempt = 0; attempt < 6; attempt++) {
-    const sending = await stage.lines.send(requestOf(bodyOf(history), session), "tenant-a");
+    const padded = { metadata: { note: "x".repeat(1_000_000) } };
+    const sending = await stage.lines.send(requestOf(bodyOf(history, padded), session), "tenant-a");
     sizes.push(sending.body.length);
     const smaller = await sending.again(413, "too large");
     expect(smaller !== undefined).toBe(attempt === 0);
@@ -141,6 +142,16 @@ test("a 413 that has nothing to do with the history makes one window smaller, an
   const tokensOf = await loadCounter();
   expect(Math.max(...rest.bodies.map((body) => countMessages(tokensOf, body)))).toBeGreaterThan(budget * 0.75);
   expect(rest.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+});
+
+test("a 413 for less than any limit makes a window smaller only where it speaks of tokens", async () => {
+  const stage = await openStage({ budget });
+  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+  const sending = await stage.lines.send(requestOf(bodyOf([...history, user("Go on.")]), session), "tenant-a");
+  for (const body of ["", "<html><h1>413 Request Entity Too Large</h1></html>", '{"error":"Payload too large"}'])
+    expect(await sending.again(413, body)).toBeUndefined();
+  const words = '{"error":{"message":"Request body too large for m. Max size: 8000 tokens."}}';
+  expect(await sending.again(413, words)).toBeDefined();
 });
 
 test("a request that is too long by its words is made smaller until it is taken, and stays so", async () => {
