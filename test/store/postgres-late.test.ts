@@ -77,6 +77,30 @@ describe.skipIf(!hasPostgres)("a right, a password or a database that the server
   });
 });
 
+describe.skipIf(!hasPostgres)("a restore of an id that is just being erased", () => {
+  it("takes nothing of what the erasure tells as removed, nor does a doctor", async () => {
+    const { store, other, faults } = stores();
+    const lock = await other.create(everybody, newSession());
+    await other.append(lock, [messageRecord("one"), messageRecord("two")]);
+    await other.finish(lock, stateOf("completed"));
+    const dump = await other.transfer!.dump(everybody, lock.id);
+    const copy = { ...dump, async *lines() {} };
+    const told: unknown[] = [];
+    const meanwhile = async (): Promise<void> => {
+      await other.transfer!.restore(everybody, copy).catch(({ code }: { code: string }) => told.push(code));
+      for await (const { findings } of other.checkup!.examine({ mend: true })) {
+        told.push(...findings.map(({ problem, mended }) => `${problem} ${mended}`));
+      }
+    };
+    faults.push({ of: /^WITH gone AS \(DELETE.*put AS/s, meanwhile });
+    const [erased] = await store.upkeep!.erase(everybody, [lock.id]);
+    expect(told).toEqual(["session-busy"]);
+    expect(erased?.places.filter(({ kind }) => kind === "session").map(({ count }) => count)).toEqual([1, 2]);
+    await store.close();
+    await other.close();
+  });
+});
+
 describe.skipIf(!hasPostgres)("a restore that is cut short", () => {
   it.each([
     ["its first answer is lost", [{ of: /^INSERT INTO \S+session/, after: "ECONNRESET" }]],

@@ -200,11 +200,11 @@ function salvaged(id: string, row: PostgresRow): SessionMetadata {
 /** Examines the rows that a restore left when it was cut short. */
 async function examineDraft(examined: ExaminedSession, isAtWork: boolean): Promise<void> {
   const { database, key, mend } = examined;
-  if (mend) await removeStaged(database, key);
+  const mended = mend && (await removeStaged(database, key));
   const severity = isAtWork ? "notice" : "damage";
   const message =
     "The beginning of a session that a restore left when it was cut short. It is taken away: it was a copy.";
-  addFinding(examined, { problem: "draft", severity, file: "session", message, mended: mend });
+  addFinding(examined, { problem: "draft", severity, file: "session", message, mended });
 }
 
 function holderIn(row: PostgresRow): Holder | undefined {

@@ -102,7 +102,7 @@ export async function restoreSession(
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {
     // The row names this process, which lives: a try of any other would find it busy.
-    await heart.lettingGo(() => removeStaged(database, key)).catch(() => undefined);
+    await heart.lettingGo(async () => void (await removeStaged(database, key))).catch(() => undefined);
     throw error;
   }
 }
@@ -206,14 +206,19 @@ async function removeStagedOf(database: Database, id: string, { holder }: RowHol
   return row !== undefined;
 }
 
-/** Removes what a restore left. */
-export async function removeStaged({ asker, schema }: Database, key: string): Promise<void> {
+/** Removes what a restore left; false for rows that an erasure hides: they are its own to remove, and to tell of. */
+export async function removeStaged({ asker, schema }: Database, key: string): Promise<boolean> {
+  const table = `${schema}.session AS s`;
+  const isLeft = `key = $1 AND restoring AND NOT EXISTS (SELECT FROM ${schema}.erasing WHERE session_id = s.id)`;
   // The statement that removes lines does not see those of a statement that ends meanwhile: from here on none adds any.
-  await asker.ask(`UPDATE ${schema}.session SET generation = generation + 1 WHERE key = $1 AND restoring`, [key]);
+  const fencing = `UPDATE ${table} SET generation = generation + 1 WHERE ${isLeft} RETURNING generation`;
+  const [fenced] = await asker.ask(fencing, [key]);
+  if (!fenced) return false;
   const sql =
-    `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND restoring RETURNING key) ` +
+    `WITH gone AS (DELETE FROM ${table} WHERE ${isLeft} AND generation = $2 RETURNING key) ` +
     `DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM gone)`;
-  await asker.ask(sql, [key]);
+  await asker.ask(sql, [key, fenced["generation"]]);
+  return true;
 }
 
 function takenOver(id: string): WindrowError {
