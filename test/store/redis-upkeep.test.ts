@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
+import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
 import { erase } from "../../src/ops/cleanup/erase.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import type { IoRedisClient } from "../../src/store/redis/redis.ts";
@@ -301,6 +302,29 @@ describe.skipIf(!hasRedis)("an erasure", () => {
     await expect(other.info(everybody, id)).rejects.toMatchObject({ code: "session-not-found" });
     expect(await upkeepOfOther().unerased(everybody)).toEqual([]);
   });
+
+  it("that was cut short lets nobody go on with its session, and stops none of the others", () =>
+    disturbed(async (one) => {
+      const lock = await other.create(everybody, newSession());
+      await other.append(lock, [messageRecord("one")]);
+      await lock.release();
+      one.next(/UNLINK/, "late");
+      await expect(one.upkeep.erase(everybody, [lock.id])).rejects.toMatchObject(unknown);
+      const refused = { code: "session-busy", message: expect.stringContaining(`windrow erase ${lock.id}`) as string };
+      await expect(other.lock(everybody, lock.id)).rejects.toMatchObject(refused);
+      // As where it is taken between the last look of the erasure and its note.
+      const note = String(await admin.call("HGET", "windrow:erasing", lock.id));
+      await admin.call("HDEL", "windrow:erasing", lock.id);
+      const taken = await other.lock(everybody, lock.id);
+      await admin.call("HSET", "windrow:erasing", lock.id, note);
+      const [named, trashed] = [await completed(), await completed()];
+      await upkeepOfOther().trash(everybody, [trashed], time);
+      expect((await erase(other, [named])).map(({ sessionId }) => sessionId)).toEqual([named]);
+      const report = await cleanup(other, { remove: true, now: () => new Date("2026-02-01T00:00:00.000Z") });
+      expect(report.erased.map(({ sessionId }) => sessionId)).toEqual([trashed]);
+      await taken.release();
+      expect((await erase(other, [])).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
+    }));
 
   it("leaves a session to a holder that was heard again and wrote in between", () =>
     disturbed(async (one) => {

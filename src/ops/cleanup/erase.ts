@@ -1,7 +1,8 @@
 /** Erasing a session for good: nothing of it is left in the store or beside it, and a receipt names the places that were searched. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { ErrorCode } from "../../errors.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere } from "../../store/upkeep.ts";
@@ -41,7 +42,8 @@ export interface ErasePlan {
 }
 
 /**
- * Erases sessions, wherever they are, and ends erasures that were cut short.
+ * Erases sessions, wherever they are, and ends erasures that were cut short; one of these that is refused now is left to the
+ * next call.
  *
  * @param names - ids, also of sessions in the trash; or the beginnings of them
  * @throws WindrowError `session-busy` while a process writes one; `bad-option` for one that is kept; `session-not-found`;
@@ -53,18 +55,65 @@ export async function erase(
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { scope = {}, now = () => new Date() } = options;
-  const upkeep = upkeepOf(store);
-  const begun = await upkeep.unerased(scope);
-  const ids = new Set(begun);
-  for (const name of names) ids.add((await planErase(store, name, { scope })).sessionId);
+  const begun = await upkeepOf(store).unerased(scope);
+  const named = new Set<string>();
+  for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
+  const erased = await eraseAll(store, named, options);
+  const left = begun.filter((id) => !named.has(id));
+  const ended = await endAll(store, left, options).catch((error: unknown) => {
+    if (named.size === 0) throw error;
+    return [];
+  });
+  const erasedAt = now().toISOString();
+  return [...ended, ...erased].map((one) => ({ ...one, erasedAt, resumed: begun.includes(one.sessionId) }));
+}
+
+/** What was erased of a session, and its forks. */
+type ErasedWithForks = Erased & Pick<EraseReceipt, "forks">;
+
+/** Ends erasures that were begun: all at once; where one is refused, one by one, and it is left to the next call. */
+async function endAll(
+  store: Store,
+  ids: readonly string[],
+  options: EraseOptions,
+): Promise<readonly ErasedWithForks[]> {
+  try {
+    return await eraseAll(store, new Set(ids), options);
+  } catch (error) {
+    if (ids.length < 2 || !isWindrowError(error) || !refusals.has(error.code)) throw error;
+  }
+  const ended: ErasedWithForks[] = [];
+  let refused: unknown;
+  for (const id of ids) {
+    try {
+      ended.push(...(await eraseAll(store, new Set([id]), options)));
+    } catch (error) {
+      refused ??= error;
+    }
+  }
+  if (ended.length === 0) throw refused;
+  return ended;
+}
+
+/** The refusals of an erasure that concern one session. */
+const refusals: ReadonlySet<string> = new Set<ErrorCode>([
+  ...(["session-not-found", "session-busy", "session-archived", "bad-option"] as const),
+]);
+
+async function eraseAll(
+  store: Store,
+  ids: ReadonlySet<string>,
+  options: EraseOptions,
+): Promise<readonly ErasedWithForks[]> {
+  const { scope = {} } = options;
   if (ids.size === 0) return [];
   const forks = await forksOf(store, scope, ids);
   // The memory first: killed behind it, the sessions are still there to be erased.
   const memory = await forgetSessions(store, scope, [...ids]);
-  const erased = await upkeep.erase(scope, [...ids], elsewhereOf(options, memory));
+  const erased = await upkeepOf(store).erase(scope, [...ids], elsewhereOf(options, memory));
   // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
   await forgetSessions(store, scope, [...ids]);
-  return erased.map((one) => receiptOf(one, now(), begun.includes(one.sessionId), forks));
+  return erased.map((one) => ({ ...one, forks: forks.get(one.sessionId) ?? [] }));
 }
 
 /**

@@ -45,7 +45,7 @@ import type { Durability, FilesStoreOptions } from "./options.ts";
 import { readRecords } from "./log/reader.ts";
 import type { Damage } from "./log/reader.ts";
 import { Recoveries } from "./log/recoveries.ts";
-import { lockError } from "./session/lock-error.ts";
+import { lockError, lockPlace } from "./session/lock-error.ts";
 import { makeSessionFolder } from "./session/make.ts";
 import { recounted, stateOf } from "./session/state.ts";
 import { Leases, acquireNamed } from "../lock/steal.ts";
@@ -181,12 +181,7 @@ class FilesStore implements Store {
     const { place, metadata } = this.#find(scope, id);
     if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
     if (place.completed) throw finished(id);
-    let sessionLock: SessionLock;
-    try {
-      sessionLock = await acquireNamed(place.folder, this.#tools, this.#leases);
-    } catch (error) {
-      throw lockError(error, "Locking a session", place, locate(this.#layout, id, this.#disk));
-    }
+    const sessionLock = await lockPlace(this.#layout, place, this.#tools, this.#leases);
     return this.#begin(scope, place, metadata, sessionLock);
   }
 

@@ -1,9 +1,10 @@
 /** Two hashes of a Redis store that name sessions: those in the trash, and those whose erasure is under way. */
 import type { Scope } from "../scope.ts";
-import { beingErased } from "../shared/rules.ts";
+import { beingErased, finished, formatVersion, isFinal, newerFormat } from "../shared/rules.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { forgetScript } from "./scripts.ts";
+import type { SessionRow } from "./session.ts";
 
 /** The owner of a session in the trash, or of one that is being erased. */
 export interface Named extends Scope {
@@ -46,6 +47,18 @@ export async function forgetName(place: RedisPlace, key: string, id: string, tex
  */
 export async function checkErasing({ sender, keys }: RedisPlace, id: string): Promise<void> {
   if (Number(await sender.send("HEXISTS", keys.erasing, id)) === 1) throw beingErased(id);
+}
+
+/**
+ * Refuses a session that cannot be taken: it is finished, of a newer format, or being erased.
+ *
+ * @throws WindrowError `format-newer`, `read-only`, `session-busy`
+ */
+export async function checkWritable(place: RedisPlace, { id, metadata, state, hash }: SessionRow): Promise<void> {
+  if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
+  if (isFinal(state.status)) throw finished(id);
+  const note = hash.kept === undefined ? await nameIn(place, place.keys.erasing, id) : undefined;
+  if (note && (note.made ?? [""]).includes(hash.made ?? "")) throw beingErased(id);
 }
 
 /** The owner of a session, without the rest of its metadata. */

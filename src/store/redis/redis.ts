@@ -16,8 +16,7 @@ import { HeldSessions } from "../shared/held-sessions.ts";
 import { ownerOf } from "../shared/holder.ts";
 import { cannotStore, durableCapabilities, prepareMetadata, prepareRecord } from "../shared/prepare.ts";
 import { prepareState, readRecord } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
-import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { alreadyExists, checkQuery, inScope, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { recounted } from "../shared/recount.ts";
 import { checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
@@ -36,7 +35,7 @@ import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
 import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows } from "./session.ts";
 import { newTaker, takeRow } from "./session.ts";
 import type { SessionRow, Taker } from "./session.ts";
-import { checkErasing } from "./named.ts";
+import { checkErasing, checkWritable } from "./named.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { redisUpkeep } from "./upkeep.ts";
 import { appendTo } from "./writer.ts";
@@ -175,6 +174,8 @@ class RedisStore implements Store {
     const { head, revision, state } = taken;
     let lock: Lock | undefined;
     try {
+      // One that was begun since the look finds this taking, or is found here.
+      await checkWritable(this.#place, row);
       const found = await readCounters(this.#place, keys);
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
@@ -305,8 +306,7 @@ class RedisStore implements Store {
   /** A session that is not finished, and of a format that this version writes. */
   async #writable(scope: Scope, id: string): Promise<SessionRow> {
     const row = await this.#find(scope, id);
-    if (row.metadata.format > formatVersion) throw newerFormat(id, row.metadata.format);
-    if (isFinal(row.state.status)) throw finished(id);
+    await checkWritable(this.#place, row);
     return row;
   }
 

@@ -1,8 +1,10 @@
 /** Erasures that were begun and did not end, as what lies elsewhere could not be reached. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { systemDisk } from "../../../src/disk/disk.ts";
 import { openStore } from "../../../src/access/open.ts";
 import { erase } from "../../../src/ops/cleanup/erase.ts";
+import { filesStore } from "../../../src/store/files/files.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
 import type { DumpedLine, Store } from "../../../src/store/store.ts";
 import { newFolder, storeKinds } from "../archive/kinds.ts";
@@ -55,3 +57,22 @@ for (const kind of [...storeKinds(), sqlite]) {
     });
   });
 }
+
+it("a session in files whose erasure was cut short behind its note is not gone on with", async () => {
+  const folder = join(await newFolder(), "store");
+  const store = filesStore({ folder });
+  const lock = await store.create(everybody, newSession());
+  await store.append(lock, [messageRecord("one")]);
+  await lock.release();
+  const rename = (from: string, to: string): void => {
+    if (to.includes(".erased-")) throw new Error("the process is dead");
+    systemDisk.rename(from, to);
+  };
+  const dying = filesStore({ folder }, { disk: { ...systemDisk, rename } });
+  await expect(dying.upkeep!.erase(everybody, [lock.id])).rejects.toThrow("the process is dead");
+  expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
+  await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
+  expect((await erase(store, [])).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
+  await store.close();
+  await dying.close();
+});

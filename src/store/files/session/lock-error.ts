@@ -1,8 +1,32 @@
-/** The error of a session that cannot be locked: it may have ended, or been erased, since it was found. */
+/** Locking a session that was found, and the error where that cannot be: it may have ended, or been erased, since. */
 import type { WindrowError } from "../../../errors.ts";
 import { systemCode, unavailable } from "../../../disk/safe-write.ts";
 import { finished, notFound } from "../../shared/rules.ts";
-import type { Place } from "../layout.ts";
+import type { LockTools, SessionLock } from "../../lock/lock.ts";
+import { acquireNamed } from "../../lock/steal.ts";
+import type { Leases } from "../../lock/steal.ts";
+import { checkNotErased, locate } from "../layout.ts";
+import type { Layout, Place } from "../layout.ts";
+
+/**
+ * Takes the lock of a session, unless its erasure was begun.
+ *
+ * @throws WindrowError `session-busy`; as {@link lockError} gives it
+ */
+export async function lockPlace(layout: Layout, place: Place, tools: LockTools, leases: Leases): Promise<SessionLock> {
+  const checkIsLeft = (): void => checkNotErased(layout, place.id, tools.disk);
+  checkIsLeft();
+  let lock: SessionLock | undefined;
+  try {
+    lock = await acquireNamed(place.folder, tools, leases);
+    // An erasure has the lock when it notes that it began.
+    checkIsLeft();
+    return lock;
+  } catch (error) {
+    lock?.release();
+    throw lockError(error, "Locking a session", place, locate(layout, place.id, tools.disk));
+  }
+}
 
 /**
  * The error of a call that failed while it locked a session: `session-not-found`, `read-only`, `store-unavailable`, or
