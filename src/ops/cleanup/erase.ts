@@ -68,7 +68,7 @@ export async function erase(
   return [...ended, ...erased].map((one) => ({ ...one, erasedAt, resumed: begun.includes(one.sessionId) }));
 }
 
-/** What was erased of a session, and its forks. */
+/** The receipt of an erasure: the places of a session, and its forks. */
 type ErasedWithForks = Erased & Pick<EraseReceipt, "forks">;
 
 /** Ends erasures that were begun: all at once; where one is refused, one by one, and it is left to the next call. */
