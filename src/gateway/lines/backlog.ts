@@ -1,4 +1,4 @@
-/** The bodies of requests that wait for the store: a store that hangs must not fill the memory. */
+/** Requests and answers that wait for the store: a store that hangs must not fill the memory. */
 import { Slow } from "./within.ts";
 
 /** Counts the bytes that wait. */
@@ -25,4 +25,11 @@ export class Backlog {
       this.#bytes -= bytes;
     }
   }
+}
+
+/** Characters of all texts in an answer, which are nearly all that it takes in memory. */
+export function lengthOfTexts(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, item) => sum + lengthOfTexts(item), 0);
 }

@@ -2,6 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
+import { lengthOfTexts } from "./backlog.ts";
 import { Printed } from "./chain.ts";
 import { bestInStore, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
@@ -90,9 +91,9 @@ export class Exchange implements Sending {
     return this;
   }
 
-  /** Work that holds the request until it ends. */
-  #waiting<T>(work: () => Promise<T>): Promise<T> {
-    return this.#house.backlog.run(this.#request.call.body.length, work);
+  /** Work that holds the request until it ends, and so many bytes more. */
+  #waiting<T>(work: () => Promise<T>, more = 0): Promise<T> {
+    return this.#house.backlog.run(this.#request.call.body.length + more, work);
   }
 
   /** Notes at the line which body is sent in its name. */
@@ -246,7 +247,7 @@ export class Exchange implements Sending {
     try {
       await within(
         this.#house.mostKeeping,
-        this.#waiting(() => this.#keptOn(sent)),
+        this.#waiting(() => this.#keptOn(sent), lengthOfTexts(sent.answer)),
       );
     } catch (error) {
       this.#notKept(error);

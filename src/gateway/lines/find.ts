@@ -28,9 +28,19 @@ export function groupKey(request: WireRequest, tenant: string, first: string): s
   return groupOf({ ...claimed(request, tenant, first), name });
 }
 
-/** Whether a request brings more than what begins a conversation. */
-function isBegun({ messages }: WireRequest): boolean {
+/** Most times that one request has lines read from the store. */
+const mostReadings = 8;
+
+/** Whether messages are more than what begins a conversation, or what its client adds behind an answer. */
+function isBegun(messages: WireRequest["messages"]): boolean {
   return messages.some(({ value: { role } }) => !["user", "system", "developer"].includes(asName(role) ?? ""));
+}
+
+/** Whether a request goes on with a line where that ends. Another line can have more of it only where answers follow. */
+function goesOn(found: Found | undefined, { messages }: WireRequest): boolean {
+  if (!found) return false;
+  const { line, match } = found;
+  return match.length === line.chain.length && !isBegun(messages.slice(match.length));
 }
 
 /** The comparison of answers, also of those that the log has masked. */
@@ -68,10 +78,16 @@ export async function bestInStore(
   left: (id: string, error: unknown) => void,
 ): Promise<Found | undefined> {
   const isEcho = echoOf(request, house);
-  const read = (): Promise<void> => group.read(printed.at(0), (facts, id) => house.line(request.api, facts, id), left);
-  await read();
-  const best = bestOf(group, printed, isEcho);
-  if (best || !isBegun(request)) return best;
+  const first = printed.at(0);
+  const read = (): Promise<void> => group.read(first, (facts, id) => house.line(request.api, facts, id), left);
+  let best = bestOf(group, printed, isEcho);
+  const most = isBegun(request.messages) ? mostReadings : 1;
+  // The conversations of one agent begin alike: that of the request may be older than many others.
+  for (let times = 0; times < most && group.isUnread(first) && !goesOn(best, request); times++) {
+    await read();
+    best = bestOf(group, printed, isEcho);
+  }
+  if (best || most === 1) return best;
   await house.groups.seek();
   await read();
   return bestOf(group, printed, isEcho);
@@ -109,6 +125,7 @@ export async function lineOf(
   if (best) {
     const { line, match } = best;
     line.chain.confirm(printed, match);
+    group.use(line);
     if (match.length === line.chain.length) return best;
     const fork = await line.fork(match.length, originalsOf(request, line.chain));
     group.lines.push(fork);

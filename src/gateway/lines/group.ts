@@ -4,7 +4,7 @@ import type { LineFacts } from "./facts.ts";
 import { isWindrowError } from "../../errors.ts";
 import { Slow } from "./within.ts";
 
-/** Most lines of a group that are read from the store, the newest. */
+/** Most lines of a group that are read from the store at once, the newest. */
 const mostRead = 16;
 
 /** Most lines of a group that stay in memory: a client with one name for all that it does begins one after the other. */
@@ -30,7 +30,7 @@ export interface Known {
 
 /** The lines that one request may continue. */
 export class Group {
-  /** Those in memory, oldest first. */
+  /** Those in memory, the one that was gone on with last at the end. */
   readonly lines: Line[] = [];
   /** The line whose history the client had summarised last. */
   compacted: Line | undefined;
@@ -126,6 +126,12 @@ export class Group {
     }
   }
 
+  /** A line is gone on with: it is the last to leave the memory. */
+  use(line: Line): void {
+    const place = this.lines.indexOf(line);
+    if (place !== -1) this.lines.push(...this.lines.splice(place, 1));
+  }
+
   /** Whether a line is in memory. */
   has(line: string): boolean {
     return this.lines.some(({ id }) => id === line);
@@ -156,7 +162,7 @@ export class Group {
     await this.#leave(line);
   }
 
-  /** Takes the oldest lines out of memory, where there are too many and no other answer is waited for. Called within {@link Group.run}. */
+  /** Takes the lines out of memory that were not used for longest, where there are too many and no other answer is waited for. Called within {@link Group.run}. */
   async trim(): Promise<void> {
     if (this.#held > 1) return;
     for (const line of this.lines.slice(0, Math.max(0, this.lines.length - mostLines))) await this.forget(line);

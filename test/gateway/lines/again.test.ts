@@ -64,6 +64,32 @@ test.each([9, 31, 41])(
   },
 );
 
+test.each(["a restart", "no restart"])(
+  "each of many conversations that begin alike is known again behind %s",
+  async (between) => {
+    const stage = await openStage();
+    const first = user("Follow the rules of the house.");
+    const histories = Array.from({ length: 50 }, (_, at) => [first, assistant("Yes."), user(`Task ${at}`)]);
+    for (const [at, history] of histories.entries()) {
+      await exchange(stage.lines, requestOf(bodyOf(history)), answered(`Done ${at}`));
+      history.push(assistant(`Done ${at}`), user("More."));
+    }
+    const before = await stage.sessions();
+    if (between === "a restart") await stage.restart();
+    for (const at of [0, 25, 49, 1, 0]) {
+      const history = histories[at]!;
+      await exchange(stage.lines, requestOf(bodyOf(history)), answered("More is done."));
+      history.push(assistant("More is done."), user("More."));
+    }
+    expect(await stage.sessions()).toHaveLength(before.length);
+    const told = await stage.messages(before[0]!.metadata.uuid);
+    expect(told.map(({ role }) => role)).toEqual(
+      Array.from({ length: 8 }, (_, place) => (place % 2 === 0 ? "user" : "assistant")),
+    );
+  },
+  60_000,
+);
+
 test("forks that a kill cut short while they were made are no lines, however many there are", async () => {
   const stage = await openStage();
   const history = [user("Go.")];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WindrowError } from "../../../src/errors.ts";
 import { ramStore } from "../../../src/store/ram/ram.ts";
-import type { Lines, WireRequest } from "../../../src/gateway/gateway.ts";
+import type { Lines, Sending, WireRequest } from "../../../src/gateway/gateway.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { adaptive } from "../../../src/window/strategies/adaptive.ts";
 import type { JsonObject } from "../../../src/message/message.ts";
@@ -274,5 +274,22 @@ test("requests that wait for the store hold no more bytes than they may", async 
   const notes: string[] = [];
   for (const request of bodies) notes.push((await stage.lines.send(request, "tenant-a")).note);
   expect(notes.filter((note) => note.startsWith("bypassed; reason=slow")).length).toBeGreaterThan(4);
+  stage.lines = { ...stage.lines, close: async () => undefined };
+});
+
+test("answers that wait for the store hold no more bytes than they may", async () => {
+  const { store, hangs } = failing();
+  const stage = await openStage({ store, mostWait: { keep: 30 }, mostWaiting: 100_000 });
+  hangs.add("list");
+  hangs.add("append");
+  const send = (name: string, text: string): Promise<Sending> =>
+    stage.lines.send(requestOf(bodyOf([user(text)]), { "x-claude-code-session-id": name }), "tenant-a");
+  const large = "x".repeat(30_000);
+  expect((await send("first", large)).note).toMatch(/^observed/);
+  for (let at = 0; at < 8; at++) {
+    const sending = await send(`session-${at}`, "Go.");
+    void sending.keep(answered("x".repeat(40_000)));
+  }
+  expect((await send("last", large)).note).toMatch(/^bypassed; reason=slow/);
   stage.lines = { ...stage.lines, close: async () => undefined };
 });
