@@ -281,13 +281,14 @@ async function emptyTrash(
   } catch (error) {
     tally.failures.push({ message: `An erasure that was begun was not ended: ${messageOf(error)}` });
   }
+  const left = names.filter((id) => !erased.some(({ sessionId }) => sessionId === id));
   try {
-    erased.push(...(await eraseTrashed(store, names, asked)));
+    erased.push(...(await eraseTrashed(store, left, asked)));
   } catch (error) {
     // Where the reason is one of the sessions, it stops none of the others.
-    const isRefused = isWindrowError(error) && refusals.has(error.code) && names.length > 1;
+    const isRefused = isWindrowError(error) && refusals.has(error.code) && left.length > 1;
     if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
-    for (const id of isRefused ? names : [])
+    for (const id of isRefused ? left : [])
       await attempt(tally, id, async () => void erased.push(...(await eraseTrashed(store, [id], asked))));
   }
   return erased;

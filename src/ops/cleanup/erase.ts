@@ -129,9 +129,9 @@ export async function eraseTrashed(
   const { scope = {}, now = () => new Date() } = options;
   if (sessionIds.length === 0) return [];
   const forks = await forksOf(store, scope, new Set(sessionIds));
-  // What they left in a memory is forgotten while the store keeps others from their ids.
-  const elsewhere: EraseElsewhere = async (ids) => elsewhereOf(options, await forgetSessions(store, scope, ids))(ids);
-  const erased = await upkeepOf(store).erase(scope, sessionIds, elsewhere, { trashAlone: true });
+  const memory = await forgetSessions(store, scope, sessionIds);
+  const erased = await upkeepOf(store).erase(scope, sessionIds, elsewhereOf(options, memory), { trashAlone: true });
+  await forgetSessions(store, scope, sessionIds);
   return erased.map((one) => receiptOf(one, now(), false, forks));
 }
 

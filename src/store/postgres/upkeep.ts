@@ -45,11 +45,13 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
   };
   const trashRow = async (id: string): Promise<PostgresRow | undefined> => {
     await alive();
-    const sql = `SELECT key, metadata, state, trashed_at FROM ${schema}.session WHERE id = $1 AND trashed_at IS NOT NULL`;
+    const sql = `SELECT key, metadata, state, trashed_at, restoring FROM ${schema}.session WHERE id = $1 AND trashed_at IS NOT NULL`;
     return (await ask(sql, sessionId(id)))[0];
   };
   const trashedIn = async (scope: Scope, id: string): Promise<PostgresRow | undefined> => {
     const row = await trashRow(id);
+    // One whose erasure was begun is hidden.
+    if (row?.["restoring"] === true) return undefined;
     const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
     return metadata && inScope(scope, metadata) ? row : undefined;
   };
@@ -121,7 +123,7 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     },
     async *trashed(scope) {
       await alive();
-      const sql = `SELECT key, id, metadata, state, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL`;
+      const sql = `SELECT key, id, metadata, state, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL AND NOT restoring`;
       for (const row of await ask(sql)) {
         const id = String(row["id"]);
         const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
