@@ -218,13 +218,23 @@ describe.skipIf(!hasRedis)("a move to the trash, or out of it, that comes late",
     }));
 });
 
+/** Does something as in the moment between the last look of an erasure and its note. */
+async function beforeNote<T>(id: string, work: () => Promise<T>): Promise<T> {
+  const note = String(await admin.call("HGET", "windrow:erasing", id));
+  await admin.call("HDEL", "windrow:erasing", id);
+  const done = await work();
+  await admin.call("HSET", "windrow:erasing", id, note);
+  return done;
+}
+
 describe.skipIf(!hasRedis)("an erasure", () => {
   it("follows a session out of the trash, and stops before one that is kept", () =>
     disturbed(async (one) => {
       const id = await completed();
       await upkeepOfOther().trash(everybody, [id], time);
       one.next(/UNLINK.*trashed:/s, async () => {
-        await upkeepOfOther().untrash(everybody, id);
+        await expect(upkeepOfOther().untrash(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
+        await beforeNote(id, () => upkeepOfOther().untrash(everybody, id));
         await upkeepOfOther().keep(everybody, id, mark("hold"));
       });
       await expect(one.upkeep.erase(everybody, [id])).rejects.toMatchObject({ code: "bad-option" });
@@ -232,7 +242,7 @@ describe.skipIf(!hasRedis)("an erasure", () => {
       expect(await upkeepOfOther().unerased(everybody)).toEqual([]);
       await upkeepOfOther().unkeep(everybody, id);
       await upkeepOfOther().trash(everybody, [id], time);
-      one.next(/UNLINK.*trashed:/s, async () => upkeepOfOther().untrash(everybody, id));
+      one.next(/UNLINK.*trashed:/s, async () => beforeNote(id, () => upkeepOfOther().untrash(everybody, id)));
       const [erased] = await one.upkeep.erase(everybody, [id]);
       expect(erased?.places.find(({ kind }) => kind === "session")?.count).toBeGreaterThan(0);
       await expect(other.info(everybody, id)).rejects.toMatchObject({ code: "session-not-found" });
@@ -286,11 +296,7 @@ describe.skipIf(!hasRedis)("an erasure", () => {
     expect(await upkeepOfOther().unerased(everybody)).toEqual([id]);
     const anew = newSession({ uuid: id });
     await expect(other.create(everybody, anew)).rejects.toMatchObject({ code: "session-busy" });
-    // As where it is made in the moment between the look and the note.
-    const note = String(await admin.call("HGET", "windrow:erasing", id));
-    await admin.call("HDEL", "windrow:erasing", id);
-    const lock = await other.create(everybody, anew);
-    await admin.call("HSET", "windrow:erasing", id, note);
+    const lock = await beforeNote(id, () => other.create(everybody, anew));
     await other.append(lock, [messageRecord("newer")]);
     await lock.release();
     await upkeepOfOther().keep(everybody, id, mark("hold"));
@@ -312,11 +318,7 @@ describe.skipIf(!hasRedis)("an erasure", () => {
       await expect(one.upkeep.erase(everybody, [lock.id])).rejects.toMatchObject(unknown);
       const refused = { code: "session-busy", message: expect.stringContaining(`windrow erase ${lock.id}`) as string };
       await expect(other.lock(everybody, lock.id)).rejects.toMatchObject(refused);
-      // As where it is taken between the last look of the erasure and its note.
-      const note = String(await admin.call("HGET", "windrow:erasing", lock.id));
-      await admin.call("HDEL", "windrow:erasing", lock.id);
-      const taken = await other.lock(everybody, lock.id);
-      await admin.call("HSET", "windrow:erasing", lock.id, note);
+      const taken = await beforeNote(lock.id, () => other.lock(everybody, lock.id));
       const [named, trashed] = [await completed(), await completed()];
       await upkeepOfOther().trash(everybody, [trashed], time);
       expect((await erase(other, [named])).map(({ sessionId }) => sessionId)).toEqual([named]);

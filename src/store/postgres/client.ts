@@ -151,7 +151,7 @@ function failureOf(error: unknown, location: string): unknown {
   const refused = { ...about, refused: true };
   if (/^(?:28|3D)/.test(code)) {
     const message = `The Postgres server ${location} refused the connection: ${reason}. Check user, password and database.`;
-    return new WindrowError("store-unavailable", message, refused, { cause: error });
+    return new WindrowError("store-unavailable", message, { ...refused, connection: true }, { cause: error });
   }
   if (code === "22021") {
     const message = `Postgres keeps no NUL character in a name: ${reason}. Take it out of the user or tenant.`;

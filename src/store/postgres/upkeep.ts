@@ -214,7 +214,8 @@ async function mayErase(database: Database, id: string, reach: Reach): Promise<r
   const rows = (await rowsOf(database, id)).filter((row) => inScope(scope, scopeOf(row)));
   if (rows.length === 0 && !(begun && inScope(scope, scopeOf(begun)))) throw notFound(id);
   const stored = rows.find((row) => row["trashed_at"] === null);
-  if (trashAlone && stored) throw inStoreToo(id);
+  // A draft that a restore left is no session; one that is being written is busy.
+  if (trashAlone && stored && stored["restoring"] !== true) throw inStoreToo(id);
   // A row that is hidden is one whose erasure was begun: what keeps a session does not stop it.
   if (typeof stored?.["kept"] === "string" && stored["restoring"] !== true) throw isKept(id);
   for (const { state, restoring } of rows) if (!begun || restoring !== true) checkReach(id, state, elsewhere);

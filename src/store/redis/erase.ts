@@ -159,7 +159,8 @@ async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note
   const owners = [...copies.map(({ hash }) => ownerIn(hash)), name, begun];
   const owner = owners.find((one) => one && inScope(scope, one));
   if (!owner) throw notFound(id);
-  if (trashAlone && found.some((one) => one.kind === "session" && isThere(one))) throw inStoreToo(id);
+  const isSession = (one: Copy): boolean => one.kind === "session" && isThere(one) && one.hash.restoring === undefined;
+  if (trashAlone && found.some(isSession)) throw inStoreToo(id);
   for (const { hash } of copies) {
     if (hash.kept !== undefined) throw isKept(id);
     const holder = heldBy(await holderOf(place, hash));

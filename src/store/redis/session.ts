@@ -173,6 +173,14 @@ export async function insertRow(
   return makeHash(place, metadata, { holder, worker }, made);
 }
 
+/** Looks at what lies in the trash under an id; more are needed only where it changes each time, or is no text. */
+const mostLooks = 16;
+
+function damagedInTrash(id: string): WindrowError {
+  const message = `The metadata of session ${id} in the trash is damaged, so its id is not given out. Erase it: windrow erase ${id}.`;
+  return new WindrowError("store-corrupt", message, { id });
+}
+
 /** Makes the hash of a session; false where there is one of another taking, or where the trash has one of another owner. */
 export async function makeHash(
   place: RedisPlace,
@@ -185,13 +193,15 @@ export async function makeHash(
   const values = [JSON.stringify(holder), ...fixed, ...Object.entries(made).flat()];
   const [{ session }, trash] = [place.keys.of(id), place.keys.inTrash(id)];
   let outcome = -1;
-  for (let trashed = ""; outcome === -1;) {
+  let trashed = "";
+  for (let looks = 0; looks < mostLooks; looks++) {
     outcome = Number(await run(place, createScript, [session, trash.session], [...values, trashed]));
     if (outcome !== -1) break;
     ({ metadata: trashed = "" } = await readHash(place, trash.session));
     const owner = decodeMetadata(parseDocument(trashed), id);
     if (owner && !haveOneOwner(owner, metadata)) return false;
   }
+  if (outcome === -1) throw damagedInTrash(id);
   const isMade = outcome === 1;
   if (isMade) await place.durability.safe(async () => (await takingOf(place, session)) === holder.taking);
   return isMade;

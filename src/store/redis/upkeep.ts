@@ -16,7 +16,7 @@ import type { RedisPlace } from "./database.ts";
 import { eraseSessions, seenIn, unerasedIn, weightOf } from "./erase.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
-import { allIn, forgetName, nameIn, ownerOf } from "./named.ts";
+import { allIn, checkErasing, forgetName, nameIn, ownerOf } from "./named.ts";
 import type { NameRead } from "./named.ts";
 import { asideScript, markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
@@ -149,6 +149,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         const known = await trashed(scope, id);
         const row = known && (await findRow(place, keys.inTrash(id).session, id));
         if (!known || !row) throw notInTrash(id);
+        await checkErasing(place, id);
         const created = -(Date.parse(row.metadata.createdAt) || 0);
         if (await findRow(place, keys.of(id).session, id)) throw alreadyExists(id);
         await sender.send("ZADD", keys.sessions(known), created, id);

@@ -241,7 +241,8 @@ export class GroupWriter<H extends Writable> {
 
 /** Whether a batch may have been refused for the lines of one session: not where nothing can be written, or nobody knows. */
 function isOfLines(error: unknown): boolean {
-  return !(error instanceof WindrowError) || (error.code !== "not-durable" && !isUnknownOutcome(error));
+  if (!(error instanceof WindrowError)) return true;
+  return error.code !== "not-durable" && error.data["connection"] !== true && !isUnknownOutcome(error);
 }
 
 /** Gives the lines of a session's calls their numbers; none, and a refusal, where a line is too long to be made. */

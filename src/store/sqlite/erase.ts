@@ -56,7 +56,7 @@ export function mayErase(
   if (!owner) throw notFound(id);
   const meant = { id, owner, store: isMeant(row?.metadata), trash: isMeant(old) };
   if (!meant.store) return meant;
-  if (trashAlone && row) throw inStoreToo(id);
+  if (trashAlone && row && !row.restoring) throw inStoreToo(id);
   // What was kept when an erasure began went with it: this mark is a newer session's.
   if (kept) throw isKept(id);
   if (row?.holder && isHeld(row.holder, clock.now())) throw busy(ownerOf(row.holder));

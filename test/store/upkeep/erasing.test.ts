@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemDisk } from "../../../src/disk/disk.ts";
 import { openStore } from "../../../src/access/open.ts";
+import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
 import { erase } from "../../../src/ops/cleanup/erase.ts";
 import { filesStore } from "../../../src/store/files/files.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
@@ -55,6 +56,24 @@ for (const kind of [...storeKinds(), sqlite]) {
       await expect(erase(store, [id])).rejects.toMatchObject({ code: "bad-option" });
       await store.close();
     });
+
+    it("is no failure of a clean-up where it lay in the trash", async () => {
+      const store = await openStore(await kind.address());
+      const [id, other] = [await finished(store), await finished(store)];
+      const time = "2026-01-01T00:00:00.000Z";
+      await store.upkeep!.trash(everybody, [id, other], time);
+      const elsewhere = async (): Promise<never> => {
+        throw new Error("the archive cannot be reached");
+      };
+      await expect(erase(store, [id], { elsewhere })).rejects.toThrow("the archive cannot be reached");
+      await expect(store.upkeep!.untrash(everybody, id)).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:session-busy|session-not-found|not-found)$/) as string,
+      });
+      const report = await cleanup(store, { remove: true, now: () => new Date("2026-02-01T00:00:00.000Z") });
+      expect(report.failures).toEqual([]);
+      expect(report.erased.map(({ sessionId }) => sessionId).sort()).toEqual([id, other].sort());
+      await store.close();
+    });
   });
 }
 
@@ -72,6 +91,8 @@ it("a session in files whose erasure was cut short behind its note is not gone o
   await expect(dying.upkeep!.erase(everybody, [lock.id])).rejects.toThrow("the process is dead");
   expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
   await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
+  const kept = store.upkeep!.keep(everybody, lock.id, { keptAt: "2026-01-01T00:00:00.000Z" });
+  await expect(kept).rejects.toMatchObject({ code: "session-busy" });
   expect((await erase(store, [])).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
   await store.close();
   await dying.close();

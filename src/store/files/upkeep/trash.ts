@@ -13,7 +13,7 @@ import { sizeOfFolder, trashedFile } from "./compress.ts";
 import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { page, parseDocument, readMetadata, readObject } from "../../format/documents.ts";
-import { locate } from "../layout.ts";
+import { checkNotErased, locate } from "../layout.ts";
 import { makeFolder, remove, replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { Layout } from "../layout.ts";
 import { noteIn } from "../session/archived.ts";
@@ -38,6 +38,7 @@ export async function moveFromTrash(layout: Layout, scope: Scope, id: string, di
   const metadata = trashedMetadata(layout, id, disk);
   if (!metadata || !inScope(scope, metadata)) throw notInTrash(id);
   if (locate(layout, id, disk)) throw alreadyExists(id);
+  checkNotErased(layout, id, disk);
   const target = join(layout.completed, id);
   await makeFolder(layout.completed, disk);
   await moveFolder(folder, target, disk);
