@@ -36,11 +36,14 @@ function isBegun(messages: WireRequest["messages"]): boolean {
   return messages.some(({ value: { role } }) => !["user", "system", "developer"].includes(asName(role) ?? ""));
 }
 
-/** Whether a request goes on with a line where that ends. Another line can have more of it only where answers follow. */
-function goesOn(found: Found | undefined, { messages }: WireRequest): boolean {
-  if (!found) return false;
-  const { line, match } = found;
-  return match.length === line.chain.length && !isBegun(messages.slice(match.length));
+/**
+ * Times that the store is read for a line that has more of a request: none where the best one has all of it, or ends where it
+ * goes on; many only where answers follow that no line has.
+ */
+function readings(best: Found | undefined, { messages }: WireRequest): number {
+  const { length = 0 } = best?.match ?? {};
+  if (isBegun(messages.slice(length))) return mostReadings;
+  return best && (length === messages.length || length === best.line.chain.length) ? 0 : 1;
 }
 
 /** The comparison of answers, also of those that the log has masked. */
@@ -81,13 +84,12 @@ export async function bestInStore(
   const first = printed.at(0);
   const read = (): Promise<void> => group.read(first, (facts, id) => house.line(request.api, facts, id), left);
   let best = bestOf(group, printed, isEcho);
-  const most = isBegun(request.messages) ? mostReadings : 1;
   // The conversations of one agent begin alike: that of the request may be older than many others.
-  for (let times = 0; times < most && group.isUnread(first) && !goesOn(best, request); times++) {
+  for (let times = 0; times < readings(best, request) && group.isUnread(first); times++) {
     await read();
     best = bestOf(group, printed, isEcho);
   }
-  if (best || most === 1) return best;
+  if (best || !isBegun(request.messages)) return best;
   await house.groups.seek();
   await read();
   return bestOf(group, printed, isEcho);
