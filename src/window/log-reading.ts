@@ -58,10 +58,17 @@ export class LogReading {
     for (const numbered of this.#waiting) {
       this.#messages.push(numbered);
       this.#behind.messages.push(numbered);
-      this.#length += lengthOf(numbered.message);
-      this.#beside += lengthBeside(numbered.message);
     }
+    this.#count(this.#waiting);
     this.#waiting = [];
+  }
+
+  /** Counts messages that were added. */
+  #count(added: readonly NumberedMessage[]): void {
+    for (const { message } of added) {
+      this.#length += lengthOf(message);
+      this.#beside += lengthBeside(message);
+    }
     if (this.#beside > mostBeside) this.#lighten();
   }
 
@@ -92,11 +99,7 @@ export class LogReading {
     this.take(horizon);
     this.#messages = [...found, ...this.#messages].toSorted((left, right) => left.seq - right.seq);
     this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= this.#horizon) };
-    for (const { message } of found) {
-      this.#length += lengthOf(message);
-      this.#beside += lengthBeside(message);
-    }
-    if (this.#beside > mostBeside) this.#lighten();
+    this.#count(found);
   }
 
   /** Others' messages that are older than all of the log that is known, and the log's, also those that wait. */
@@ -120,8 +123,8 @@ export class LogReading {
   #forget(horizon: number): void {
     if ((this.#messages[0]?.seq ?? Infinity) >= horizon) return;
     this.#messages = this.#messages.filter(({ seq }) => seq >= horizon);
-    this.#length = this.#messages.reduce((sum, { message }) => sum + lengthOf(message), 0);
-    this.#beside = this.#messages.reduce((sum, { message }) => sum + lengthBeside(message), 0);
+    [this.#length, this.#beside] = [0, 0];
+    this.#count(this.#messages);
   }
 
   /** The horizon of the epoch after one with this horizon: it moves on where twice as much as it allows is known. */

@@ -21,7 +21,7 @@ function besidePart(part: Part): number {
     case "file":
       return own + (part.data?.length ?? 0) + (part.url?.length ?? 0);
     case "opaque":
-      return JSON.stringify(part.data).length;
+      return part.data === null ? 0 : JSON.stringify(part.data).length;
     default:
       return own;
   }

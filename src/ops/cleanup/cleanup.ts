@@ -4,12 +4,12 @@
  * they go into the trash, and are deleted a week later. A session's age is that of its last
  * record; a file's times say nothing. A session with the mark of `keep` is never touched.
  */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { Upkeep } from "../../store/upkeep.ts";
 import { liveId } from "./archive.ts";
-import { erase, eraseTrashed } from "./erase.ts";
+import { erase, eraseTrashed, isOfOneSession } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
@@ -286,15 +286,10 @@ async function emptyTrash(
     erased.push(...(await eraseTrashed(store, left, asked)));
   } catch (error) {
     // Where the reason is one of the sessions, it stops none of the others.
-    const isRefused = isWindrowError(error) && refusals.has(error.code) && left.length > 1;
+    const isRefused = isOfOneSession(error) && left.length > 1;
     if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
     for (const id of isRefused ? left : [])
       await attempt(tally, id, async () => void erased.push(...(await eraseTrashed(store, [id], asked))));
   }
   return erased;
 }
-
-/** The refusals of an erasure that concern one session. */
-const refusals: ReadonlySet<string> = new Set([
-  ...(["session-not-found", "session-exists", "session-busy", "session-archived", "bad-option"] as const),
-]);

@@ -5,7 +5,7 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import type { Erased, ErasedPlace, EraseElsewhere } from "../../store/upkeep.ts";
+import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../../store/upkeep.ts";
 import { forgetSessions } from "../../memory/forget.ts";
 import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
@@ -64,8 +64,7 @@ export async function erase(
     if (named.size === 0) throw error;
     return [];
   });
-  const erasedAt = now().toISOString();
-  return [...ended, ...erased].map((one) => ({ ...one, erasedAt, resumed: begun.includes(one.sessionId) }));
+  return [...ended, ...erased].map((one) => receiptOf(one, now(), begun.includes(one.sessionId)));
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */
@@ -80,7 +79,7 @@ async function endAll(
   try {
     return await eraseAll(store, new Set(ids), options);
   } catch (error) {
-    if (ids.length < 2 || !isWindrowError(error) || !refusals.has(error.code)) throw error;
+    if (ids.length < 2 || !isOfOneSession(error)) throw error;
   }
   const ended: ErasedWithForks[] = [];
   let refused: unknown;
@@ -95,22 +94,27 @@ async function endAll(
   return ended;
 }
 
-/** The refusals of an erasure that concern one session. */
+/** Whether an erasure was refused for one of its sessions: the others may be erased without it. */
+export function isOfOneSession(error: unknown): boolean {
+  return isWindrowError(error) && refusals.has(error.code);
+}
+
 const refusals: ReadonlySet<string> = new Set<ErrorCode>([
-  ...(["session-not-found", "session-busy", "session-archived", "bad-option"] as const),
+  ...(["session-not-found", "session-exists", "session-busy", "session-archived", "bad-option"] as const),
 ]);
 
 async function eraseAll(
   store: Store,
   ids: ReadonlySet<string>,
   options: EraseOptions,
+  limits: EraseLimits = {},
 ): Promise<readonly ErasedWithForks[]> {
   const { scope = {} } = options;
   if (ids.size === 0) return [];
   const forks = await forksOf(store, scope, ids);
   // The memory first: killed behind it, the sessions are still there to be erased.
   const memory = await forgetSessions(store, scope, [...ids]);
-  const erased = await upkeepOf(store).erase(scope, [...ids], elsewhereOf(options, memory));
+  const erased = await upkeepOf(store).erase(scope, [...ids], elsewhereOf(options, memory), limits);
   // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
   await forgetSessions(store, scope, [...ids]);
   return erased.map((one) => ({ ...one, forks: forks.get(one.sessionId) ?? [] }));
@@ -126,22 +130,13 @@ export async function eraseTrashed(
   sessionIds: readonly string[],
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
-  const { scope = {}, now = () => new Date() } = options;
-  if (sessionIds.length === 0) return [];
-  const forks = await forksOf(store, scope, new Set(sessionIds));
-  const memory = await forgetSessions(store, scope, sessionIds);
-  const erased = await upkeepOf(store).erase(scope, sessionIds, elsewhereOf(options, memory), { trashAlone: true });
-  await forgetSessions(store, scope, sessionIds);
-  return erased.map((one) => receiptOf(one, now(), false, forks));
+  const { now = () => new Date() } = options;
+  const erased = await eraseAll(store, new Set(sessionIds), options, { trashAlone: true });
+  return erased.map((one) => receiptOf(one, now(), false));
 }
 
-function receiptOf(
-  { sessionId, places }: Erased,
-  at: Date,
-  resumed: boolean,
-  forks: ReadonlyMap<string, readonly string[]>,
-): EraseReceipt {
-  return { sessionId, erasedAt: at.toISOString(), resumed, places, forks: forks.get(sessionId) ?? [] };
+function receiptOf(one: ErasedWithForks, at: Date, resumed: boolean): EraseReceipt {
+  return { ...one, erasedAt: at.toISOString(), resumed };
 }
 
 /**
