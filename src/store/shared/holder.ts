@@ -39,7 +39,7 @@ export function ownIdentity(): ProcessIdentity {
     hostname: systemHostname(),
     bootId: readText("/proc/sys/kernel/random/boot_id")?.trim() ?? null,
     namespace: namespaceOf("self"),
-    processStart: startOf("self"),
+    processStart: startOf("self") ?? null,
   };
   return own;
 }
@@ -49,7 +49,9 @@ export function livenessOf(one: ProcessIdentity): Liveness {
   const here = ownIdentity();
   const sameSystem = one.hostname === here.hostname && one.bootId === here.bootId;
   if (!sameSystem || one.namespace !== here.namespace) return "unknown";
-  if (one.processStart !== null) return startOf(one.processId) === one.processStart ? "alive" : "gone";
+  const start = one.processStart === null ? undefined : startOf(one.processId);
+  if (start !== undefined) return start === one.processStart ? "alive" : "gone";
+  // Systems hide the processes of other users, and a read can fail for want of files: then the heartbeat decides.
   return hasProcess(one.processId) ? "unknown" : "gone";
 }
 
@@ -78,10 +80,10 @@ function hasProcess(processId: number): boolean {
   }
 }
 
-function startOf(processId: number | "self"): string | null {
+/** When a process began; null for one that ended and was not yet waited for, undefined where that cannot be read. */
+function startOf(processId: number | "self"): string | null | undefined {
   const fields = readText(`/proc/${processId}/stat`)?.split(") ").at(-1)?.split(" ");
-  // A process that ended and was not yet waited for holds nothing.
-  return fields === undefined || fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
+  return fields?.[0] === "Z" || fields?.[0] === "X" ? null : fields?.[19];
 }
 
 function namespaceOf(processId: number | "self"): string | null {

@@ -35,11 +35,13 @@ interface Stage {
 
 /** A process that is to be killed, and what it said. */
 interface Victim {
-  readonly child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Whole lines so far. */
   lines(): readonly string[];
   /** Waits for so many lines that begin so. */
   until(beginning: string, count?: number): Promise<void>;
+  /** Waits for one more line, and fails with what the process complained of where it ended instead. */
+  assertAlive(): Promise<void>;
   kill(): Promise<void>;
 }
 
@@ -94,12 +96,14 @@ const cases: readonly CrashCase[] = [
       const id = await newId(store);
       const victim = start("append", id, "a");
       await victim.until("kept");
-      await assert.rejects(store.lock(everybody, id), (error: unknown) => {
-        assert.ok(isWindrowError(error, "session-busy"), String(error));
-        const owner = error.data["owner"] as { readonly processId?: number } | undefined;
-        assert.equal(owner?.processId, victim.child.pid);
-        return true;
-      });
+      const refusal = await store.lock(everybody, id).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await victim.assertAlive();
+      assert.ok(isWindrowError(refusal, "session-busy"), `session-busy was expected, not ${String(refusal)}`);
+      const owner = refusal.data["owner"] as { readonly processId?: number } | undefined;
+      assert.equal(owner?.processId, victim.child.pid);
       const before = await readAll(store, id, { kind: "message", limit: 1 });
       assert.equal(before.length, 1, "it can be read meanwhile");
       await victim.kill();
@@ -222,20 +226,30 @@ export function storeCrashCases(target: CrashTarget): readonly ConformanceCase[]
 
 function startChild(...given: readonly string[]): Victim {
   const script = fileURLToPath(new URL("./crash-child.js", import.meta.url));
-  const child = spawn(process.execPath, [script, ...given], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script, ...given], { stdio: ["pipe", "pipe", "pipe"] });
   const closed = once(child, "close");
   let said = "";
+  let complaints = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    complaints += text;
+    process.stderr.write(text);
+  });
+  const more = async (): Promise<void> => {
+    if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode}: ${complaints || said}`);
+    await Promise.race([once(child.stdout, "data"), closed]);
+  };
   child.stdin.on("error", () => undefined);
   const lines = (): readonly string[] => said.split("\n").slice(0, -1);
   return {
     child,
     lines,
     async until(beginning, count = 1) {
-      while (lines().filter((line) => line.startsWith(beginning)).length < count) {
-        if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode}: ${said}`);
-        await Promise.race([once(child.stdout, "data"), closed]);
-      }
+      while (lines().filter((line) => line.startsWith(beginning)).length < count) await more();
+    },
+    async assertAlive() {
+      const count = lines().length;
+      while (lines().length === count) await more();
     },
     async kill() {
       child.kill("SIGKILL");
