@@ -49,7 +49,7 @@ export async function* examineDatabase(
       ...{ ...database, id, mend: mend && !isAtWork, findings: [], check, inDamage: new Set<string>() },
     };
     if (row?.["restoring"] === 1) {
-      await examineDraft(examined, isAtWork);
+      await examineDraft(examined, row, isAtWork);
       drafts.push(...examined.findings);
       continue;
     }
@@ -110,36 +110,51 @@ async function examineRow(examined: ExaminedSession, row: SqlRow | undefined): P
   const found = row ? documentsOf(row, id) : {};
   const metadata = found.metadata ?? salvaged(connection, id, row);
   const state = found.state ?? counted(connection, id, metadata);
+  const copies = copiesOf(metadata, state);
   if (!row) {
-    const message = "There are lines of a session that has no row, so it cannot be opened. A row is made from them.";
-    find(examined, { problem: "metadata-unreadable", file: "sessions", message, mended: mend });
-    if (!mend) return;
     const texts = [encodeMetadata(metadata), encodeState(state)];
-    await writer.commit(true, () => {
-      connection.run(insertSession, id, ...Object.values(copiesOf(metadata, state)), ...texts, 0, null, 0);
-    });
+    const makeRow = (): boolean => {
+      const isLeft = !hasRow(connection, id) && hasLines(connection, id);
+      if (isLeft) connection.run(insertSession, id, ...Object.values(copies), ...texts, 0, null, 0);
+      return isLeft;
+    };
+    const mended = mend && (await writer.commit(true, makeRow));
+    const message = "There are lines of a session that has no row, so it cannot be opened. A row is made from them.";
+    find(examined, { problem: "metadata-unreadable", file: "sessions", message, mended });
     return;
   }
-  for (const [name, text] of [
-    ["metadata", found.metadata ? undefined : encodeMetadata(metadata)],
-    ["state", found.state ? undefined : encodeState(state)],
-  ] as const) {
-    if (text === undefined) continue;
+  const unreadable = [
+    ...(found.metadata ? [] : [["metadata", encodeMetadata(metadata)] as const]),
+    ...(found.state ? [] : [["state", encodeState(state)] as const]),
+  ];
+  const isStale = !Object.entries(copies).every(([name, value]) => row[name] === value);
+  if (unreadable.length === 0 && !isStale) return;
+  const writeAnew = (): boolean => {
+    if (!isAsSeen(connection, row)) return false;
+    for (const [name, text] of unreadable) {
+      connection.run(putAside, time, `sessions.${name}`, null, id, String(row[name]));
+      connection.run(`UPDATE sessions SET ${name} = ? WHERE id = ?`, text, id);
+    }
+    setColumns(connection, id, copies);
+    return true;
+  };
+  const mended = mend && (await writer.commit(true, writeAnew));
+  for (const [name] of unreadable) {
     const from =
       name === "metadata" ? "what its other columns say" : "the usage and tool calls, which are counted again";
     const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
-    find(examined, { problem: `${name}-unreadable`, file: "sessions", message, mended: mend });
-    if (!mend) continue;
-    await writer.commit(true, () => {
-      connection.run(putAside, time, `sessions.${name}`, null, id, String(row[name]));
-      connection.run(`UPDATE sessions SET ${name} = ? WHERE id = ?`, text, id);
-    });
+    find(examined, { problem: `${name}-unreadable`, file: "sessions", message, mended });
   }
-  const copies = copiesOf(metadata, state);
-  if (Object.entries(copies).every(([name, value]) => row[name] === value)) return;
-  if (mend) await writer.commit(true, () => setColumns(connection, id, copies));
+  if (!isStale) return;
   const message = "The columns it is listed by say something else than its metadata and state. They are copied again.";
-  find(examined, { problem: "stale-index", file: "sessions", message, mended: mend });
+  find(examined, { problem: "stale-index", file: "sessions", message, mended });
+}
+
+/** Whether a row is as it was read: nobody took the session, wrote it, or made another under its id. Inside a transaction. */
+function isAsSeen(connection: Connection, row: SqlRow): boolean {
+  const names = ["id", "generation", "holder", "metadata", "state", "restoring"];
+  const sql = `SELECT id FROM sessions WHERE ${names.map((name) => `${name} IS ?`).join(" AND ")}`;
+  return connection.get(sql, ...names.map((name) => row[name] ?? null)) !== undefined;
 }
 
 function documentsOf(row: SqlRow, id: string): { readonly metadata?: SessionMetadata; readonly state?: SessionState } {
@@ -204,18 +219,21 @@ function counted(connection: Connection, id: string, metadata: SessionMetadata):
 }
 
 /** Examines the rows that a restore left when it was cut short. */
-async function examineDraft(examined: ExaminedSession, isAtWork: boolean): Promise<void> {
-  const { connection, id, mend, time } = examined;
-  if (mend) {
-    await examined.writer.commit(true, () => moveAside(connection, id, time));
-  }
+async function examineDraft(examined: ExaminedSession, row: SqlRow, isAtWork: boolean): Promise<void> {
+  const { connection, writer, id, mend, time } = examined;
+  const takeOut = (): boolean => {
+    const isLeft = isAsSeen(connection, row);
+    if (isLeft) moveAside(connection, id, time);
+    return isLeft;
+  };
+  const mended = mend && (await writer.commit(true, takeOut));
   const message = "The beginning of a session that a restore left when it was cut short. It goes aside.";
   find(examined, {
     problem: "draft",
     severity: isAtWork ? "notice" : "damage",
     file: "sessions",
     message,
-    mended: mend,
+    mended,
   });
 }
 

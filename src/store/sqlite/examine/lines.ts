@@ -8,9 +8,9 @@ import { lossFindings } from "../../shared/loss-findings.ts";
 import { LossCheck, impliedBy } from "../../shared/losses.ts";
 import type { Run } from "../../shared/losses.ts";
 import { checksumOf, sealIn } from "../../format/seal.ts";
-import { putAside } from "../aside.ts";
+import { putAsideFrom } from "../aside.ts";
 import { columnValues, logTables } from "../tables.ts";
-import type { Connection, SqlRow } from "../connection/driver.ts";
+import type { Connection, SqlRow, SqlValue } from "../connection/driver.ts";
 import { readCounters } from "../log.ts";
 import { find } from "./examination.ts";
 import type { ExaminedSession } from "./examination.ts";
@@ -122,8 +122,8 @@ async function examineLine(examined: ExaminedSession, log: LogName, row: SqlRow)
   const values = [numbers.seq, numbers.pos, ...columnValues(log, fields)];
   if (values.some((value, index) => value !== row[names[index]!])) {
     if (mend) {
-      const sql = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(", ")} WHERE id = ?`;
-      await examined.writer.commit(false, () => connection.run(sql, ...values, rowId));
+      const sql = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(", ")} WHERE ${isLine}`;
+      await examined.writer.commit(false, () => connection.run(sql, ...values, ...lineOf(examined, row)));
     }
     const message = "Columns of a line say something else than the line. They are copied from it again.";
     find(examined, { ...where, problem: "columns-differ", message, mended: mend });
@@ -141,9 +141,10 @@ async function findDamaged(
   const { connection, id, mend, time } = examined;
   const [rowId, line] = [Number(row["id"]), String(row["line"])];
   const where = { problem: "damaged", file: table, offset: rowId, length: Buffer.byteLength(line) };
-  const known = hasAside(connection) && connection.get(isAside, table, rowId) !== undefined;
+  const known = hasAside(connection) && connection.get(isAside, table, rowId, id) !== undefined;
   if (mend && !known) {
-    await examined.writer.commit(false, () => connection.run(putAside, time, table, rowId, id, line));
+    const sql = `${putAsideFrom} SELECT ?, '${table}', id, session_id, line FROM ${table} WHERE ${isLine}`;
+    await examined.writer.commit(false, () => connection.run(sql, time, ...lineOf(examined, row)));
   }
   const keptAs = mend || known ? { keptAs: "aside" } : {};
   if (lost) {
@@ -163,7 +164,14 @@ async function findDamaged(
   }
 }
 
-const isAside = "SELECT 1 FROM aside WHERE source = ? AND source_id = ?";
+const isAside = "SELECT 1 FROM aside WHERE source = ? AND source_id = ? AND session_id = ?";
+
+/** The condition of SQL that a line is the one that was read: the numbers of rows that went are given out again. */
+const isLine = "id = ? AND session_id = ? AND line IS ?";
+
+function lineOf({ id }: ExaminedSession, row: SqlRow): readonly SqlValue[] {
+  return [row["id"] ?? null, id, row["line"] ?? null];
+}
 
 function hasAside(connection: Connection): boolean {
   return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'aside'") !== undefined;
