@@ -1,9 +1,7 @@
 /** Sessions in Redis: a hash for each, and a sorted set of them for each tenant. */
-import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
-import { ownIdentity } from "../shared/holder.ts";
-import type { Holder } from "../shared/holder.ts";
+import type { Holder, Taker } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
 import { formatVersion, haveOneOwner, inScope, isFinal } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
@@ -139,16 +137,6 @@ export function beat({ sender, keys, now }: RedisPlace): (id: string) => Promise
 /** Takes the key of a process away. */
 export function forgetBeat({ sender, keys }: RedisPlace): (id: string) => Promise<unknown> {
   return async (id) => sender.send("DEL", keys.worker(id));
-}
-
-/** A holder, and the name of its taking: a session that is made anew under its id has the same numbers, and another taking. */
-export interface Taker extends Holder {
-  readonly taking: string;
-}
-
-/** This process as the next holder of a session. */
-export function newTaker(generation: number, now: string): Taker {
-  return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation, taking: randomUUID() };
 }
 
 /** The process that is to have a session, and the name of its heartbeat. */

@@ -5,6 +5,7 @@
 import { encodeState } from "../format/documents.ts";
 import { logNames } from "../format/logs.ts";
 import type { Outcome, Part, SendBatch, Writable } from "../shared/group-writer.ts";
+import type { Taker } from "../shared/holder.ts";
 import { isUnknownOutcome, unknownOutcome } from "../shared/remote.ts";
 import { sealOf } from "../shared/session-log.ts";
 import { WindrowError } from "../../errors.ts";
@@ -14,7 +15,6 @@ import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
 import { logKey } from "./log.ts";
 import { appendScript } from "./scripts.ts";
-import type { Taker } from "./session.ts";
 
 /** Sessions in one script, at most: the server does nothing else while it runs one. */
 const mostSessions = 64;

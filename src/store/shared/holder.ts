@@ -2,6 +2,7 @@
  * The holder of a session as data: a process that can be told from every other one, and whether it lives. The system
  * knows that of its own processes; for others a heartbeat decides, and fencing makes up for its errors.
  */
+import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname as systemHostname } from "node:os";
 import type { LockOwner } from "../store.ts";
@@ -27,6 +28,11 @@ export interface ProcessIdentity {
 /** The holder of a session. */
 export interface Holder extends LockOwner, ProcessIdentity {}
 
+/** A holder, and the name of its taking: a session that is made anew under its id has the same numbers, and another taking. */
+export interface Taker extends Holder {
+  readonly taking: string;
+}
+
 /** Whether a process lives: `unknown` where this one cannot see it. */
 export type Liveness = "alive" | "gone" | "unknown";
 
@@ -42,6 +48,11 @@ export function ownIdentity(): ProcessIdentity {
     processStart: startOf("self") ?? null,
   };
   return own;
+}
+
+/** This process as the next holder of a session. */
+export function newTaker(generation: number, now: string): Taker {
+  return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation, taking: randomUUID() };
 }
 
 /** Whether a process lives, as far as the system of this one can tell. */

@@ -9,6 +9,7 @@ import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
 import type { EraseLimits, ErasedPlace } from "../upkeep.ts";
+import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
 import { trashRow } from "./erasing.ts";
 import { findRow } from "./session.ts";
@@ -106,10 +107,18 @@ function removeStored(connection: Connection, id: string): ErasedPlace[] {
   return places;
 }
 
-/** Writes the file anew without what was deleted, and empties the write-ahead log, which has it too. */
+/**
+ * Writes the file anew without what was deleted, and empties the write-ahead log, which has it too.
+ *
+ * @throws WindrowError `store-unavailable` where another process is in the way
+ */
 export function wipe({ connection, file }: { readonly connection: Connection; readonly file: string }): ErasedPlace {
   const before = pagesOf(connection);
-  connection.exec("VACUUM");
+  try {
+    connection.exec("VACUUM");
+  } catch (error) {
+    throw sqliteFailure(error, "Writing the database anew", file);
+  }
   if (connection.pragma("wal_checkpoint(TRUNCATE)") !== 0) {
     const message =
       `Another process reads ${file}, and its write-ahead log still holds what was erased. Erase the same ` +

@@ -38,7 +38,8 @@ export function insertRow(
   row: {
     readonly metadata: SessionMetadata;
     readonly state: SessionState;
-    readonly holder: Holder;
+    /** Absent: nobody holds it. */
+    readonly holder?: Holder;
     readonly restoring: boolean;
   },
   texts: { readonly metadata: string; readonly state: string },
@@ -55,8 +56,8 @@ export function insertRow(
     metadata.format,
     texts.metadata,
     texts.state,
-    holder.generation,
-    JSON.stringify(holder),
+    holder?.generation ?? 0,
+    holder ? JSON.stringify(holder) : null,
     Number(restoring),
   );
 }

@@ -11,8 +11,8 @@ import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
 import { encodeMetadata, encodeState } from "../format/documents.ts";
-import { heartbeatMs, isHeld, ownIdentity, ownerOf } from "../shared/holder.ts";
-import type { Holder } from "../shared/holder.ts";
+import { heartbeatMs, isHeld, newTaker, ownerOf } from "../shared/holder.ts";
+import type { Taker } from "../shared/holder.ts";
 import {
   durableCapabilities,
   cannotStore,
@@ -26,14 +26,14 @@ import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { Connection } from "./connection/driver.ts";
-import { checkFence, takeRow, writeState } from "./held.ts";
+import { checkFence, isHolder, takeRow, takingOf, writeState } from "./held.ts";
 import type { Held, Taken } from "./held.ts";
 import { keepRecounted } from "./recount.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
 import { countersOf, sealOfSession } from "./seal.ts";
 import type { Continued } from "./seal.ts";
 import type { Counters } from "./log.ts";
-import { checkFreeId } from "./erasing.ts";
+import { freeId } from "./erasing.ts";
 import { findRow, holdingOf, infoOf, insertRow, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import type { DatabaseExamination } from "./examine/examination.ts";
@@ -139,7 +139,7 @@ class SqliteStore implements Store {
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
     await this.#writer.commit(true, () => {
-      checkFreeId(this.#connection, metadata, findRow(this.#connection, id) !== undefined);
+      freeId(this.#connection, metadata, this.#clock.now());
       const texts = { metadata: encodeMetadata(metadata), state: encodeState(state) };
       insertRow(this.#connection, { metadata, state, holder, restoring: false }, texts);
     });
@@ -243,10 +243,11 @@ class SqliteStore implements Store {
       const row = this.#writable(scope, id);
       const found = holdingOf(row, this.#clock.now());
       const edit = unlockEdit(id, found, options, timestamp(this.#clock));
-      const counters = readCounters(this.#connection, id);
-      if (edit) addRecord(this.#connection, id, counters, encode(this.#prepared(edit)));
-      const holder = this.#newHolder(row.generation + 1);
-      return { found, taken: found.state === "none" ? undefined : takeRow(this.#connection, row, holder) };
+      if (found.state === "none") return { found };
+      const encoded = edit && encode(this.#prepared(edit));
+      const taken = takeRow(this.#connection, row, this.#newHolder(row.generation + 1));
+      if (encoded) addRecord(this.#connection, id, taken.continued.counters, encoded);
+      return { found, taken };
     });
     if (taken) await (await this.#goOn(scope, taken)).release();
     return found;
@@ -299,12 +300,11 @@ class SqliteStore implements Store {
     return { connection: this.#connection, writer: this.#writer, time: timestamp(this.#clock), now };
   }
 
-  #newHolder(generation: number): Holder {
-    const now = timestamp(this.#clock);
-    return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
+  #newHolder(generation: number): Taker {
+    return newTaker(generation, timestamp(this.#clock));
   }
 
-  #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Lock {
+  #hold(scope: Scope, id: string, holder: Taker, { counters, missing }: Continued): Lock {
     const stopHeartbeat = this.#clock.every(heartbeatMs, () => void this.#heartbeat(held).catch(() => undefined));
     const held: Held = { id, holder, stopHeartbeat, counters };
     return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(held.holder) }, held);
@@ -315,8 +315,8 @@ class SqliteStore implements Store {
     if (this.#held.open(held.id) !== held) return;
     const holder = { ...held.holder, heartbeatAt: timestamp(this.#clock) };
     await this.#writer.commit(false, () => {
-      const sql = "UPDATE sessions SET holder = ? WHERE id = ? AND generation = ? AND holder IS NOT NULL";
-      this.#connection.run(sql, JSON.stringify(holder), held.id, holder.generation);
+      const sql = `UPDATE sessions SET holder = ? WHERE ${isHolder}`;
+      this.#connection.run(sql, JSON.stringify(holder), ...takingOf(held.id, holder));
     });
     held.holder = holder;
   }
@@ -335,8 +335,8 @@ class SqliteStore implements Store {
   async #letGo(held: Held): Promise<void> {
     held.stopHeartbeat();
     await this.#writer.commit(false, () => {
-      const sql = "UPDATE sessions SET holder = NULL WHERE id = ? AND generation = ?";
-      this.#connection.run(sql, held.id, held.holder.generation);
+      const sql = `UPDATE sessions SET holder = NULL WHERE ${isHolder}`;
+      this.#connection.run(sql, ...takingOf(held.id, held.holder));
     });
   }
 }

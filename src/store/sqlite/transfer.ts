@@ -3,11 +3,12 @@ import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { page, parseDocument } from "../format/documents.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
-import type { Holder } from "../shared/holder.ts";
+import type { Taker } from "../shared/holder.ts";
 import { busy } from "../shared/unlock.ts";
 import { alreadyExists, inScope, notFound } from "../shared/rules.ts";
-import { checkFreeId } from "./erasing.ts";
-import { columnValues, deleteLines, insertLine } from "./tables.ts";
+import { deleteAll, freeId } from "./erasing.ts";
+import { isHolder, takingOf } from "./held.ts";
+import { columnValues, insertLine } from "./tables.ts";
 import type { Connection } from "./connection/driver.ts";
 import { newestOf, recordOf, rowsOf } from "./log.ts";
 import { findRow, insertRow } from "./session.ts";
@@ -26,7 +27,7 @@ export interface RestoreTarget {
   readonly writer: Writer;
   readonly mask: Mask;
   /** This process. */
-  readonly holder: Holder;
+  readonly holder: Taker;
   now(): number;
 }
 
@@ -70,41 +71,41 @@ export async function restoreSession(
     if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
     return compareExisting(admitted, dumpSession(connection, dump.id));
   }
-  const generation = await stage(target, admitted);
+  const holder = await stage(target, admitted);
   try {
     const weighed = weigh(admitted.dump);
-    await writeLines(target, weighed.dump, generation, signal);
+    await writeLines(target, weighed.dump, holder, signal);
     await writer.commit(true, () => {
-      checkMine(connection, dump.id, generation);
+      checkMine(connection, dump.id, holder);
       connection.run("UPDATE sessions SET restoring = 0, holder = NULL, generation = 0 WHERE id = ?", dump.id);
     });
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {
     // A row that cannot be removed now is hidden from readers; the next try removes it.
-    await discard(target, dump.id, generation).catch(() => undefined);
+    await discard(target, dump.id, holder).catch(() => undefined);
     throw error;
   }
 }
 
 /** Makes the row of a session that is being restored. */
-function stage(target: RestoreTarget, { dump, metadata, state }: Admitted): Promise<number> {
-  const { connection, holder } = target;
+function stage(target: RestoreTarget, { dump, metadata, state }: Admitted): Promise<Taker> {
+  const { connection } = target;
   return target.writer.commit(true, () => {
     const found = findRow(connection, dump.id);
-    checkFreeId(connection, metadata, found?.restoring === false);
-    if (found?.holder && isHeld(found.holder, target.now())) throw busy(ownerOf(found.holder));
-    const generation = (found?.generation ?? 0) + 1;
-    if (found) deleteAll(connection, dump.id);
+    const isUnderWay = found?.restoring === true && found.holder && isHeld(found.holder, target.now());
+    if (isUnderWay && found.holder) throw busy(ownerOf(found.holder));
+    freeId(connection, metadata, target.now());
+    const holder = { ...target.holder, generation: (found?.generation ?? 0) + 1 };
     const texts = { metadata: page(dump.metadata), state: page(dump.state) };
-    insertRow(connection, { metadata, state, holder: { ...holder, generation }, restoring: true }, texts);
-    return generation;
+    insertRow(connection, { metadata, state, holder, restoring: true }, texts);
+    return holder;
   });
 }
 
 async function writeLines(
   target: RestoreTarget,
   dump: SessionDump,
-  generation: number,
+  holder: Taker,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { connection, writer } = target;
@@ -115,7 +116,7 @@ async function writeLines(
     batch = [];
     characters = 0;
     await writer.commit(false, () => {
-      checkMine(connection, dump.id, generation);
+      checkMine(connection, dump.id, holder);
       for (const one of lines) {
         const { fields, seq, pos } = parseDumped(one);
         connection.run(insertLine[one.log], dump.id, seq, pos, ...columnValues(one.log, fields), one.line);
@@ -131,20 +132,19 @@ async function writeLines(
   await write();
 }
 
-async function discard({ connection, writer }: RestoreTarget, id: string, generation: number): Promise<void> {
+async function discard({ connection, writer }: RestoreTarget, id: string, holder: Taker): Promise<void> {
   await writer.commit(false, () => {
-    const found = findRow(connection, id);
-    if (found?.restoring && found.generation === generation) deleteAll(connection, id);
+    if (isMine(connection, id, holder)) deleteAll(connection, id);
   });
 }
 
-function checkMine(connection: Connection, id: string, generation: number): void {
-  const found = findRow(connection, id);
-  if (found?.restoring && found.generation === generation) return;
-  throw new WindrowError("fenced", `Another process restores session ${id}; nothing of this try was kept.`, { id });
+/** Whether this very restore still writes the session. */
+function isMine(connection: Connection, id: string, holder: Taker): boolean {
+  const sql = `SELECT id FROM sessions WHERE restoring = 1 AND ${isHolder}`;
+  return connection.get(sql, ...takingOf(id, holder)) !== undefined;
 }
 
-function deleteAll(connection: Connection, id: string): void {
-  for (const log of logNames) connection.run(deleteLines[log], id);
-  connection.run("DELETE FROM sessions WHERE id = ?", id);
+function checkMine(connection: Connection, id: string, holder: Taker): void {
+  if (isMine(connection, id, holder)) return;
+  throw new WindrowError("fenced", `Another process restores session ${id}; nothing of this try was kept.`, { id });
 }

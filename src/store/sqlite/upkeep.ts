@@ -2,6 +2,7 @@
  * The upkeep of a SQLite store: marks, a trash of its own tables, and erasing down to the pages of the file. The tables
  * are made when they are first written to.
  */
+import { isWindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
@@ -9,17 +10,17 @@ import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { parseLine } from "../format/lines.ts";
-import { isHeld, ownIdentity, ownerOf } from "../shared/holder.ts";
+import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import { busy } from "../shared/unlock.ts";
-import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
 import { asideSchema, moveAside } from "./aside.ts";
 import { linesOf, mayErase, noteErasing, removeRows, scopeOf, wipe } from "./erase.ts";
-import { hasTable, trashRow } from "./erasing.ts";
+import { freeId, hasTable, trashRow } from "./erasing.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
-import { findRow, insertRow } from "./session.ts";
+import { insertRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import type { Writer } from "./connection/writer.ts";
 import type { LogName } from "../store.ts";
@@ -64,9 +65,21 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
     if (!has("erasing")) await writer.commit(true, () => connection.exec(tables));
     return writer.commit(true, work);
   };
+  /** A mark that outlived its session keeps nothing. */
   const markOf = (id: string): KeepMark | undefined => {
-    const row = has("kept") ? connection.get("SELECT mark FROM kept WHERE session_id = ?", id) : undefined;
+    const sql =
+      "SELECT mark FROM kept WHERE session_id = ? AND EXISTS (SELECT 1 FROM sessions WHERE id = session_id AND restoring = 0)";
+    const row = has("kept") ? connection.get(sql, id) : undefined;
     return row && (parseDocument(String(row["mark"])) as unknown as KeepMark);
+  };
+  /** Refuses what is not the scope's; a row that cannot be read is the one's that its columns name. */
+  const checkOwned = (scope: Scope, id: string): void => {
+    try {
+      find(scope, id);
+    } catch (error) {
+      const row = connection.get("SELECT tenant, user FROM sessions WHERE id = ?", id);
+      if (!isWindrowError(error, "store-corrupt") || !row || !inScope(scope, scopeOf(row))) throw error;
+    }
   };
   return {
     async size(scope, id) {
@@ -77,17 +90,26 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
     async keep(scope, id, mark) {
       find(scope, id);
       const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
-      await change(() => connection.run("INSERT OR REPLACE INTO kept (session_id, mark) VALUES (?, ?)", id, text));
+      await change(() => {
+        find(scope, id);
+        connection.run("INSERT OR REPLACE INTO kept (session_id, mark) VALUES (?, ?)", id, text);
+      });
     },
     async unkeep(scope, id) {
       find(scope, id);
-      const was = markOf(id) !== undefined;
-      if (was) await change(() => connection.run("DELETE FROM kept WHERE session_id = ?", id));
-      return was;
+      if (markOf(id) === undefined) return false;
+      return change(() => {
+        find(scope, id);
+        const was = markOf(id) !== undefined;
+        connection.run("DELETE FROM kept WHERE session_id = ?", id);
+        return was;
+      });
     },
     async kept(scope, id) {
-      find(scope, id);
-      return markOf(id);
+      return connection.snapshot(() => {
+        checkOwned(scope, id);
+        return markOf(id);
+      });
     },
     async trash(scope, ids, time) {
       await change(() => {
@@ -120,10 +142,8 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       }
     },
     async untrash(scope, id) {
-      const row = trashRow(connection, sessionId(id));
-      const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
-      if (!row || !metadata || !inScope(scope, metadata)) throw notInTrash(id);
-      await change(() => moveFromTrash(connection, id, row));
+      sessionId(id);
+      await change(() => moveFromTrash(database, scope, id));
     },
     async putAside(scope, id) {
       alive();
@@ -176,15 +196,14 @@ function moveToTrash(connection: Connection, row: SessionRow, time: string): voi
   connection.run("DELETE FROM sessions WHERE id = ?", id);
 }
 
-function moveFromTrash(connection: Connection, id: string, row: SqlRow): void {
-  if (findRow(connection, id)) throw alreadyExists(id);
-  const texts = { metadata: String(row["metadata"]), state: String(row["state"]) };
+function moveFromTrash({ connection, clock }: SqliteUpkeep, scope: Scope, id: string): void {
+  const row = trashRow(connection, id);
+  const texts = { metadata: String(row?.["metadata"]), state: String(row?.["state"]) };
   const metadata = decodeMetadata(parseDocument(texts.metadata), id);
   const state = decodeState(parseDocument(texts.state));
-  if (!metadata || !state) throw notInTrash(id);
-  const holder = { ...ownIdentity(), acquiredAt: "", heartbeatAt: "", generation: 1 };
-  insertRow(connection, { metadata, state, holder, restoring: false }, texts);
-  connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", id);
+  if (!metadata || !state || !inScope(scope, metadata)) throw notInTrash(id);
+  freeId(connection, metadata, clock.now());
+  insertRow(connection, { metadata, state, restoring: false }, texts);
   const sql = `SELECT id, log, seq, pos, line FROM trash_lines WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${pageLines}`;
   for (let page = connection.all(sql, id, 0); page.length > 0; page = connection.all(sql, id, lastId(page))) {
     for (const { log, seq, pos, line } of page) {

@@ -4,6 +4,7 @@
  */
 import type { ConformanceCase } from "../../conformance.ts";
 import type { StoreFixture } from "./kit.ts";
+import { anewCases } from "./anew.ts";
 import { holdingCases } from "./holding.ts";
 import { lifeCases } from "./life.ts";
 import { logCases } from "./log.ts";
@@ -28,7 +29,7 @@ export function storeConformance(
   capabilities: StoreCapabilities,
   open: () => Promise<StoreFixture>,
 ): readonly ConformanceCase[] {
-  return [...lifeCases, ...logCases, ...holdingCases, ...transferCases, ...upkeepCases, ...trashCases]
+  return [...lifeCases, ...logCases, ...holdingCases, ...anewCases, ...transferCases, ...upkeepCases, ...trashCases]
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
       group: one.group,

@@ -6,14 +6,17 @@ import type { ErrorCode } from "../../errors.ts";
 import type { Part } from "../../message/message.ts";
 import type { MessageRecord, NewRecord, RecordKind, StoredRecordOf } from "../../message/record.ts";
 import type {
+  DumpedLine,
   Lock,
   NewSession,
   ReadQuery,
   Scope,
+  SessionDump,
   SessionInfo,
   SessionState,
   Store,
   StoreCapabilities,
+  StoreTransfer,
 } from "../store.ts";
 import { logKinds } from "../format/logs.ts";
 
@@ -151,6 +154,19 @@ export async function sessionWith(store: Store, count: number): Promise<Lock> {
   const records = Array.from({ length: count }, (_, index) => messageRecord(String(index + 1)));
   if (count > 0) await store.append(lock, records);
   return lock;
+}
+
+/** A dump that reads on when its session is gone. */
+export async function wholeDump(transfer: StoreTransfer, scope: Scope, id: string): Promise<SessionDump> {
+  const dump = await transfer.dump(scope, id);
+  const lines: DumpedLine[] = [];
+  for await (const line of dump.lines()) lines.push(line);
+  return {
+    ...dump,
+    async *lines() {
+      yield* lines;
+    },
+  };
 }
 
 /** Asserts that a call is refused with one of these codes, by a WindrowError whose message says something. */

@@ -1,9 +1,9 @@
 /** The cases about ids that are in the trash, and are given out or erased. A store without upkeep passes them as it is. */
 import assert from "node:assert/strict";
-import { everybody, listAll, messageRecord, newSession, refused, stateOf, texts } from "./kit.ts";
+import { everybody, listAll, messageRecord, newSession, refused, stateOf, texts, wholeDump } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 import { trashed, withUpkeep } from "./upkeep.ts";
-import type { DumpedLine, Scope, SessionDump, Store } from "../store.ts";
+import type { Scope, SessionDump, Store } from "../store.ts";
 
 const group = "upkeep";
 const time = "2024-03-01T00:00:00.000Z";
@@ -17,7 +17,7 @@ export const trashCases: readonly StoreCase[] = [
       const mine: Scope = { tenant: "alpha", user: "me" };
       const others: readonly Scope[] = [everybody, { tenant: "alpha" }, { tenant: "alpha", user: "you" }];
       const id = await finished(store, mine);
-      const dump = store.transfer && (await kept(await store.transfer.dump(mine, id)));
+      const dump = store.transfer && (await wholeDump(store.transfer, mine, id));
       await upkeep.trash(mine, [id], time);
       for (const scope of [...others, { tenant: "beta", user: "me" }]) {
         await refused(() => store.create(scope, newSession({ uuid: id })), "session-exists");
@@ -62,18 +62,6 @@ async function finished(store: Store, scope: Scope = everybody): Promise<string>
   await store.append(lock, [messageRecord("one")]);
   await store.finish(lock, stateOf("completed"));
   return lock.id;
-}
-
-/** A dump that reads on when its session is gone. */
-async function kept(dump: SessionDump): Promise<SessionDump> {
-  const lines: DumpedLine[] = [];
-  for await (const line of dump.lines()) lines.push(line);
-  return {
-    ...dump,
-    async *lines() {
-      yield* lines;
-    },
-  };
 }
 
 function ownedBy({ tenant, user }: Scope, { metadata }: SessionDump): SessionDump["metadata"] {
