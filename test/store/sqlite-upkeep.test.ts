@@ -234,3 +234,63 @@ describe.skipIf(!driver)("an examination that mends", () => {
     await one.close();
   });
 });
+
+describe.skipIf(!driver)("a reader", () => {
+  /** Reads a long session, and does something behind its first record. */
+  async function readBeside(id: string, what: () => Promise<unknown>): Promise<unknown> {
+    const numbers: number[] = [];
+    try {
+      for await (const { seq } of store.read(everybody, id, { kind: "message" })) {
+        if (numbers.push(seq) === 1) await what();
+      }
+    } catch (error) {
+      return (error as { readonly code?: unknown }).code;
+    }
+    return numbers.length;
+  }
+
+  async function long(): Promise<string> {
+    const lock = await sessionWith(store, 100);
+    await store.finish(lock, stateOf("completed"));
+    return lock.id;
+  }
+
+  it("gets all of a session that goes meanwhile, or is told that it is not there", async () => {
+    const [trashed, erased, back, anew] = [await long(), await long(), await long(), await long()];
+    expect(await readBeside(trashed, () => upkeep.trash(everybody, [trashed], time))).toBe("session-not-found");
+    expect(await readBeside(erased, () => upkeep.erase(everybody, [erased]))).toBe("session-not-found");
+    const goAndComeBack = async (): Promise<void> => {
+      await upkeep.trash(everybody, [back], time);
+      await (await sessionWith(store, 50)).release();
+      await upkeep.untrash(everybody, back);
+    };
+    expect(await readBeside(back, goAndComeBack)).toBe("session-not-found");
+    const makeAnew = async (): Promise<void> => {
+      await upkeep.erase(everybody, [anew]);
+      const lock = await store.create(everybody, newSession({ uuid: anew, config: { model: "another" } }));
+      await store.append(
+        lock,
+        Array.from({ length: 200 }, (_, index) => messageRecord(`anew ${index}`)),
+      );
+      await lock.release();
+    };
+    expect(await readBeside(anew, makeAnew)).toBe("session-not-found");
+    expect(await texts(store, anew, { last: 1 })).toEqual(["anew 199"]);
+  });
+
+  it("gets what was there when it began of one that goes on", async () => {
+    const lock = await sessionWith(store, 100);
+    expect(await readBeside(lock.id, () => store.append(lock, [messageRecord("101")]))).toBe(100);
+    await lock.release();
+  });
+
+  it("of a dump is told, too", async () => {
+    const id = await long();
+    const dump = await store.transfer!.dump(everybody, id);
+    await upkeep.trash(everybody, [id], time);
+    const read = async (): Promise<void> => {
+      for await (const _ of dump.lines()) void _;
+    };
+    await expect(read()).rejects.toMatchObject({ code: "session-not-found" });
+  });
+});

@@ -6,7 +6,9 @@ import { BadLine } from "../format/fields.ts";
 import { lineText, numberedLine, parseLine } from "../format/lines.ts";
 import type { LineText } from "../format/lines.ts";
 import { cannotStore } from "../shared/prepare.ts";
-import { columnValues, insertLine, lastLine, linesAfter, newestId, placeFromEnd } from "./tables.ts";
+import { notFound } from "../shared/rules.ts";
+import type { SessionRow } from "./session.ts";
+import { columnValues, insertLine, lastLine, lineAt, linesAfter, placeFromEnd } from "./tables.ts";
 import type { Connection, SqlValue } from "./connection/driver.ts";
 import type { LogName, ReadQuery } from "../store.ts";
 import { kindLogs, logNames } from "../format/logs.ts";
@@ -82,30 +84,50 @@ export function readCounters(connection: Connection, id: string): Counters {
   return counters;
 }
 
-/** The newest row of a log; 0 in an empty one. A reader stops there, whatever is added meanwhile. */
-export function newestOf(connection: Connection, log: LogName): number {
-  return Number(connection.get(newestId[log])?.["id"] ?? 0);
+/** The newest number of a log; 0 in an empty one. A reader stops there, whatever is added meanwhile. */
+export function newestOf(connection: Connection, id: string, log: LogName): number {
+  return Number(connection.get(lastLine[log], id)?.["seq"] ?? 0);
 }
 
-/** The rows a query asks for, oldest first. The database is not held between two pages. */
+/** A line's place in its table. */
+interface Place {
+  readonly seq: number;
+  readonly id: number;
+}
+
+/** The session that is read, as its row was when the reading began. */
+type Reading = Pick<SessionRow, "id" | "texts">;
+
+/**
+ * The rows a query asks for, oldest first. The database is not held between two pages.
+ *
+ * @param newest - of {@link newestOf}
+ * @throws WindrowError `session-not-found` where the session went meanwhile
+ */
 export async function* rowsOf(
   connection: Connection,
-  id: string,
+  session: Reading,
   log: LogName,
   newest: number,
   query: Omit<ReadQuery, "kind"> = {},
 ): AsyncGenerator<LogRow> {
+  const { id } = session;
   const from = query.from ?? 0;
-  const to = query.to ?? Number.MAX_SAFE_INTEGER;
+  const to = Math.min(newest, query.to ?? newest);
   let left = query.last ?? query.limit ?? Number.POSITIVE_INFINITY;
   if (left === 0) return;
-  let place = { seq: from, id: 0 };
-  if (query.last !== undefined) {
-    const first = connection.get(placeFromEnd[log], id, from, to, newest, query.last - 1);
-    if (first) place = { seq: Number(first["seq"]), id: Number(first["id"]) - 1 };
-  }
+  const start = (): Place => {
+    const first =
+      query.last === undefined ? undefined : connection.get(placeFromEnd[log], id, from, to, query.last - 1);
+    return first ? { seq: Number(first["seq"]), id: Number(first["id"]) - 1 } : { seq: from, id: 0 };
+  };
+  let place: Place | undefined;
   for (let size = firstPage; left > 0;) {
-    const page = connection.all(linesAfter[log], id, place.seq, place.id, to, newest, Math.min(size, left));
+    const page = connection.snapshot(() => {
+      checkThere(connection, session, log, newest, place);
+      const { seq, id: behind } = place ?? start();
+      return connection.all(linesAfter[log], id, seq, behind, to, Math.min(size, left));
+    });
     let characters = 0;
     for (const row of page) {
       const { seq, pos, line } = row;
@@ -117,6 +139,22 @@ export async function* rowsOf(
     left -= page.length;
     size = Math.max(1, Math.min(longestPage, Math.floor((pageCharacters * page.length) / Math.max(1, characters))));
   }
+}
+
+/**
+ * Refuses a session that went, or was made anew under its id: what is left of its lines is not all of them. The lines of one
+ * that came back from the trash have other rows.
+ */
+function checkThere(
+  connection: Connection,
+  { id, texts }: Reading,
+  log: LogName,
+  newest: number,
+  place: Place | undefined,
+): void {
+  const row = connection.get("SELECT id FROM sessions WHERE id = ? AND metadata = ?", id, texts.metadata);
+  if (!row || newestOf(connection, id, log) < newest) throw notFound(id);
+  if (place && !connection.get(lineAt[log], place.id, id, place.seq)) throw notFound(id);
 }
 
 /** The record of a line; undefined for one that is damaged. */

@@ -13,7 +13,8 @@ export async function keepRecounted(
   store: Pick<Store, "setState">,
   lock: Lock,
 ): Promise<void> {
-  const linesOf = (log: LogName): AsyncIterable<LogRow> => rowsOf(connection, row.id, log, newestOf(connection, log));
+  const linesOf = (log: LogName): AsyncIterable<LogRow> =>
+    rowsOf(connection, row, log, newestOf(connection, row.id, log));
   try {
     await store.setState(lock, await recounted(row, row.texts.state, linesOf));
   } catch (error) {

@@ -194,10 +194,10 @@ class SqliteStore implements Store {
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
     checkQuery(query);
-    this.#find(scope, id);
+    const session = this.#find(scope, id);
     const log = kindLogs[query.kind];
-    const newest = newestOf(this.#connection, log);
-    for await (const row of rowsOf(this.#connection, id, log, newest, query)) {
+    const newest = newestOf(this.#connection, id, log);
+    for await (const row of rowsOf(this.#connection, session, log, newest, query)) {
       const record = recordOf(query.kind, row.line);
       if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
       else

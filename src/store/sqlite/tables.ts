@@ -91,20 +91,20 @@ export const lastLine = statements(
   ({ table }) => `SELECT seq, pos FROM ${table} WHERE session_id = ? ORDER BY seq DESC, id DESC LIMIT 1`,
 );
 
-/** The newest id of a log, over all sessions. What is added later has a higher one. */
-export const newestId = statements(({ table }) => `SELECT max(id) AS id FROM ${table}`);
+/** A line: its id, session, seq. */
+export const lineAt = statements(({ table }) => `SELECT id FROM ${table} WHERE id = ? AND session_id = ? AND seq = ?`);
 
-/** The place of the n-th line from the end: session, from, to, newest id, n − 1. */
+/** The place of the n-th line from the end: session, from, to, n − 1. */
 export const placeFromEnd = statements(
   ({ table }) =>
-    `SELECT seq, id FROM ${table} WHERE session_id = ? AND seq BETWEEN ? AND ? AND id <= ? ` +
+    `SELECT seq, id FROM ${table} WHERE session_id = ? AND seq BETWEEN ? AND ? ` +
     "ORDER BY seq DESC, id DESC LIMIT 1 OFFSET ?",
 );
 
-/** Lines behind a place, oldest first: session, seq and id of the place, to, newest id, how many. */
+/** Lines behind a place, oldest first: session, seq and id of the place, to, how many. */
 export const linesAfter = statements(
   ({ table }) =>
-    `SELECT id, seq, pos, line FROM ${table} WHERE session_id = ? AND (seq, id) > (?, ?) AND seq <= ? AND id <= ? ` +
+    `SELECT id, seq, pos, line FROM ${table} WHERE session_id = ? AND (seq, id) > (?, ?) AND seq <= ? ` +
     "ORDER BY seq, id LIMIT ?",
 );
 

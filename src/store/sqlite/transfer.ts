@@ -33,11 +33,12 @@ export interface RestoreTarget {
 
 /** A session as it is now; what is added while it is read does not belong to it. */
 export function dumpSession(connection: Connection, id: string): SessionDump {
-  const { texts, newest } = connection.snapshot(() => {
-    const row = findRow(connection, id);
-    if (!row) throw notFound(id);
-    return { texts: row.texts, newest: logNames.map((log) => newestOf(connection, log)) };
+  const { row, newest } = connection.snapshot(() => {
+    const found = findRow(connection, id);
+    if (!found) throw notFound(id);
+    return { row: found, newest: logNames.map((log) => newestOf(connection, id, log)) };
   });
+  const { texts } = row;
   return {
     id,
     metadata: parseDocument(texts.metadata) ?? {},
@@ -45,7 +46,7 @@ export function dumpSession(connection: Connection, id: string): SessionDump {
     async *lines(): AsyncGenerator<DumpedLine> {
       for (const [index, log] of logNames.entries()) {
         const kind = logKinds[log];
-        for await (const { line } of rowsOf(connection, id, log, newest[index] ?? 0)) {
+        for await (const { line } of rowsOf(connection, row, log, newest[index] ?? 0)) {
           if (recordOf(kind, line)) yield { log, line };
         }
       }
