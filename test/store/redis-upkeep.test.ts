@@ -234,8 +234,10 @@ describe.skipIf(!hasRedis)("an erasure", () => {
       await upkeepOfOther().trash(everybody, [id], time);
       one.next(/UNLINK.*trashed:/s, async () => {
         await expect(upkeepOfOther().untrash(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
-        await beforeNote(id, () => upkeepOfOther().untrash(everybody, id));
-        await upkeepOfOther().keep(everybody, id, mark("hold"));
+        await beforeNote(id, async () => {
+          await upkeepOfOther().untrash(everybody, id);
+          await upkeepOfOther().keep(everybody, id, mark("hold"));
+        });
       });
       await expect(one.upkeep.erase(everybody, [id])).rejects.toMatchObject({ code: "bad-option" });
       expect([await reasonOf(id), await isListed(id)]).toEqual(["hold", true]);
@@ -326,6 +328,36 @@ describe.skipIf(!hasRedis)("an erasure", () => {
       expect(report.erased.map(({ sessionId }) => sessionId)).toEqual([trashed]);
       await taken.release();
       expect((await erase(other, [])).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
+    }));
+
+  it("that was cut short lets nobody keep its session, and takes none that was kept in time and written since", () =>
+    disturbed(async (one) => {
+      const lock = await other.create(everybody, newSession());
+      await other.append(lock, [messageRecord("one")]);
+      await lock.release();
+      const { id } = lock;
+      one.next(/UNLINK/, "late");
+      await expect(one.upkeep.erase(everybody, [id])).rejects.toMatchObject(unknown);
+      const keep = async (): Promise<void> => upkeepOfOther().keep(everybody, id, mark("hold"));
+      await expect(keep()).rejects.toMatchObject({ code: "session-busy" });
+      expect(await reasonOf(id)).toBeUndefined();
+      const note = String(await admin.call("HGET", "windrow:erasing", id));
+      await admin.call("HDEL", "windrow:erasing", id);
+      one.next(/'kept', ARGV\[1\]/, async () => admin.call("HSET", "windrow:erasing", id, note));
+      await expect(one.upkeep.keep(everybody, id, mark("hold"))).rejects.toMatchObject({ code: "session-busy" });
+      expect(await reasonOf(id)).toBeUndefined();
+      await beforeNote(id, keep);
+      const taken = await other.lock(everybody, id);
+      await other.append(taken, [messageRecord("newer")]);
+      await taken.release();
+      await upkeepOfOther().unkeep(everybody, id);
+      expect(await erase(other, [])).toEqual([]);
+      const again = await other.lock(everybody, id);
+      await other.append(again, [messageRecord("newest")]);
+      await again.release();
+      expect(await readAll(other, id, { kind: "message" })).toHaveLength(3);
+      await erase(other, [id]);
+      expect(await upkeepOfOther().unerased(everybody)).toEqual([]);
     }));
 
   it("leaves a session to a holder that was heard again and wrote in between", () =>

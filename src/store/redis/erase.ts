@@ -11,7 +11,7 @@ import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../upkeep
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
-import { allIn, forgetName, nameIn, ownerOf } from "./named.ts";
+import { allIn, forgetName, isMeant, nameIn, ownerOf, setName } from "./named.ts";
 import type { NameRead } from "./named.ts";
 import { removeScript, unlistScript } from "./scripts.ts";
 import { holderOf, readHash } from "./session.ts";
@@ -91,9 +91,8 @@ export async function unerasedIn(place: RedisPlace, scope: Scope): Promise<reado
   const found: string[] = [];
   for (const [id, note] of await allIn(place, place.keys.erasing)) {
     if (!inScope(scope, note)) continue;
-    const made = new Set(note.made ?? [""]);
     const copies = (await copiesOf(place, id)).filter(isThere);
-    if (copies.every((one) => isMeant(one, { made }) && one.hash.kept === undefined)) found.push(id);
+    if (copies.every(({ hash }) => isMeant(note, hash) && hash.kept === undefined)) found.push(id);
   }
   return found;
 }
@@ -113,8 +112,9 @@ function isThere({ hash }: Copy): boolean {
   return Object.keys(hash).length > 0;
 }
 
-function isMeant(one: Copy, note: Pick<Note, "made"> | undefined): boolean {
-  return isThere(one) && note?.made.has(one.hash.made ?? "") === true;
+/** Whether a copy is one that this erasure means, also where it was written since. */
+function isOf(note: Note, one: Copy): boolean {
+  return isThere(one) && note.made.has(one.hash.made ?? "");
 }
 
 async function copiesOf(place: RedisPlace, id: string): Promise<readonly Copy[]> {
@@ -142,7 +142,7 @@ async function leftOf(
   note: Note,
 ): Promise<readonly Copy[]> {
   const copies = ownedBy(scope, await copiesOf(place, id), await nameIn(place, place.keys.trash, id));
-  return copies.filter((one) => isMeant(one, note) && (trashAlone !== true || one.kind === "trash"));
+  return copies.filter((one) => isOf(note, one) && (trashAlone !== true || one.kind === "trash"));
 }
 
 /**
@@ -155,7 +155,7 @@ async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note
   const begun = await nameIn(place, place.keys.erasing, id);
   const name = await nameIn(place, place.keys.trash, id);
   const found = ownedBy(scope, await copiesOf(place, id), name);
-  const copies = found.filter((one) => !note || !isThere(one) || isMeant(one, note));
+  const copies = found.filter((one) => !note || !isThere(one) || isOf(note, one));
   const owners = [...copies.map(({ hash }) => ownerIn(hash)), name, begun];
   const owner = owners.find((one) => one && inScope(scope, one));
   if (!owner) throw notFound(id);
@@ -172,10 +172,20 @@ async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note
 
 /** Notes that sessions are being erased, with those of an erasure that was begun before. */
 async function noteOf(place: RedisPlace, id: string, { owner, copies, begun }: Erasable): Promise<Note> {
-  const made = [...(begun?.made ?? []), ...copies.filter(isThere).map(({ hash }) => hash.made ?? "")];
-  const text = JSON.stringify({ ...owner, made, name: randomUUID() });
-  await place.sender.send("HSET", place.keys.erasing, id, text);
-  return { made: new Set(made), text };
+  const meant = meantBy(begun);
+  for (const { hash } of copies.filter(isThere)) meant.set(hash.made ?? "", hash.head ?? "");
+  const text = textOf(owner, meant);
+  await setName(place, place.keys.erasing, id, text);
+  return { made: new Set(meant.keys()), text };
+}
+
+/** The sessions that a note means, and their heads as far as it says them. */
+function meantBy(note: NameRead | undefined): Map<string, string | null> {
+  return new Map((note?.made ?? []).map((made, at) => [made, note?.heads?.[at] ?? null]));
+}
+
+function textOf(owner: Scope, meant: ReadonlyMap<string, string | null>): string {
+  return JSON.stringify({ ...owner, made: [...meant.keys()], heads: [...meant.values()], name: randomUUID() });
 }
 
 async function eraseOne(
@@ -215,9 +225,10 @@ async function takeBack(
   note: Note,
   gone: readonly string[],
 ): Promise<void> {
-  const made = [...(begun?.made ?? []), ...gone];
-  if (made.length === 0 && !begun) return forgetName(place, place.keys.erasing, id, note.text);
-  await place.sender.send("HSET", place.keys.erasing, id, JSON.stringify({ ...owner, made, name: randomUUID() }));
+  const meant = meantBy(begun);
+  for (const made of gone) meant.set(made, null);
+  if (meant.size === 0 && !begun) return forgetName(place, place.keys.erasing, id, note.text);
+  await setName(place, place.keys.erasing, id, textOf(owner, meant));
 }
 
 /** The keys of a session that were removed. */

@@ -3,8 +3,8 @@ import type { Scope } from "../scope.ts";
 import { beingErased, finished, formatVersion, isFinal, newerFormat } from "../shared/rules.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { forgetScript } from "./scripts.ts";
-import type { SessionRow } from "./session.ts";
+import { forgetScript, nameScript } from "./scripts.ts";
+import type { SessionHash, SessionRow } from "./session.ts";
 
 /** The owner of a session in the trash, or of one that is being erased. */
 export interface Named extends Scope {
@@ -12,6 +12,8 @@ export interface Named extends Scope {
   readonly time?: string;
   /** The sessions that are being erased, by the names of their makings: others of the same id are not. */
   readonly made?: readonly string[];
+  /** The highest place of each when its erasure was begun: one with newer records is meant no more. */
+  readonly heads?: readonly (string | null)[];
 }
 
 /** A name as it was read: it is forgotten by its text. */
@@ -35,6 +37,11 @@ export async function allIn(place: RedisPlace, key: string): Promise<ReadonlyMap
   return found;
 }
 
+/** Names a session, also where the server's memory is full. */
+export async function setName(place: RedisPlace, key: string, id: string, text: string): Promise<void> {
+  await run(place, nameScript, [key], [id, text]);
+}
+
 /** Forgets a name, unless it is another by now. */
 export async function forgetName(place: RedisPlace, key: string, id: string, text: string): Promise<void> {
   await run(place, forgetScript, [key], [id, text]);
@@ -49,6 +56,18 @@ export async function checkErasing({ sender, keys }: RedisPlace, id: string): Pr
   if (Number(await sender.send("HEXISTS", keys.erasing, id)) === 1) throw beingErased(id);
 }
 
+/** Whether a session is one that an erasure was begun of, and was not written since. */
+export function isMeant({ made = [""], heads }: Named, { made: making = "", head = "" }: SessionHash): boolean {
+  const at = made.indexOf(making);
+  return at !== -1 && (heads?.[at] ?? head) === head;
+}
+
+/** Whether the erasure of a session was begun and has not ended. */
+export async function isBeingErased(place: RedisPlace, id: string, hash: SessionHash): Promise<boolean> {
+  const note = await nameIn(place, place.keys.erasing, id);
+  return note !== undefined && isMeant(note, hash);
+}
+
 /**
  * Refuses a session that cannot be taken: it is finished, of a newer format, or being erased.
  *
@@ -57,8 +76,8 @@ export async function checkErasing({ sender, keys }: RedisPlace, id: string): Pr
 export async function checkWritable(place: RedisPlace, { id, metadata, state, hash }: SessionRow): Promise<void> {
   if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
   if (isFinal(state.status)) throw finished(id);
-  const note = hash.kept === undefined ? await nameIn(place, place.keys.erasing, id) : undefined;
-  if (note && (note.made ?? [""]).includes(hash.made ?? "")) throw beingErased(id);
+  // A mark that came before the erasure stops it.
+  if (hash.kept === undefined && (await isBeingErased(place, id, hash))) throw beingErased(id);
 }
 
 /** The owner of a session, without the rest of its metadata. */

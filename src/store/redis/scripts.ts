@@ -150,6 +150,19 @@ export const unlistScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 return redis.call('ZREM', KEYS[2], ARGV[1])`;
 
+/**
+ * KEYS: a hash of names. ARGV: id, text. Names a session. A server whose memory is full lets a script go on whose first write
+ * takes away: without a name nothing could be erased there.
+ */
+export const nameScript = `
+redis.call('HDEL', KEYS[1], ARGV[1])
+return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`;
+
+/** KEYS: a heartbeat. ARGV: the time, how long it is kept. Begins as the naming does: who lives is heard at a full server. */
+export const beatScript = `
+redis.call('DEL', KEYS[1])
+return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`;
+
 /** KEYS: a hash of names. ARGV: id, text. Forgets a name, unless it is another by now. */
 export const forgetScript = `
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end

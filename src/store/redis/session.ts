@@ -8,7 +8,7 @@ import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } fro
 import { run } from "./database.ts";
 import type { Sender } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
-import { createScript, endScript, letGoScript, takeScript } from "./scripts.ts";
+import { beatScript, createScript, endScript, letGoScript, takeScript } from "./scripts.ts";
 
 /** Sessions listed at once. */
 const pageSize = 200;
@@ -131,7 +131,7 @@ const beatKeptMs = 86_400_000;
 
 /** Says that a process lives, in its key. */
 export function beat({ sender, keys, now }: RedisPlace): (id: string) => Promise<unknown> {
-  return async (id) => sender.send("SET", keys.worker(id), await now(), "PX", beatKeptMs);
+  return async (id) => run({ sender }, beatScript, [keys.worker(id)], [await now(), beatKeptMs]);
 }
 
 /** Takes the key of a process away. */

@@ -74,11 +74,9 @@ export async function restoreSession(
     if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
     return compareExisting(admitted, await dumpSession(place, existing));
   }
-  const isRemnant = existing?.hash.worker === target.worker && !target.underWay.has(existing.restoring ?? "");
   // A restore of this very store that was cut short left it: nobody writes it.
-  const owner = existing && !isRemnant && heldBy(existing);
-  if (owner) throw busy(owner);
-  if (existing) await run(place, dropStagedScript, all, [existing.restoring ?? ""]);
+  const isRemnant = existing?.hash.worker === target.worker && !target.underWay.has(existing.restoring ?? "");
+  if (existing) await dropDraft(place, existing, isRemnant);
   const { metadata, state } = admitted;
   const mark = randomUUID();
   const drop = async (): Promise<boolean> => Number(await run(place, dropStagedScript, all, [mark])) === 1;
@@ -107,6 +105,19 @@ export async function restoreSession(
   } finally {
     target.underWay.delete(mark);
   }
+}
+
+/**
+ * Removes what a restore left.
+ *
+ * @param isRemnant - whether nobody writes it, whoever its hash names
+ * @throws WindrowError `session-busy` while a process writes it
+ */
+export async function dropDraft(place: RedisPlace, draft: SessionRow, isRemnant = false): Promise<void> {
+  const owner = isRemnant ? undefined : heldBy(draft);
+  if (owner) throw busy(owner);
+  const { session, logs } = place.keys.of(draft.id);
+  await run(place, dropStagedScript, [session, ...logs], [draft.restoring ?? ""]);
 }
 
 /** @returns the highest place of all lines, and how many there are */

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../message/message.ts";
 import { parseDocument } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
-import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { alreadyExists, beingErased, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
@@ -16,9 +16,10 @@ import type { RedisPlace } from "./database.ts";
 import { eraseSessions, seenIn, unerasedIn, weightOf } from "./erase.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
-import { allIn, checkErasing, forgetName, nameIn, ownerOf } from "./named.ts";
+import { allIn, forgetName, isBeingErased, nameIn, ownerOf, setName } from "./named.ts";
 import type { NameRead } from "./named.ts";
 import { asideScript, markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
+import { dropDraft } from "./transfer.ts";
 import { heldBy } from "../shared/remote.ts";
 import { findRow, hashAnywhere, holderOf, readHash } from "./session.ts";
 import type { SessionRow } from "./session.ts";
@@ -80,6 +81,11 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     if (answer === 0) throw notFound(id);
     return answer === 1;
   };
+  const markable = async (scope: Scope, id: string): Promise<SessionRow> => {
+    const row = await find(scope, id);
+    if (row.kept === undefined && (await isBeingErased(place, id, row.hash))) throw beingErased(id);
+    return row;
+  };
   const trashable = async (scope: Scope, id: string): Promise<SessionRow> => {
     const row = await find(scope, id);
     if (!isFinal(row.state.status)) throw notFinished(id);
@@ -96,10 +102,15 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     },
     async keep(scope, id, why) {
       const text = JSON.stringify(maskJson(mask, { ...why } as unknown as JsonObject));
-      let row = await find(scope, id);
+      let row = await markable(scope, id);
       await place.durability.assured();
-      while (!(await mark(row, text))) row = await find(scope, id);
+      while (!(await mark(row, text))) row = await markable(scope, id);
       const count = Number(row.hash.marks ?? 0) + 1;
+      // An erasure that was begun since the look finds this mark, or is found here.
+      if (row.kept === undefined && (await isBeingErased(place, id, await readHash(place, keys.of(id).session)))) {
+        await mark({ ...row, hash: { ...row.hash, marks: String(count), kept: text } }, "");
+        throw beingErased(id);
+      }
       await place.durability.safe(async () => {
         const { kept, marks = 0 } = await hashAnywhere(place, id);
         return kept === text || Number(marks) > count;
@@ -123,7 +134,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         for (let row = seen; ; row = await trashable(scope, seen.id)) {
           // The name comes before each move: whoever took the session out meanwhile took an earlier name with it.
           const name = JSON.stringify({ ...ownerOf(row.metadata), time, name: randomUUID() });
-          await sender.send("HSET", keys.trash, row.id, name);
+          await setName(place, keys.trash, row.id, name);
           // The list goes on to name it: what the list names and is not there is read past.
           const moved = await move(place, row, "trash");
           if (moved === -1) throw isKept(row.id);
@@ -149,9 +160,11 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         const known = await trashed(scope, id);
         const row = known && (await findRow(place, keys.inTrash(id).session, id));
         if (!known || !row) throw notInTrash(id);
-        await checkErasing(place, id);
+        if (await isBeingErased(place, id, row.hash)) throw beingErased(id);
         const created = -(Date.parse(row.metadata.createdAt) || 0);
-        if (await findRow(place, keys.of(id).session, id)) throw alreadyExists(id);
+        const there = await findRow(place, keys.of(id).session, id);
+        if (there && there.restoring === undefined) throw alreadyExists(id);
+        if (there) await dropDraft(place, there);
         await sender.send("ZADD", keys.sessions(known), created, id);
         moved = await move(place, row, "store");
         if (moved === 0) throw alreadyExists(id);
