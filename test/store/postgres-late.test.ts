@@ -40,7 +40,7 @@ const freeSoon = async (store: Store, id: string): Promise<void> =>
   vi.waitFor(async () => (await store.lock(everybody, id)).release(), { timeout: 10_000 });
 
 describe.skipIf(!hasPostgres)("an error without an SQLSTATE of the server's own", () => {
-  it.each(["EPIPE", "EPERM", "EBUSY", "EBADF", "58000", "08P01", "57P01"])(
+  it.each(["EPIPE", "EPERM", "EBUSY", "EBADF", "58000", "08P01", "57P01", "XX000"])(
     "leaves it open whether the statement was carried out: %s",
     async (code) => {
       const { store, other, faults } = stores();
@@ -72,6 +72,27 @@ describe.skipIf(!hasPostgres)("a right, a password or a database that the server
     await store.append(lock, [messageRecord("one")]);
     expect(await idsOf(other, lock.id)).toEqual(["m-one"]);
     await lock.release();
+    await store.close();
+    await other.close();
+  });
+});
+
+describe.skipIf(!hasPostgres)("an error inside the server", () => {
+  it("is a refusal, and sent once", async () => {
+    const { other, schema } = stores();
+    let refused = 0;
+    const client: PostgresClient = {
+      async query(text, values) {
+        if (!text.startsWith("WITH asked")) return pool.query(text, values);
+        refused++;
+        throw Object.assign(new Error("invalid memory alloc request size"), { code: "XX000", routine: "palloc" });
+      },
+    };
+    const store = postgresStore({ client, schema });
+    const lock = await store.create(everybody, newSession());
+    const data = { sqlState: "XX000", refused: true };
+    await expect(store.append(lock, [messageRecord("one")])).rejects.toMatchObject({ data });
+    expect(refused).toBe(1);
     await store.close();
     await other.close();
   });
@@ -236,6 +257,66 @@ describe.skipIf(!hasPostgres)("a mark that keeps a session", () => {
     faults.push({ of: /SET kept = \$2/, meanwhile: async () => other.upkeep!.keep(everybody, id, mark("first")) });
     await store.upkeep!.keep(everybody, id, mark("second"));
     expect(await other.upkeep!.kept(everybody, id)).toMatchObject({ reason: "second" });
+    await store.close();
+    await other.close();
+  });
+});
+
+describe.skipIf(!hasPostgres)("a mark that keeps a session which is just written", () => {
+  it("is set with the first try", async () => {
+    const { other, schema } = stores();
+    const lock = await other.create(everybody, newSession());
+    const sent: string[] = [];
+    const client: PostgresClient = {
+      async query(text, values) {
+        sent.push(text);
+        await other.append(lock, [messageRecord(`${sent.length}`)]);
+        return pool.query(text, values);
+      },
+    };
+    const store = postgresStore({ client, schema });
+    await store.info(everybody, lock.id);
+    sent.length = 0;
+    await store.upkeep!.keep(everybody, lock.id, mark("one"));
+    expect(sent).toHaveLength(2);
+    expect(await store.upkeep!.unkeep(everybody, lock.id)).toBe(true);
+    expect(sent).toHaveLength(4);
+    expect(await other.upkeep!.kept(everybody, lock.id)).toBeUndefined();
+    await store.close();
+    await lock.release();
+    await other.close();
+  });
+});
+
+describe.skipIf(!hasPostgres)("a tenant whose name is half a character", () => {
+  it("has its sessions erased and put aside, those of its namesakes in the columns stay, and a doctor finds nothing", async () => {
+    const { store, other } = stores();
+    const scopes = ["a\ud800", "a\udbff", "a\ufffd"].map((tenant) => ({ tenant, user: "u\udc00" }));
+    for (const scope of scopes) {
+      const ids: string[] = [];
+      for (let index = 0; index < 2; index++) {
+        const lock = await store.create(scope, newSession());
+        await store.append(lock, [messageRecord("one")]);
+        await store.finish(lock, { ...stateOf("completed"), llmCallCount: 0, toolCallCount: 0, totalTokensUsed: 0 });
+        ids.push(lock.id);
+      }
+      const [first = "", second = ""] = ids;
+      for (const stranger of scopes.filter((one) => one !== scope)) {
+        for (const id of ids) {
+          await expect(store.upkeep!.erase(stranger, [id])).rejects.toMatchObject({ code: "session-not-found" });
+          await expect(store.upkeep!.putAside!(stranger, id)).rejects.toMatchObject({ code: "session-not-found" });
+        }
+      }
+      for await (const { findings } of other.checkup!.examine()) {
+        expect(findings.filter(({ problem }) => problem === "stale-index")).toEqual([]);
+      }
+      const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
+      await expect(store.upkeep!.erase(scope, [first], elsewhere)).rejects.toThrow("reached");
+      expect(await store.upkeep!.unerased(scope)).toEqual([first]);
+      expect(await store.upkeep!.erase(scope, [first])).toHaveLength(1);
+      await store.upkeep!.putAside!(scope, second);
+      for (const id of ids) await expect(store.info(scope, id)).rejects.toMatchObject({ code: "session-not-found" });
+    }
     await store.close();
     await other.close();
   });

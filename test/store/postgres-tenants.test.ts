@@ -77,6 +77,34 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
     }
   });
 
+  it("is given no id that another tenant has, also in the trash, and brings its own back from there", async () => {
+    const [acme, globex] = [storeOf(poolOf("acme")), storeOf(poolOf("globex"))];
+    const [mine, theirs] = [{ tenant: "acme" }, { tenant: "globex" }];
+    const lock = await acme.create(mine, newSession());
+    await acme.append(lock, [messageRecord("one")]);
+    await acme.finish(lock, stateOf("completed"));
+    const { id } = lock;
+    const dump = await acme.transfer!.dump(mine, id);
+    const taken = { code: "session-exists" };
+    const refuses = async (): Promise<void> => {
+      await expect(globex.create(theirs, newSession({ uuid: id }))).rejects.toMatchObject(taken);
+      const copy = { ...dump, metadata: { ...dump.metadata, tenant: "globex" }, async *lines() {} };
+      await expect(globex.transfer!.restore(theirs, copy)).rejects.toMatchObject(taken);
+    };
+    await refuses();
+    await acme.upkeep!.trash(mine, [id], new Date().toISOString());
+    await refuses();
+    await acme.upkeep!.untrash(mine, id);
+    await acme.upkeep!.trash(mine, [id], new Date().toISOString());
+    // Its owner may have another one there.
+    await (await acme.create(mine, newSession({ uuid: id }))).release();
+    await acme.upkeep!.erase(mine, [id]);
+    const anew = await globex.create(theirs, newSession({ uuid: id }));
+    await anew.release();
+    await globex.upkeep!.erase(theirs, [id]);
+    for (const store of [acme, globex]) await store.close();
+  });
+
   it("reaches nothing of another tenant, by the store or by SQL, read or written", async () => {
     const all = (await owner.query(`SELECT id, key, tenant FROM ${schema}.session`)).rows;
     expect(all).toHaveLength(tenants.length);

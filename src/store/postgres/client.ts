@@ -136,13 +136,20 @@ const goneClasses = /^(?:08|57P|58)/;
 /** An SQLSTATE of Postgres has a digit; errors of the system, as EPIPE and EBUSY, may have five letters. */
 const sqlState = /^(?=.*\d)[0-9A-Z]{5}$/;
 
+/** An error inside the server says where in its source it came up; a pooler that lost its server says the same code without. */
+function isOfPooler(error: unknown, code: string): boolean {
+  return code === "XX000" && !(error instanceof Error && "routine" in error && typeof error.routine === "string");
+}
+
 function failureOf(error: unknown, location: string): unknown {
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== "" ? error.message : (code ?? String(error));
   const about = { location, reason, ...(code !== undefined && { sqlState: code }) };
-  if (code === undefined || goneClasses.test(code) || !sqlState.test(code) || conflicts.has(code)) {
+  const isGone = code === undefined || goneClasses.test(code) || isOfPooler(error, code) || !sqlState.test(code);
+  if (isGone || conflicts.has(code)) {
     const message = `The Postgres server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
-    return new WindrowError("store-unavailable", message, about, { cause: error });
+    const more = isUnsent(error) ? { ...about, unsent: true } : about;
+    return new WindrowError("store-unavailable", message, more, { cause: error });
   }
   if (refusals.test(code)) {
     const message = `The Postgres server ${location} refused to write: ${reason}. Nothing of it was kept; it can be tried again.`;
@@ -163,6 +170,14 @@ function failureOf(error: unknown, location: string): unknown {
   }
   const message = `The Postgres server ${location} answered with an error: ${reason}.`;
   return new WindrowError("store-unavailable", message, refused, { cause: error });
+}
+
+/** Whether there was no connection that a statement could go out on. */
+function isUnsent(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnsent);
+  return (
+    error instanceof Error && "syscall" in error && (error.syscall === "connect" || error.syscall === "getaddrinfo")
+  );
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -76,7 +76,29 @@ export const migrations: readonly Migration[] = [
     about: "how often a session was written, so that a sending that comes late is known",
     statements: (name) => `ALTER TABLE ${name}.session ADD COLUMN revision bigint NOT NULL DEFAULT 0;`,
   },
+  {
+    about: "how often a session was marked, and whether an id is free, also where policies hide whose it is",
+    // The rights of the tables' owner, which policies do not hold back: a role that sees one tenant learns this alone.
+    statements: (name) => `ALTER TABLE ${name}.session ADD COLUMN marks bigint NOT NULL DEFAULT 0;
+    CREATE FUNCTION ${name}.is_free(asked uuid, of_tenant text, of_user text) RETURNS boolean
+      LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+      AS ${literal(`SELECT ${isFree(name)}`)};`,
+  },
 ];
+
+/**
+ * Whether an id may have a new row of an owner, beside the index that keeps ids apart: no row of the id is another owner's,
+ * which also one in the trash may be, and none is being erased.
+ */
+function isFree(schema: string): string {
+  // One for each index: they are over the rows in the trash, and over all others.
+  const isNobodyElses = ["", "NOT "].map(
+    (not) =>
+      `NOT EXISTS (SELECT FROM ${schema}.session o WHERE o.id = asked AND o.trashed_at IS ${not}NULL AND ` +
+      '(o.tenant, o."user") IS DISTINCT FROM (of_tenant, of_user))',
+  );
+  return `${isNobodyElses.join(" AND ")} AND NOT EXISTS (SELECT FROM ${schema}.erasing WHERE session_id = asked)`;
+}
 
 /** A schema of a database, and the steps that this code knows. */
 export interface SchemaPlace {

@@ -34,6 +34,8 @@ export interface SessionRow extends RemoteHolder {
   readonly revision: number;
   readonly restoring: boolean;
   readonly isKept: boolean;
+  /** How often it was marked to be kept, or unmarked. */
+  readonly marks: number;
   /** The texts that metadata.json and state.json of a file store have. */
   readonly texts: { readonly metadata: string; readonly state: string };
 }
@@ -43,7 +45,7 @@ export function sessionColumns(now: string): string {
   const age = `extract(epoch FROM (coalesce(${now}::timestamptz, now()) - w.beat)) * 1000`;
   return (
     's.key, s.id, s.tenant, s."user", s.format, s.metadata, s.state, s.generation, s.head, s.revision, s.holder, s.worker, s.restoring, ' +
-    `s.created_ms, s.kept IS NOT NULL AS is_kept, (${age})::float8 AS silent_ms, ` +
+    `s.created_ms, s.kept IS NOT NULL AS is_kept, s.marks, (${age})::float8 AS silent_ms, ` +
     `to_char(w.beat AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS beat`
   );
 }
@@ -158,27 +160,13 @@ export async function insertRow(
   const sql =
     `INSERT INTO ${schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head, ` +
     "holder, worker) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10 " +
-    `WHERE ${atVersion} AND ${isFree(schema)} ON CONFLICT DO NOTHING RETURNING key`;
+    `WHERE ${atVersion} AND ${schema}.is_free($1, $2, $3) ON CONFLICT DO NOTHING RETURNING key`;
   const [row] = await asker.ask(sql, [
     ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
     ...[Date.parse(metadata.createdAt) || 0, metadata.format, encodeMetadata(metadata), encodeState(state)],
     ...[JSON.stringify(holder), worker],
   ]);
   return row && String(row["key"]);
-}
-
-/**
- * The condition of a new row of the id `$1`, of the tenant `$2` and the user `$3`, beside the index that keeps ids apart: no
- * row of the id is another owner's, which also one in the trash may be, and none is being erased.
- */
-export function isFree(schema: string): string {
-  // One for each index: they are over the rows in the trash, and over all others.
-  const isNobodyElses = ["", "NOT "].map(
-    (not) =>
-      `NOT EXISTS (SELECT FROM ${schema}.session o WHERE o.id = $1 AND o.trashed_at IS ${not}NULL AND ` +
-      '(o.tenant, o."user") IS DISTINCT FROM ($2::text, $3::text))',
-  );
-  return `${isNobodyElses.join(" AND ")} AND NOT EXISTS (SELECT FROM ${schema}.erasing WHERE session_id = $1)`;
 }
 
 /** The reason why a row with an id was not made, in tables of the right version. */
@@ -308,5 +296,6 @@ function readRow(row: PostgresRow): SessionRow | undefined {
     worker: typeof worker === "string" ? worker : undefined,
     restoring: row["restoring"] === true,
     isKept: row["is_kept"] === true,
+    marks: Number(row["marks"]),
   };
 }

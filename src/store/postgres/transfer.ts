@@ -14,7 +14,7 @@ import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 import { heldBy } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
-import { checkAttached, findRow, isFree, whyNotMade } from "./session.ts";
+import { checkAttached, findRow, whyNotMade } from "./session.ts";
 import type { ReadLog, RowHolder, SessionRow } from "./session.ts";
 
 /** Characters written in one statement, about. */
@@ -113,13 +113,11 @@ async function stage(
   { dump, metadata, state }: Admitted,
   found: SessionRow | undefined,
 ): Promise<string> {
-  const owner = found && heldBy(found);
-  if (owner) throw busy(owner);
-  if (found) await removeStaged(database, found.key);
+  if (found) await dropDraft(database, found);
   const sql =
     `INSERT INTO ${database.schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, ` +
     "head, holder, worker, restoring) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10, true " +
-    `WHERE ${database.atVersion} AND ${isFree(database.schema)} ON CONFLICT DO NOTHING RETURNING key`;
+    `WHERE ${database.atVersion} AND ${database.schema}.is_free($1, $2, $3) ON CONFLICT DO NOTHING RETURNING key`;
   const [row] = await database.asker.ask(sql, [
     ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
     ...[Date.parse(metadata.createdAt) || 0, metadata.format, page(dump.metadata), page(dump.state)],
@@ -127,6 +125,17 @@ async function stage(
   ]);
   if (!row) throw await whyNotMade(database, dump.id);
   return String(row["key"]);
+}
+
+/**
+ * Removes what a restore left; false where an erasure hides it, or it is gone.
+ *
+ * @throws WindrowError `session-busy` while a process writes it
+ */
+export async function dropDraft(database: Database, draft: SessionRow): Promise<boolean> {
+  const owner = heldBy(draft);
+  if (owner) throw busy(owner);
+  return removeStaged(database, draft.key);
 }
 
 /** A line with its numbers; `twin` is its place among lines of its log with one `seq`. */

@@ -15,8 +15,9 @@ import type { EraseElsewhere, EraseLimits, ErasedPlace, KeepMark, Upkeep } from 
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { heldBy } from "../shared/remote.ts";
-import { fenceRow, findRow } from "./session.ts";
+import { fenceRow, findRow, whyNotMade } from "./session.ts";
 import type { SessionRow } from "./session.ts";
+import { dropDraft } from "./transfer.ts";
 
 /** The database, the mask and the clock of a store's upkeep. */
 export interface PostgresUpkeep {
@@ -43,6 +44,13 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     const [row] = await ask(`SELECT kept FROM ${schema}.session WHERE key = $1`, key);
     return typeof row?.["kept"] === "string" ? row["kept"] : undefined;
   };
+  /** Marks a session as it was looked at; false where it was marked since: a statement that comes late replaces nothing. */
+  const mark = async ({ key, marks }: SessionRow, text: string | null): Promise<boolean> => {
+    const sql =
+      `UPDATE ${schema}.session SET kept = $2, marks = marks + 1 WHERE key = $1 AND marks = $3 AND trashed_at IS NULL AND ` +
+      "NOT restoring RETURNING key";
+    return (await ask(sql, key, text, marks)).length > 0;
+  };
   const trashRow = async (id: string): Promise<PostgresRow | undefined> => {
     await alive();
     const sql = `SELECT key, metadata, state, trashed_at, restoring FROM ${schema}.session WHERE id = $1 AND trashed_at IS NOT NULL`;
@@ -59,7 +67,7 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     await alive();
     sessionId(id);
     const [row] = await rowsOf(database, id);
-    if (!row || row["restoring"] === true || !inScope(scope, scopeOf(row))) throw notFound(id);
+    if (!row || row["restoring"] === true || !isOf(scope, row)) throw notFound(id);
     await checkFree(database, id);
     const time = timestamp(clock);
     const fenced = await fenceRow(database, String(row["key"]), Number(row["generation"]));
@@ -80,22 +88,16 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       const bytes = await bytesOf(key);
       return { bytes, plainBytes: bytes, compressed: false };
     },
-    async keep(scope, id, mark) {
-      const { key } = await find(scope, id);
-      const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
-      const seen = `SELECT xmin::text AS version FROM ${schema}.session WHERE key = $1 AND trashed_at IS NULL AND NOT restoring`;
-      // A statement that is carried out late finds another version of the row, and replaces no newer mark.
-      const sql = `UPDATE ${schema}.session SET kept = $2 WHERE key = $1 AND xmin = $3::text::xid RETURNING key`;
-      const [row] = await ask(seen, key);
-      if (!row) throw notFound(id);
-      if ((await ask(sql, key, text, row["version"])).length === 0) await this.keep(scope, id, mark);
+    async keep(scope, id, why) {
+      const text = JSON.stringify(maskJson(mask, { ...why } as unknown as JsonObject));
+      for (;;) if (await mark(await find(scope, id), text)) return;
     },
     async unkeep(scope, id) {
-      const { key } = await find(scope, id);
-      const mark = await markOf(key);
-      // A mark that was set since is another: what comes late takes it away from nobody.
-      const sql = `UPDATE ${schema}.session SET kept = NULL WHERE key = $1 AND kept = $2 RETURNING key`;
-      return mark !== undefined && (await ask(sql, key, mark)).length > 0;
+      for (;;) {
+        const row = await find(scope, id);
+        if (!row.isKept) return false;
+        if (await mark(row, null)) return true;
+      }
     },
     async kept(scope, id) {
       const { key } = await find(scope, id);
@@ -139,7 +141,8 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     async untrash(scope, id) {
       const row = await trashedIn(scope, id);
       if (!row) throw notInTrash(id);
-      if (await findRow(database, id)) throw alreadyExists(id);
+      const there = await findRow(database, id);
+      if (there && !(there.restoring && (await dropDraft(database, there)))) throw await whyNotMade(database, id);
       const sql =
         `UPDATE ${schema}.session SET trashed_at = NULL, generation = generation + 1 WHERE key = $1 AND trashed_at = $3 AND ` +
         `NOT EXISTS (SELECT FROM ${schema}.session o WHERE o.id = $2 AND o.trashed_at IS NULL) RETURNING key`;
@@ -171,9 +174,21 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
         `SELECT session_id, tenant, "user" FROM ${schema}.erasing WHERE $1::boolean OR NOT EXISTS (SELECT FROM ` +
         `${schema}.session s WHERE s.id = session_id AND s.restoring AND position('"${archivedField}"' IN s.state) > 0)`;
       const rows = await ask(sql, reachesArchive);
-      return rows.filter((row) => inScope(scope, scopeOf(row))).map((row) => String(row["session_id"]));
+      return rows.filter((row) => isNotedOf(scope, row)).map((row) => String(row["session_id"]));
     },
   };
+}
+
+/** Whether a row is one of a scope; that of damaged metadata is, as far as its columns say. */
+function isOf(scope: Scope, row: PostgresRow): boolean {
+  const metadata = decodeMetadata(parseDocument(String(row["metadata"])), String(row["id"]));
+  return metadata ? inScope(scope, metadata) : isNotedOf(scope, row);
+}
+
+/** Whether columns name a scope. They hold what the server's encoding can: two names that differ in the rest are one there. */
+function isNotedOf({ tenant, user }: Scope, row: PostgresRow): boolean {
+  const noted = scopeOf({ tenant: tenant?.toWellFormed(), user: user?.toWellFormed() });
+  return inScope(noted, scopeOf(row));
 }
 
 function scopeOf({ user, tenant }: PostgresRow): Scope {
@@ -182,7 +197,7 @@ function scopeOf({ user, tenant }: PostgresRow): Scope {
 
 /** The rows of a session, the one that is not in the trash first. */
 async function rowsOf({ asker, schema }: Database, id: string): Promise<readonly PostgresRow[]> {
-  const sql = `SELECT key, tenant, "user", generation, head, revision, kept, state, restoring, trashed_at FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST`;
+  const sql = `SELECT key, id, tenant, "user", metadata, generation, head, revision, kept, state, restoring, trashed_at FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST`;
   return asker.ask(sql, [id]);
 }
 
@@ -211,8 +226,8 @@ async function mayErase(database: Database, id: string, reach: Reach): Promise<r
   const { scope, elsewhere, trashAlone = false } = reach;
   const { asker, schema } = database;
   const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
-  const rows = (await rowsOf(database, id)).filter((row) => inScope(scope, scopeOf(row)));
-  if (rows.length === 0 && !(begun && inScope(scope, scopeOf(begun)))) throw notFound(id);
+  const rows = (await rowsOf(database, id)).filter((row) => isOf(scope, row));
+  if (rows.length === 0 && !(begun && isNotedOf(scope, begun))) throw notFound(id);
   const stored = rows.find((row) => row["trashed_at"] === null);
   // A draft that a restore left is no session; one that is being written is busy.
   if (trashAlone && stored && stored["restoring"] !== true) throw inStoreToo(id);
