@@ -1,5 +1,6 @@
 /** The parts that stores on a server share: the heartbeat of a process, who holds a session, and outcomes that are not known. */
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
 import type { Holding, LockOwner } from "../store.ts";
@@ -41,6 +42,11 @@ export function isUnknownOutcome(error: unknown): boolean {
   return error instanceof WindrowError && error.code === "store-unavailable" && error.data?.["refused"] !== true;
 }
 
+/** Whether a server was not even sent what it was asked. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof WindrowError && error.data?.["unsent"] === true;
+}
+
 /**
  * The error for a write that may have been carried out, by what stopped the answer: a refusal of a later statement says
  * nothing about an earlier one.
@@ -79,10 +85,13 @@ export class Heart {
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #undone = new Set<Promise<void>>();
+  /** Ends the pauses of what is undone: it is tried once more, and what is not there by then is not waited for. */
+  readonly #lastTry = new AbortController();
 
   constructor(senders: HeartSenders, clock: Clock) {
     this.#senders = senders;
     this.#clock = clock;
+    setMaxListeners(0, this.#lastTry.signal);
   }
 
   /** Beats now, and from now on. */
@@ -124,7 +133,7 @@ export class Heart {
     try {
       return await taken;
     } catch (error) {
-      if (isUnknownOutcome(error)) this.#inBackground(takeBack);
+      if (isUnknownOutcome(error) && !isUnsent(error)) this.#inBackground(takeBack);
       throw error;
     }
   }
@@ -151,17 +160,19 @@ export class Heart {
   }
 
   /**
-   * Waits for the work that takes sessions, which a closed store refuses from now on, and for a while until the server let go
-   * of what was had. Beats no more, and takes away what was said.
+   * Waits for the work that takes sessions, which a closed store refuses from now on, and, where the server is away, for a
+   * while until it let go of what was had. Beats no more, and takes away what was said.
    */
   async stop(): Promise<void> {
     await Promise.allSettled(this.#underWay);
+    // A taking that comes later than this is not respected here, and names a heartbeat that nobody hears elsewhere.
+    if (this.#undone.size > 0) ended.add(this.id);
+    this.#lastTry.abort();
     const patience = new AbortController();
     const isOver = wait(closingMs, undefined, { signal: patience.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#undone), isOver]);
     patience.abort();
     this.#isStopped = true;
-    if (this.#undone.size > 0) ended.add(this.id);
     if (!this.#stop) return;
     this.#stop();
     await this.#senders.forget(this.id).catch(() => undefined);
@@ -176,9 +187,11 @@ export class Heart {
   async #untilDone(work: () => Promise<boolean>): Promise<void> {
     const began = performance.now();
     for (let pause = shortestPause; !this.#isStopped; pause = Math.min(2 * pause, longestPause)) {
+      const { signal } = this.#lastTry;
+      const isLast = signal.aborted;
       const isDone = await work().catch(() => undefined);
-      if (isDone === true || (isDone === false && performance.now() - began > takingMs)) return;
-      await wait(pause, undefined, { ref: false });
+      if (isDone === true || (isDone === false && (isLast || performance.now() - began > takingMs))) return;
+      await wait(pause, undefined, isLast ? { ref: false } : { ref: false, signal }).catch(() => undefined);
     }
   }
 
