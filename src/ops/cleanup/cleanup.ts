@@ -285,8 +285,8 @@ async function emptyTrash(
   try {
     erased.push(...(await eraseTrashed(store, left, asked)));
   } catch (error) {
-    // Where the reason is one of the sessions, it stops none of the others.
-    const isRefused = isOfOneSession(error) && left.length > 1;
+    // Where the reason is one of the sessions, it stops none of the others; another clean-up may have erased it.
+    const isRefused = isOfOneSession(error);
     if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
     for (const id of isRefused ? left : [])
       await attempt(tally, id, async () => void erased.push(...(await eraseTrashed(store, [id], asked))));

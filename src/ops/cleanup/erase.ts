@@ -70,7 +70,10 @@ export async function erase(
 /** The receipt of an erasure: the places of a session, and its forks. */
 type ErasedWithForks = Erased & Pick<EraseReceipt, "forks">;
 
-/** Ends erasures that were begun: all at once; where one is refused, one by one, and it is left to the next call. */
+/**
+ * Ends erasures that were begun: all at once; where one is refused, one by one, and it is left to the next call. One that
+ * another process ended meanwhile is no failure.
+ */
 async function endAll(
   store: Store,
   ids: readonly string[],
@@ -79,6 +82,7 @@ async function endAll(
   try {
     return await eraseAll(store, new Set(ids), options);
   } catch (error) {
+    if (ids.length === 1 && isWindrowError(error, "session-not-found")) return [];
     if (ids.length < 2 || !isOfOneSession(error)) throw error;
   }
   const ended: ErasedWithForks[] = [];
@@ -87,10 +91,10 @@ async function endAll(
     try {
       ended.push(...(await eraseAll(store, new Set([id]), options)));
     } catch (error) {
-      refused ??= error;
+      if (!isWindrowError(error, "session-not-found")) refused ??= error;
     }
   }
-  if (ended.length === 0) throw refused;
+  if (ended.length === 0 && refused !== undefined) throw refused;
   return ended;
 }
 

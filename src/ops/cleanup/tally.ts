@@ -1,4 +1,5 @@
 /** The sums of a clean-up that is under way. */
+import { isWindrowError } from "../../errors.ts";
 
 /** A session that something was done to, or is due to be. */
 export interface CleanedSession {
@@ -24,12 +25,12 @@ export interface Tally {
   readonly failures: { sessionId?: string; message: string }[];
 }
 
-/** Does a piece of work; what it refuses is noted, and stops nothing else. */
+/** Does a piece of work; what it refuses is noted, and stops nothing else. A session that another one took away is done with. */
 export async function attempt(tally: Tally, sessionId: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    tally.failures.push({ sessionId, message: messageOf(error) });
+    if (!isWindrowError(error, "session-not-found")) tally.failures.push({ sessionId, message: messageOf(error) });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Erasures that were begun and did not end, as what lies elsewhere could not be reached. */
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, describe, expect, it } from "vitest";
 import { systemDisk } from "../../../src/disk/disk.ts";
 import { openStore } from "../../../src/access/open.ts";
 import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
@@ -8,6 +9,8 @@ import { erase } from "../../../src/ops/cleanup/erase.ts";
 import { filesStore } from "../../../src/store/files/files.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
 import type { DumpedLine, Store } from "../../../src/store/store.ts";
+import { hasRedis, startRedis } from "../../support/redis.ts";
+import type { TestRedis } from "../../support/redis.ts";
 import { newFolder, storeKinds } from "../archive/kinds.ts";
 
 async function finished(store: Store): Promise<string> {
@@ -19,7 +22,8 @@ async function finished(store: Store): Promise<string> {
 
 const sqlite = { name: "sqlite", isHere: true, address: async () => `sqlite:${join(await newFolder(), "store.db")}` };
 
-for (const kind of [...storeKinds(), sqlite]) {
+const kinds = [...storeKinds(), sqlite];
+for (const kind of kinds) {
   describe.skipIf(!kind.isHere)(`an id in ${kind.name} whose erasure was begun`, () => {
     it("is not given out again before it ended, so that no later erasure takes what is newer", async () => {
       const store = await openStore(await kind.address());
@@ -75,6 +79,39 @@ for (const kind of [...storeKinds(), sqlite]) {
       await store.close();
     });
   });
+}
+
+const redis = {
+  name: "redis",
+  isHere: hasRedis,
+  address: async () => `${(redisServer ??= await startRedis()).url}?prefix=erasing-${randomUUID()}:`,
+};
+let redisServer: TestRedis | undefined;
+afterAll(async () => redisServer?.close());
+
+for (const kind of [...kinds, redis]) {
+  it.skipIf(!kind.isHere)(
+    `two clean-ups of ${kind.name} at once report no failure for what the other one erased`,
+    async () => {
+      const address = await kind.address();
+      const stores = [await openStore(address), await openStore(address)] as const;
+      const ids: string[] = [];
+      for (let index = 0; index < 12; index++) ids.push(await finished(stores[0]));
+      const elsewhere = () => Promise.reject(new Error("the archive cannot be reached"));
+      await stores[0].upkeep!.trash(everybody, ids.slice(0, 8), "2026-01-01T00:00:00.000Z");
+      for (const id of ids.slice(0, 2)) await expect(erase(stores[0], [id], { elsewhere })).rejects.toThrow("reached");
+      const now = () => new Date("2026-02-01T00:00:00.000Z");
+      const both = stores.map(async (store) => cleanup(store, { remove: true, now, deleteAfter: 0 }));
+      const reports = await Promise.all(both);
+      expect(reports.flatMap(({ failures }) => failures)).toEqual([]);
+      const erased = reports.flatMap((report) => report.erased.map(({ sessionId }) => sessionId));
+      expect([...new Set(erased)].toSorted()).toEqual(ids.slice(0, 8).toSorted());
+      const left: string[] = [];
+      for await (const { sessionId } of stores[0].upkeep!.trashed(everybody)) left.push(sessionId);
+      expect(left.toSorted()).toEqual(ids.slice(8).toSorted());
+      for (const store of stores) await store.close();
+    },
+  );
 }
 
 it("a session in files whose erasure was cut short behind its note is not gone on with", async () => {
