@@ -83,12 +83,12 @@ describe("a value above 64 KiB", () => {
     const more: number[] = [];
     // A garbage collection in time makes the figure smaller, a late one larger: the smallest of three processes counts.
     for (let round = 0; round < 3; round += 1) {
-      const { id, release } = await sessionWith(fixture.store, 0);
-      await release();
-      const child = startChild("test/store/child/large.js", [dist, fixture.folder, id]);
+      const made = await sessionWith(fixture.store, 0);
+      await made.release();
+      const child = startChild("test/store/child/large.js", [dist, fixture.folder, made.id]);
       more.push(Number(await child.line(0)));
       expect(await child.ended).toBe(0);
-      const [, text] = await texts(fixture.store, id);
+      const [, text] = await texts(fixture.store, made.id);
       expect(text === "0123456789abcdef".repeat(length / 16)).toBe(true);
     }
     console.log(`16 MB result: ${more.map((bytes) => (bytes / 1e6).toFixed(1)).join(", ")} MB more resident`);

@@ -272,7 +272,7 @@ export class Exchange implements Sending {
     if (!line) return;
     const session = await line.session(originalsOf(request, line.chain));
     const { answer, status } = sent;
-    this.#mending.answered(line, status);
+    await this.#mending.answered(line, session, status);
     const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
     const isWhole = answer.isComplete && answer.error === undefined && status >= 200 && status < 300;
     const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;

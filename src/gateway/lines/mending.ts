@@ -8,6 +8,7 @@ import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { seen, withoutReasoning } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
+import type { Session } from "../../session/session.ts";
 import { within } from "./within.ts";
 
 /** The share of a refused window that the next one may have. */
@@ -33,6 +34,8 @@ export class Mending {
   readonly #editing: Editing;
   /** The line's limit before a mend lowered it. */
   #before: number | undefined;
+  /** The epoch that a mend opened. */
+  #opened: number | undefined;
   /** Whether the refusal says only by its status that the request is too long. */
   #isVague = false;
 
@@ -59,14 +62,18 @@ export class Mending {
     return this.#isVague && isInVain ? undefined : this.#smaller(sent);
   }
 
-  /** Takes the status of the answer. A limit stays lowered only where that helped. */
-  answered(line: Line, status: number): void {
+  /**
+   * Takes the status of the answer. A limit stays lowered only where that helped; an epoch that was opened for a status alone
+   * and did not help is taken back.
+   */
+  async answered(line: Line, session: Session, status: number): Promise<void> {
     const isTaken = status >= 200 && status < 300;
     if (isTaken) line.isRefusedSmall = false;
     if (this.#before === undefined || isTaken) return;
     line.limit = this.#before;
     // An upstream that is away or busy has judged nothing.
     line.isRefusedSmall = this.#isVague && status >= 400 && status < 500 && status !== 429;
+    if (line.isRefusedSmall && epochOf(session) === this.#opened) await session.undo();
   }
 
   /** The client's own bytes, which know nothing of the edits that were refused. */
@@ -101,9 +108,16 @@ export class Mending {
       this.#before ??= line.limit;
       line.limit = Math.floor(Math.min(line.limit, tokens) * lessOf);
       if (line.chain.length !== base) return undefined;
-      return this.#editing.edited(line);
+      const before = epochOf(session);
+      const edited = await this.#editing.edited(line);
+      if (epochOf(session) > before) this.#opened = epochOf(session);
+      return edited;
     });
     const found = await within(whole, smaller);
     return found?.list || found?.asked ? found : undefined;
   }
+}
+
+function epochOf(session: Session): number {
+  return session.stats().state.epochCount;
 }

@@ -161,7 +161,8 @@ class Exchange implements Receiver {
     if (response.destroyed) return void this.#keep();
     const isWhole = Buffer.isBuffer(body);
     if (isWhole) course.bytesOut += body.length;
-    const headers = outwardHeaders(request.rawHeaders, { isWhole, isChanged, ...(added && { added }) });
+    const isRead = this.#plan?.read?.sending.loop !== undefined;
+    const headers = outwardHeaders(request.rawHeaders, { isWhole, isChanged, isRead, ...(added && { added }) });
     const call = { method: request.method ?? "GET", path: route.path, headers, body };
     this.#attempt = Attempt.send(upstream, call, this);
   }

@@ -1,4 +1,7 @@
-/** The turns with hidden rounds of one client's session, kept as records of a session of the store. */
+/**
+ * The turns with hidden rounds of one client's session, kept as records of sessions of the store: the first that this
+ * process can write, and a next one where the one before was ended, is in the trash, or belongs to another gateway.
+ */
 import { createHash, hash } from "node:crypto";
 import { isWindrowError } from "../../errors.ts";
 import { asArray, asName, objectsOf } from "../../message/json.ts";
@@ -20,6 +23,12 @@ export interface HiddenTurn {
 
 /** The types of records. */
 const types = { line: "hidden-line", round: "hidden-round", lost: "hidden-lost" } as const;
+
+/** Codes of a session that others ended, threw away or write: the next one is taken. */
+const taken = ["read-only", "session-busy", "session-exists"] as const;
+
+/** Codes of a lock that is worth nothing any more. */
+const gone = ["fenced", "closed", "read-only", "session-not-found"] as const;
 
 /** Most sessions of clients in memory. */
 const mostScopes = 256;
@@ -73,7 +82,8 @@ export class TurnStore {
 
   #open(key: string, tenant: string, session: string | undefined): Promise<KnownTurns> {
     const taskKey = { gateway_recall: 1, tenant, ...(session !== undefined && { session }) };
-    const turns = new KnownTurns({ store: this.#store, id: uuidOf(key), taskKey, seal: this.#seal, now: this.#now });
+    const idAt = (place: number): string => uuidOf(place === 0 ? key : `${key}\n${place}`);
+    const turns = new KnownTurns({ store: this.#store, idAt, taskKey, seal: this.#seal, now: this.#now });
     const loaded = turns.load().then(() => turns);
     loaded.catch(() => this.#scopes.delete(key));
     return loaded;
@@ -90,8 +100,8 @@ export class TurnStore {
 /** The parts of one session's turns. */
 interface TurnParts {
   readonly store: Store | undefined;
-  /** The id of its session in the store. */
-  readonly id: string;
+  /** The id of its first session in the store, at 0, and of those behind it. */
+  readonly idAt: (place: number) => string;
   readonly taskKey: JsonObject;
   readonly seal: Seal;
   readonly now: () => Date;
@@ -100,7 +110,7 @@ interface TurnParts {
 /** The turns of one session. */
 export class KnownTurns {
   readonly #store: Store | undefined;
-  readonly #id: string;
+  readonly #idAt: (place: number) => string;
   readonly #taskKey: JsonObject;
   readonly #seal: Seal;
   readonly #now: () => Date;
@@ -114,19 +124,21 @@ export class KnownTurns {
   /** The newest append, which the next one waits for. */
   #newest: Promise<void> = Promise.resolve();
 
-  constructor({ store, id, taskKey, seal, now }: TurnParts) {
+  constructor({ store, idAt, taskKey, seal, now }: TurnParts) {
     this.#store = store;
     this.#seal = seal;
-    this.#id = id;
+    this.#idAt = idAt;
     this.#taskKey = taskKey;
     this.#now = now;
   }
 
-  /** Reads what an earlier process kept. */
+  /** Reads what earlier processes, and others at work, kept. */
   async load(): Promise<void> {
     if (!this.#store) return;
     try {
-      for await (const record of this.#store.read({}, this.#id, { kind: "edit" })) this.#take(record);
+      for (let place = 0; ; place += 1) {
+        for await (const record of this.#store.read({}, this.#idAt(place), { kind: "edit" })) this.#take(record);
+      }
     } catch (error) {
       if (!isWindrowError(error, "session-not-found")) throw error;
     }
@@ -257,7 +269,7 @@ export class KnownTurns {
       this.#unkept.shift();
     } catch (error) {
       // Any other error leaves the lock with this process, which could not take it a second time.
-      if (isWindrowError(error, "fenced") || isWindrowError(error, "closed")) this.#lock = undefined;
+      if (gone.some((code) => isWindrowError(error, code))) this.#lock = undefined;
       if (isWindrowError(error, "bad-message")) this.#unkept.shift();
       throw error;
     }
@@ -270,12 +282,22 @@ export class KnownTurns {
   }
 
   async #locked(store: Store): Promise<Lock> {
+    for (let place = 0; ; place += 1) {
+      try {
+        return await this.#lockedAt(store, this.#idAt(place));
+      } catch (error) {
+        if (!taken.some((code) => isWindrowError(error, code))) throw error;
+      }
+    }
+  }
+
+  async #lockedAt(store: Store, id: string): Promise<Lock> {
     try {
-      return await store.lock({}, this.#id);
+      return await store.lock({}, id);
     } catch (error) {
       if (!isWindrowError(error, "session-not-found")) throw error;
       const createdAt = this.#now().toISOString();
-      return store.create({}, { uuid: this.#id, taskKey: this.#taskKey, config: {}, createdAt });
+      return store.create({}, { uuid: id, taskKey: this.#taskKey, config: {}, createdAt });
     }
   }
 }

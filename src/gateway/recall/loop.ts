@@ -103,7 +103,8 @@ export class RecallLoop implements AnswerLoop {
   async #end({ isBroken, ...round }: EndedRound): Promise<LoopStep> {
     const { shape, limits, clock } = this.#parts;
     const { isStream } = this.#request;
-    const rest = isStream ? this.#text(this.#events.end()) : nothing;
+    // An event in which the connection broke off is none.
+    const rest = isStream && !isBroken ? this.#text(this.#events.end()) : nothing;
     const answer = this.#reader?.end() ?? { isComplete: false };
     await within(limits.keepMs, clock, this.#sending.keep({ ...round, answer }));
     const isWhole = answer.isComplete && !isBroken && !round.isAborted && answer.error === undefined;

@@ -3,17 +3,14 @@
  * stopped and passed over, and what it was told is safe is looked for. Needs a system with signals (no Windows).
  */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
-import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { ConformanceCase } from "../../conformance.ts";
 import { everybody, everyRecordKind, listAll, messageRecord, newSession, readAll, refused } from "./kit.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { StoredRecord } from "../../message/record.ts";
 import type { Store } from "../store.ts";
+import { startVictim } from "./victim.ts";
+import type { Victim } from "./victim.ts";
 
 /** A durable store, for processes of their own. */
 export interface CrashTarget {
@@ -31,18 +28,6 @@ interface Stage {
   readonly store: Store;
   /** Starts a process that does a task (crash-child.ts) with a session. */
   readonly start: (task: string, id?: string, prefix?: string, size?: number) => Victim;
-}
-
-/** A process that is to be killed, and what it said. */
-interface Victim {
-  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Whole lines so far. */
-  lines(): readonly string[];
-  /** Waits for so many lines that begin so. */
-  until(beginning: string, count?: number): Promise<void>;
-  /** Waits for one more line, and fails with what the process complained of where it ended instead. */
-  assertAlive(): Promise<void>;
-  kill(): Promise<void>;
 }
 
 type CrashCase = readonly [name: string, run: (stage: Stage) => Promise<void>];
@@ -209,7 +194,7 @@ export function storeCrashCases(target: CrashTarget): readonly ConformanceCase[]
       const victims: Victim[] = [];
       const store = await open(where);
       const start = (task: string, id = "", prefix = "", size = 100) => {
-        const victim = startChild(target.module, where, task, id, prefix, String(size));
+        const victim = startVictim(target.module, where, task, id, prefix, String(size));
         victims.push(victim);
         return victim;
       };
@@ -222,40 +207,6 @@ export function storeCrashCases(target: CrashTarget): readonly ConformanceCase[]
       }
     },
   }));
-}
-
-function startChild(...given: readonly string[]): Victim {
-  const script = fileURLToPath(new URL("./crash-child.js", import.meta.url));
-  const child = spawn(process.execPath, [script, ...given], { stdio: ["pipe", "pipe", "pipe"] });
-  const closed = once(child, "close");
-  let said = "";
-  let complaints = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    complaints += text;
-    process.stderr.write(text);
-  });
-  const more = async (): Promise<void> => {
-    if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode}: ${complaints || said}`);
-    await Promise.race([once(child.stdout, "data"), closed]);
-  };
-  child.stdin.on("error", () => undefined);
-  const lines = (): readonly string[] => said.split("\n").slice(0, -1);
-  return {
-    child,
-    lines,
-    async until(beginning, count = 1) {
-      while (lines().filter((line) => line.startsWith(beginning)).length < count) await more();
-    },
-    async assertAlive() {
-      const count = lines().length;
-      while (lines().length === count) await more();
-    },
-    async kill() {
-      child.kill("SIGKILL");
-      await closed;
-    },
-  };
 }
 
 async function newId(store: Store): Promise<string> {

@@ -127,19 +127,24 @@ test("a 413 that has nothing to do with the history makes one window smaller, an
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   history.push(user("Go on."));
   const refused = { ...answered(""), status: 413, answer: { isComplete: true, error: { type: "x", message: "no" } } };
+  const tokensOf = await loadCounter();
+  const bodies: string[] = [];
   const sizes: number[] = [];
   for (let attempt = 0; attempt < 6; attempt++) {
     const padded = { metadata: { note: "x".repeat(1_000_000) } };
     const sending = await stage.lines.send(requestOf(bodyOf(history, padded), session), "tenant-a");
-    sizes.push(sending.body.length);
+    const { body } = sending;
+    bodies.push(body.toString());
     const smaller = await sending.again(413, "too large");
     expect(smaller !== undefined).toBe(attempt === 0);
-    if (smaller) sizes.push(smaller.length);
+    sizes.push((smaller ?? body).length);
     await sending.keep(refused);
   }
-  expect(new Set(sizes.slice(1)).size).toBe(1);
+  expect(sizes[0]).toBeLessThan(bodies[0]!.length);
+  expect(new Set(bodies.slice(1)).size).toBe(1);
+  const [first, again] = bodies.map((body) => countMessages(tokensOf, Buffer.from(body)));
+  expect(again).toBeGreaterThan(first! * 0.98);
   const rest = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines, history });
-  const tokensOf = await loadCounter();
   expect(Math.max(...rest.bodies.map((body) => countMessages(tokensOf, body)))).toBeGreaterThan(budget * 0.75);
   expect(rest.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
 });

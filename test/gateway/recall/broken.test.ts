@@ -66,6 +66,10 @@ const isCut: Act = (socket, form) => {
   say(socket, "200 OK", types[form], half[form], 10_000);
   socket.end();
 };
+const isCutInEvent: Act = (socket, form) => {
+  say(socket, "200 OK", types[form], `${half[form]}event: content_block_start\ndata: {"type":"content_bl`, 10_000);
+  socket.end();
+};
 const isHalf: Act = (socket, form) => say(socket, "200 OK", types[form], half[form]);
 
 async function course(form: Form, acts: readonly Act[]): Promise<Stage> {
@@ -75,11 +79,15 @@ async function course(form: Form, acts: readonly Act[]): Promise<Stage> {
   return stage;
 }
 
-function ask({ url }: Stage, form: Form): Promise<Response> {
+function ask({ url }: Stage, form: Form, more: Readonly<Record<string, string>> = {}): Promise<Response> {
   const tools = [{ name: "read_file", description: "Reads.", input_schema: { type: "object", properties: {} } }];
   const messages = [{ role: "user", content: "Look it up." }];
   const body = JSON.stringify({ model: "m", max_tokens: 100, stream: form === "stream", tools, messages });
-  return fetch(`${url}/v1/messages`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  return fetch(`${url}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...more },
+    body,
+  });
 }
 
 test.each(forms)("a smaller body that is taken and breaks off breaks the answer off, and is kept: %s", async (form) => {
@@ -106,4 +114,23 @@ test.each([
   expect(response.headers.get("content-type")).toBe("application/json");
   expect((await response.json()) as Json).toMatchObject({ type: "error", error: { type: "api_error" } });
   expect(await stage.event(1)).toMatchObject({ status: 502 });
+});
+
+test("an event in which a later round breaks off is no event of the answer", async () => {
+  const stage = await course("stream", [recalls, isCutInEvent]);
+  const events = (await (await ask(stage, "stream")).text()).split("\n\n").filter((event) => event !== "");
+  for (const event of events) expect(() => JSON.parse(/^data: (.*)$/m.exec(event)![1]!) as Json).not.toThrow();
+  expect(events.at(-1)).toContain("broke off behind a recall");
+});
+
+test("an answer that the loop has to read is asked for in a coding that it can read", async () => {
+  const asked: string[] = [];
+  const upstream = await rawUpstream((socket, request, count) => {
+    for (const [name, value] of request.headers) if (/^accept-encoding$/i.test(name)) asked.push(value);
+    (count === 1 ? recalls : isHalf)(socket, "whole");
+  });
+  const stage = await loopStage({ upstream: upstream.url });
+  await ask(stage, "whole", { "accept-encoding": "unheard-of, gzip;q=0.5, *;q=0.1" });
+  await ask(stage, "whole", { "accept-encoding": "unheard-of" });
+  expect(asked).toEqual(["gzip;q=0.5", "gzip;q=0.5", "identity"]);
 });

@@ -118,3 +118,22 @@ test("a session whose lock is gone is locked anew, and one kept behind the end i
   await again.close();
   expect(found(await open(refused.store), "two", "four", "five")).toEqual([true, true, true]);
 });
+
+test("rounds go on in another session behind one that was ended, or that another gateway writes", async () => {
+  const { store, locks } = refusing();
+  const first = await open(store);
+  await keep(first, "one");
+  const beside = await open(store);
+  await keep(beside, "two");
+  await keep(first, "three");
+  await first.close();
+  await beside.close();
+  const ended = await store.lock({}, locks[0]!.id);
+  const { state } = await store.info({}, ended.id);
+  await store.finish(ended, { ...state, status: "failed", completedAt: state.updatedAt });
+  const second = await open(store);
+  expect(found(second, "one", "two", "three")).toEqual([true, true, true]);
+  await keep(second, "four");
+  await second.close();
+  expect(found(await open(store), "one", "two", "three", "four")).toEqual([true, true, true, true]);
+});
