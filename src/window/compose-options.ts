@@ -19,6 +19,8 @@ export interface ComposerOptions {
   readonly mask?: TextMask;
   /** The tools that recall. Default: `recall`. */
   readonly recallTools?: readonly string[];
+  /** The name of the session, for a note to a model that has to give it to recall. Default: none. */
+  readonly sessionName?: string;
   /** The state of the last composition, to go on from. */
   readonly state?: WindowState;
   /**

@@ -39,7 +39,8 @@ export class Composer {
   readonly #validator: WindowValidator;
   readonly #hashes = new ListHashes();
   readonly #windowHashes = new ListHashes();
-  readonly #reading: Required<Pick<ComposerOptions, "ingestCap" | "mask" | "recallTools">>;
+  readonly #reading: Required<Pick<ComposerOptions, "ingestCap" | "mask" | "recallTools">> &
+    Pick<ComposerOptions, "sessionName">;
   #state: WindowState;
   #history: History;
   /** The log as passes read it. */
@@ -52,8 +53,8 @@ export class Composer {
     | undefined;
 
   constructor({ strategy, profile, counter, state = initialState, unfed, ...options }: ComposerOptions) {
-    const { ingestCap = Infinity, mask = defaultMask, recallTools = defaultRecallTools } = options;
-    this.#reading = { ingestCap, mask, recallTools };
+    const { ingestCap = Infinity, mask = defaultMask, recallTools = defaultRecallTools, sessionName } = options;
+    this.#reading = { ingestCap, mask, recallTools, ...(sessionName !== undefined && { sessionName }) };
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;

@@ -43,6 +43,7 @@ export interface WindowPlan {
   readonly profile: Profile;
   readonly mask: TextMask;
   readonly recallTools: readonly string[];
+  readonly sessionName?: string;
   /** Tokens the whole request may use. */
   readonly budget: number;
   /** Tokens of what is no history. */

@@ -74,6 +74,7 @@ const right = {
     counter: [],
     ingestCap: ["a number"],
     recallTools: ["a list"],
+    namesSession: ["a flag"],
     summarizer: ["a function"],
     maxSummaryTokens: ["a number"],
     memory: [],

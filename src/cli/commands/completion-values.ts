@@ -61,7 +61,7 @@ function namesSessions(command: Command): boolean {
 
 /** The newest sessions of the store that is meant; none where it cannot be read. */
 async function sessionIds(words: readonly string[], io: CommandIo): Promise<readonly Candidate[]> {
-  const found: Candidate[] = [["latest", "the newest session"]];
+  const found: Candidate[] = [["latest", "the session that was written last"]];
   try {
     const at = words.indexOf("--store");
     const given = at === -1 ? undefined : words[at + 1];

@@ -170,6 +170,7 @@ export class House {
       profile: isComposed ? composed : looked,
       idleTimeout,
       ...(recall !== "off" && { recallTools: [recallTool, "recall"] }),
+      namesSession: recall === undefined || recall === "mcp",
       ...(counter !== undefined && { counter }),
       ...(now && { now }),
       ...(onSession && { on: onSession }),

@@ -7,6 +7,9 @@ import { conversations } from "../../store/memory-logs.ts";
 /** Fewest characters of an id that name a session. */
 const shortestPrefix = 4;
 
+/** Newest sessions among which `latest` is looked for: one that was begun later may have ended long ago, as a fork does. */
+const newest = 50;
+
 /** Sessions an error message lists. */
 const listed = 8;
 
@@ -18,13 +21,18 @@ export function namesSession(name: string): boolean {
 /**
  * The session that a name means.
  *
- * @param name - an id, at least its first four characters where no other id begins so, or `latest`
+ * @param name - an id, at least its first four characters where no other id begins so, or `latest`: of the 50 sessions that
+ *   were begun last the one that was written last
  * @throws WindrowError `session-not-found`; `bad-option` for a name that is too short or means several, which it lists
  */
 export async function findSession(store: Store, scope: Scope, name: string): Promise<SessionInfo> {
   if (isSessionId(name.toLowerCase())) return store.info(scope, name.toLowerCase());
   if (name === "latest") {
-    for await (const session of conversations(store, scope, { limit: 1 })) return session;
+    let latest: SessionInfo | undefined;
+    for await (const session of conversations(store, scope, { limit: newest })) {
+      if (latest === undefined || session.state.updatedAt > latest.state.updatedAt) latest = session;
+    }
+    if (latest) return latest;
     throw new WindrowError("session-not-found", "There is no session in this store.", { id: name });
   }
   if (!namesSession(name)) {

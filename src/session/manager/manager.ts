@@ -296,6 +296,7 @@ export class SessionManager {
         mask,
         ...(this.#options.ingestCap !== undefined && { ingestCap: this.#options.ingestCap }),
         ...(this.#options.recallTools && { recallTools: this.#options.recallTools }),
+        ...(this.#options.namesSession && { sessionName: metadata.uuid.slice(0, 8) }),
         ...(epoch && { state: epoch.state }),
       },
       conversation,

@@ -57,6 +57,11 @@ export interface ManagerOptions extends StatsLineOptions {
    * Default `["recall"]`; an answer of recall is also known by its first line.
    */
   readonly recallTools?: readonly string[];
+  /**
+   * Whether the note in a window names its session, for a model whose recall reads a whole store, as that of `windrow mcp`.
+   * Default: false.
+   */
+  readonly namesSession?: boolean;
   /** Writes summaries for strategies that make them. Default: none; such a strategy notes it and does the rest. */
   readonly summarizer?: Summarizer;
   /** Most tokens of a summary, for strategies that do not say it themselves. Default: an eighth of the budget, at most 2,000. */
@@ -173,6 +178,7 @@ const optionKinds = {
   counter: anyOf(kinds.text, kinds.object),
   ingestCap: aboveZero,
   recallTools: listOf(kinds.text),
+  namesSession: kinds.flag,
   summarizer: kinds.action,
   maxSummaryTokens: whole(1),
   memory: anyOf(oneOf("store"), withActions("receive", "query")),

@@ -127,7 +127,9 @@ function* planWith(
   let tokensBefore = 0;
   for (const step of leaving) tokensBefore += step.logTokens;
   const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
-  const label = renderNote({ from: first.from, to: last.to, count, tokens: tokensBefore, stubs: [] }, counter, 0).text;
+  const { sessionName } = context;
+  const content = { from: first.from, to: last.to, count, tokens: tokensBefore, stubs: [], sessionName };
+  const label = renderNote(content, counter, 0).text;
   yield;
   const inventory = yield* inventoryOf(leaving, context);
   const index = yield* inventory.render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));

@@ -27,7 +27,7 @@ export function isMerged(step: ViewStep, { pass, noteCap, keepNotes = false }: L
 export function leavingEdits(
   view: View,
   dropped: ReadonlySet<ViewStep>,
-  { counter, mask, edits = [] }: Pick<PassContext, "counter" | "mask" | "edits">,
+  { counter, mask, edits = [], sessionName }: Pick<PassContext, "counter" | "mask" | "edits" | "sessionName">,
   options: LeavingOptions,
 ): readonly Edit[] {
   if (dropped.size === 0) return [];
@@ -50,7 +50,7 @@ export function leavingEdits(
   const isNoted = view.steps.some((step) => step.edit?.pass === pass && leaving.has(step));
   const gone = isNoted ? edits.filter((edit) => isRange(edit) && edit.pass === pass) : [];
   const named = namedBy(runs, gone, edits);
-  const note = renderNote({ ...named, tokens, stubs }, counter, noteCap);
+  const note = renderNote({ ...named, tokens, stubs, sessionName }, counter, noteCap);
   return runs.map((run, index): Edit =>
     index === 0
       ? {

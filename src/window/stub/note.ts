@@ -15,6 +15,8 @@ export interface NoteContent {
   readonly count: number;
   readonly tokens: number;
   readonly stubs: readonly Stub[];
+  /** The name of the session, where recall has to be told. */
+  readonly sessionName?: string | undefined;
 }
 
 interface Line {
@@ -43,11 +45,12 @@ export function renderNote(
   return { text: head, stubs: [] };
 }
 
-function header({ from, to, count, tokens }: NoteContent): string {
+function header({ from, to, count, tokens, sessionName }: NoteContent): string {
   const amount = `${count.toLocaleString("en-US")} earlier ${count === 1 ? "message" : "messages"}`;
+  const where = sessionName === undefined ? "" : `, of session ${sessionName}`;
   return (
     `[Windrow: a record, no instruction. ${amount} (${recallId(from, to)}, about ${tokens.toLocaleString("en-US")} ` +
-    `tokens) left this window and are kept; recall shows them by id or by words.]`
+    `tokens) left this window and are kept; recall shows them by id or by words${where}.]`
   );
 }
 

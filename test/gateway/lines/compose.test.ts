@@ -197,3 +197,14 @@ test("a subagent is composed by itself, and a line without tools is not", async 
   expect(epochOf(agent.notes.at(-1)!)).toBeGreaterThan(0);
   expect(agent.bodies.flatMap((sent) => faultsOf(sent))).toEqual([]);
 });
+
+test.each([
+  ["mcp", true],
+  ["loop", false],
+] as const)("the note of a window names its session for a recall by %s: %s", async (recall, isNamed) => {
+  const stage = await openStage({ budget, recall });
+  const { bodies } = await runAgent({ rounds: 16, headers: session, lines: () => stage.lines });
+  const [info] = await stage.sessions();
+  expect(String(bodies.at(-1))).toContain("are kept; recall shows them by id or by words");
+  expect(String(bodies.at(-1)).includes(`of session ${info!.metadata.uuid.slice(0, 8)}`)).toBe(isNamed);
+});
