@@ -181,9 +181,10 @@ export class Epochs {
   /**
    * Takes the newest epoch back: the edits of the epoch it was built on are in force again. The log gains one record.
    *
+   * @param mayLeaveAgain - whether the next epoch may take the same out again
    * @throws WindrowError `not-found` where nothing is left to take back
    */
-  async undo(): Promise<{ readonly undone: number; readonly epoch: number }> {
+  async undo(mayLeaveAgain: boolean): Promise<{ readonly undone: number; readonly epoch: number }> {
     await new Turns().run(this.#composer.completing());
     const { state } = this.#composer;
     if (state.epoch === 0 || state.edits.every((edit) => edit.only !== undefined)) {
@@ -195,7 +196,8 @@ export class Epochs {
     const { id, store, scope } = this.#context;
     const back = state.previous ? await recordedEpoch(store, scope, id, state.previous) : undefined;
     if (back) this.#sent.known(back);
-    const restored = undone(state, back?.state ?? initialState, this.#composer.last, this.#context.composer.profile);
+    const whole = undone(state, back?.state ?? initialState, this.#composer.last, this.#context.composer.profile);
+    const restored = mayLeaveAgain ? { ...whole, reverted: state.reverted ?? [] } : whole;
     const tokensBefore = this.tokens;
     this.#composer = await this.#reread(restored);
     await this.#record(restored, this.#facts("undo", tokensBefore));

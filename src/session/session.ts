@@ -210,12 +210,15 @@ export class Session {
    * Takes the newest epoch back: what it took out of the window is in it again, as far as the budget allows. May be called
    * several times, also after later turns. The log only gains a record.
    *
+   * @param options - `mayLeaveAgain`: the next epoch may take the same out again. Default: it stays as long as anything else can go
    * @throws WindrowError `not-found` where nothing is left to take back
    */
-  async undo(): Promise<{ readonly undone: number; readonly epoch: number }> {
+  async undo(
+    options: { readonly mayLeaveAgain?: boolean } = {},
+  ): Promise<{ readonly undone: number; readonly epoch: number }> {
     this.#writer.checkOpen();
     return this.#writer.inTurn(async () => {
-      const result = await this.#epochs.undo();
+      const result = await this.#epochs.undo(options.mayLeaveAgain ?? false);
       await this.#writer.keepState(this.#epochs.numbers);
       tell(this.#context.on, { type: "epoch-undone", sessionId: this.id, ...result });
       return result;

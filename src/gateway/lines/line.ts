@@ -50,6 +50,8 @@ export class Line {
   keepsReasoning = false;
   /** Most tokens that the provider took, where it refused more. */
   limit = Infinity;
+  /** How many smaller bodies were refused since one was taken. */
+  refusedInVain = 0;
   /** Whether a body that was made smaller was refused again by its status alone, and none was taken since. */
   isRefusedSmall = false;
   /** How many of its oldest tool results the provider was asked to clear last. */

@@ -11,7 +11,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Session } from "../../session/session.ts";
 import { within } from "./within.ts";
 
-/** The share of a refused window that the next one may have. */
+/** The share of a refused window that the next one may have; of that a share again where it was refused too. */
 const lessOf = 0.75;
 
 const emergencyEpoch = "emergency-epoch";
@@ -62,18 +62,17 @@ export class Mending {
     return this.#isVague && isInVain ? undefined : this.#smaller(sent);
   }
 
-  /**
-   * Takes the status of the answer. A limit stays lowered only where that helped; an epoch that was opened for a status alone
-   * and did not help is taken back.
-   */
+  /** Takes the status of the answer. A limit stays lowered, and a mend's epoch open, only where that helped. */
   async answered(line: Line, session: Session, status: number): Promise<void> {
     const isTaken = status >= 200 && status < 300;
-    if (isTaken) line.isRefusedSmall = false;
+    if (isTaken) [line.isRefusedSmall, line.refusedInVain] = [false, 0];
     if (this.#before === undefined || isTaken) return;
     line.limit = this.#before;
     // An upstream that is away or busy has judged nothing.
-    line.isRefusedSmall = this.#isVague && status >= 400 && status < 500 && status !== 429;
-    if (line.isRefusedSmall && epochOf(session) === this.#opened) await session.undo();
+    const isJudged = status >= 400 && status < 500 && status !== 429;
+    line.isRefusedSmall = this.#isVague && isJudged;
+    if (isJudged) line.refusedInVain += 1;
+    if (epochOf(session) === this.#opened) await session.undo({ mayLeaveAgain: true });
   }
 
   /** The client's own bytes, which know nothing of the edits that were refused. */
@@ -106,7 +105,7 @@ export class Mending {
       const { state } = session.stats();
       const tokens = outcome.tally?.left ?? state.currentContextTokens;
       this.#before ??= line.limit;
-      line.limit = Math.floor(Math.min(line.limit, tokens) * lessOf);
+      line.limit = Math.floor(Math.min(line.limit, tokens) * lessOf ** (line.refusedInVain + 1));
       if (line.chain.length !== base) return undefined;
       const before = epochOf(session);
       const edited = await this.#editing.edited(line);
