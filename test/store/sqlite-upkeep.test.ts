@@ -30,11 +30,11 @@ async function finished(): Promise<string> {
 }
 
 /** A store beside which another process does something, once, before a transaction of its begins: of this number. */
-function interrupted(at: number, before: () => void): Store {
+function interrupted(at: number, before: () => void, of = "BEGIN IMMEDIATE"): Store {
   let begun = 0;
   class Interrupted extends driver! {
     override exec(sql: string): unknown {
-      if (isReady && sql === "BEGIN IMMEDIATE" && ++begun === at) before();
+      if (isReady && sql === of && ++begun === at) before();
       return super.exec(sql);
     }
   }
@@ -207,20 +207,38 @@ describe.skipIf(!driver)("a session that an older version wrote", () => {
 });
 
 describe.skipIf(!driver)("an examination that mends", () => {
-  it("changes nothing of a session that was made anew under the id of the damaged one", async () => {
+  it.each([
+    ["a line", "UPDATE messages SET line = 'half a li'"],
+    ["its state", "UPDATE sessions SET state = 'nonsense'"],
+  ])("changes nothing of a session made anew under the id of one that is damaged in %s", async (_what, damage) => {
     const lock = await sessionWith(store, 1);
     await lock.release();
-    run("UPDATE sessions SET state = 'nonsense'; UPDATE messages SET line = 'half a li'");
+    run(damage);
     await store.close();
     // The first of its transactions makes the table aside.
-    const one = interrupted(2, () => run(`${ofBeta}; UPDATE messages SET line = 'of beta'`));
+    const one = interrupted(2, () => run(`${ofBeta}; DELETE FROM messages`));
     const findings = [];
     for await (const examined of one.checkup!.examine({ mend: true })) findings.push(...examined.findings);
-    expect(findings).toContainEqual(expect.objectContaining({ problem: "state-unreadable", mended: false }));
+    expect(findings.filter(({ mended }) => mended)).toEqual([]);
     const [found] = await listAll(one, { tenant: "beta" });
-    expect(found?.state.status).toBe("processing");
+    expect(found?.state).toMatchObject({ status: "processing", startedAt: "2024-01-15T10:30:01.000Z" });
     expect(count("aside")).toBe(0);
     await one.close();
+  });
+
+  it("finds no damage in a session that goes into the trash, or is made anew, meanwhile", async () => {
+    const lock = await sessionWith(store, 40);
+    await store.finish(lock, stateOf("completed"));
+    await store.close();
+    const away = "UPDATE messages SET session_id = 'away'; UPDATE sessions SET id = 'away'";
+    for (const change of [`${away} WHERE id = '${lock.id}'`, `${ofBeta}; DELETE FROM messages`]) {
+      const one = interrupted(2, () => run(change), "BEGIN");
+      const findings = [];
+      for await (const examined of one.checkup!.examine({ mend: true })) findings.push(...examined.findings);
+      expect(findings).toEqual([]);
+      await one.close();
+      run(`UPDATE messages SET session_id = '${lock.id}'; UPDATE sessions SET id = '${lock.id}'`);
+    }
   });
 
   it("takes no session aside that a restore ended meanwhile", async () => {

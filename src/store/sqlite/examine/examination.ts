@@ -1,6 +1,6 @@
 /** The database and the session under examination, and the findings so far. */
 import type { LossCheck } from "../../shared/losses.ts";
-import type { Connection } from "../connection/driver.ts";
+import type { Connection, SqlRow } from "../connection/driver.ts";
 import type { Writer } from "../connection/writer.ts";
 import type { Finding } from "../../store.ts";
 
@@ -17,6 +17,8 @@ export interface DatabaseExamination {
 /** One session under examination. */
 export interface ExaminedSession extends DatabaseExamination {
   readonly id: string;
+  /** Its row as it was read first; undefined where there are lines alone. */
+  readonly row: SqlRow | undefined;
   readonly mend: boolean;
   readonly findings: Finding[];
   readonly check: LossCheck;

@@ -20,6 +20,9 @@ import type { DatabaseExamination, ExaminedSession } from "./examination.ts";
 import type { Examined, ExamineOptions, Finding, SessionMetadata, SessionState } from "../../store.ts";
 import { logNames } from "../../format/logs.ts";
 
+/** Looks at a session that goes and comes back meanwhile. */
+const looks = 3;
+
 /**
  * Examines every session, and last the database around them.
  *
@@ -39,31 +42,52 @@ export async function* examineDatabase(
   for (const id of idsOf(connection)) {
     if (signal?.aborted)
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
-    const row = connection.get(`SELECT ${sessionColumns}, created_at FROM sessions WHERE id = ?`, id);
-    // Erased, or put into the trash, since the sessions were listed.
-    if (!row && !hasLines(connection, id)) continue;
-    const holder = holderIn(row);
-    const isAtWork = holder !== undefined && isHeld(holder, database.now);
-    const check = checkOf(connection, id, row);
-    const examined: ExaminedSession = {
-      ...{ ...database, id, mend: mend && !isAtWork, findings: [], check, inDamage: new Set<string>() },
-    };
-    if (row?.["restoring"] === 1) {
-      await examineDraft(examined, row, isAtWork);
-      drafts.push(...examined.findings);
-      continue;
+    for (let look = 1; look <= looks; look += 1) {
+      const one = await examineSession(database, id, { mend, isReadable });
+      if (one === "moved") continue;
+      if (one && "sessionId" in one) yield one;
+      else drafts.push(...(one?.findings ?? []));
+      break;
     }
-    const logs = await examineLines(examined);
-    if (row && !hasRow(connection, id)) continue;
-    if (isReadable) examineLosses(examined);
-    await examineRow(examined, row);
-    if (holder && !isAtWork) {
-      const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;
-      find(examined, { problem: "holder-gone", severity: "notice", message });
-    }
-    yield { sessionId: id, ...logs, findings: examined.findings };
   }
   yield { records: 0, goodBytes: 0, badBytes: 0, findings: [...drafts, ...whole] };
+}
+
+/**
+ * Examines one session.
+ *
+ * @returns findings alone of what a restore left; undefined where the session is gone; `moved` where it went meanwhile, and
+ *   may be there again
+ */
+async function examineSession(
+  database: DatabaseExamination,
+  id: string,
+  { mend, isReadable }: { readonly mend: boolean; readonly isReadable: boolean },
+): Promise<Examined | { readonly findings: readonly Finding[] } | "moved" | undefined> {
+  const { connection } = database;
+  const row = connection.get(`SELECT ${sessionColumns}, created_at FROM sessions WHERE id = ?`, id);
+  // Erased, or put into the trash, since the sessions were listed.
+  if (!row && !hasLines(connection, id)) return undefined;
+  const holder = holderIn(row);
+  const isAtWork = holder !== undefined && isHeld(holder, database.now);
+  const check = checkOf(connection, id, row);
+  const examined: ExaminedSession = {
+    ...{ ...database, id, row, mend: mend && !isAtWork, findings: [], check, inDamage: new Set<string>() },
+  };
+  const { findings } = examined;
+  if (row?.["restoring"] === 1) {
+    await examineDraft(examined, row, isAtWork);
+    return { findings };
+  }
+  const logs = await examineLines(examined);
+  if (!logs) return "moved";
+  if (isReadable) examineLosses(examined);
+  await examineRow(examined, row);
+  if (holder && !isAtWork) {
+    const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;
+    find(examined, { problem: "holder-gone", severity: "notice", message });
+  }
+  return { sessionId: id, ...logs, findings };
 }
 
 /**

@@ -44,10 +44,10 @@ interface Seen {
   readonly damaged: SqlRow[];
 }
 
-/** Examines every line of every log. */
+/** Examines every line of every log; undefined where the session went meanwhile, and what was read may not be all of it. */
 export async function examineLines(
   examined: ExaminedSession,
-): Promise<Pick<Examined, "records" | "goodBytes" | "badBytes">> {
+): Promise<Pick<Examined, "records" | "goodBytes" | "badBytes"> | undefined> {
   const total = { records: 0, goodBytes: 0, badBytes: 0 };
   for (const log of logNames) {
     const { table, columns } = logTables[log];
@@ -55,7 +55,11 @@ export async function examineLines(
     const sql = `SELECT ${names} FROM ${table} WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${pageLines}`;
     const seen: Seen = { highest: 0, twice: 0, damaged: [] };
     for (let page = [] as readonly SqlRow[], after = 0; ; after = Number(page.at(-1)?.["id"])) {
-      page = examined.connection.all(sql, examined.id, after);
+      const read = (): readonly SqlRow[] | undefined =>
+        isThere(examined, log, after) ? examined.connection.all(sql, examined.id, after) : undefined;
+      const found = examined.connection.snapshot(read);
+      if (!found) return undefined;
+      page = found;
       for (const row of page) {
         const size = Buffer.byteLength(String(row["line"]));
         const fields = await examineLine(examined, log, row);
@@ -73,6 +77,16 @@ export async function examineLines(
     }
   }
   return total;
+}
+
+/** Whether a session is the one that is examined, and has the row of a line that was read; none has 0. */
+function isThere({ connection, id, row }: ExaminedSession, log: LogName, line: number): boolean {
+  const isSame = "SELECT id FROM sessions WHERE id = ? AND metadata IS ?";
+  if (row && !connection.get(isSame, id, row["metadata"] ?? null)) return false;
+  return (
+    line === 0 ||
+    connection.get(`SELECT id FROM ${logTables[log].table} WHERE id = ? AND session_id = ?`, line, id) !== undefined
+  );
 }
 
 /** A good line; what the damaged ones before it held is known now. */
