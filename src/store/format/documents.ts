@@ -6,6 +6,7 @@ import { sessionStatuses } from "../statuses.ts";
 import type { ArchiveMark, SessionMetadata, SessionState } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
+import { systemCode } from "../../disk/safe-write.ts";
 import { optional } from "./fields.ts";
 import { encodeSeal, sealField, sealIn } from "./seal.ts";
 import type { Seal } from "./seal.ts";
@@ -168,12 +169,22 @@ export function foreignState(folder: string, disk: Disk = systemDisk): JsonObjec
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in known)));
 }
 
-/** The object a file holds; undefined when the file is missing, or holds none. */
+/** Errors of a system that has nothing left to read with: they say nothing of the file. */
+const exhausted: readonly (string | undefined)[] = ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"];
+
+/**
+ * The object a file holds; undefined when the file is missing, or holds none.
+ *
+ * @throws WindrowError `store-unavailable` where the system has no file descriptor or memory left
+ */
 export function readObject(path: string, disk: Disk = systemDisk): JsonObject | undefined {
   try {
     return parseDocument(disk.readFile(path).toString("utf8"));
-  } catch {
-    return undefined;
+  } catch (error) {
+    const reason = systemCode(error);
+    if (!exhausted.includes(reason)) return undefined;
+    const message = `${path} cannot be read now: ${reason}. Let the process open more files (ulimit -n), or close sessions.`;
+    throw new WindrowError("store-unavailable", message, { path, reason }, { cause: error });
   }
 }
 
