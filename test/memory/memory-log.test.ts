@@ -9,6 +9,7 @@ import type { MemoryEntry } from "../../src/memory/log/memory-log.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
+import { inFrontOf, storeShape } from "../../src/store/shared/shape.ts";
 import type { Store } from "../../src/store/store.ts";
 import { everyRecord } from "./kit.ts";
 
@@ -75,6 +76,28 @@ describe.each([
       await log.append([fact("canary-7261"), fact(`round ${round}`)]);
     }
     expect(await textsOf(log)).toEqual(["keep", "keep too", "round 1", "round 2", "canary-7261", "round 3"]);
+  });
+
+  it("is rewritten again, and begun anew, where an erasure of its sessions was cut short", async () => {
+    const store = open();
+    const cut: Store = {
+      ...inFrontOf(store, storeShape, (_name, _method, call) => call),
+      upkeep: {
+        ...store.upkeep!,
+        erase: (scope, ids) => store.upkeep!.erase(scope, ids, () => Promise.reject(new Error("cut short"))),
+      },
+    };
+    const log = new MemoryLog(store, {}, "facts", { sleep: async () => undefined });
+    await log.append(["one", "two", "three"].map(fact));
+    const broken = new MemoryLog(cut, {}, "facts", { sleep: async () => undefined });
+    await expect(broken.rewrite((entries) => without(entries, "one"))).rejects.toThrow("cut short");
+    expect(await log.rewrite((entries) => without(entries, "two"))).toBe(1);
+    expect(await textsOf(log)).toEqual(["three"]);
+    for (const id of log.ids) await cut.upkeep!.erase({}, [id]).catch(() => undefined);
+    await log.append([fact("four")]);
+    expect(await textsOf(log)).toEqual(["four"]);
+    expect(await store.upkeep!.unerased({})).toEqual([]);
+    await store.close();
   });
 
   it("changes nothing where a rewrite keeps all", async () => {

@@ -138,6 +138,7 @@ export class MemoryLog {
    * @returns how many entries went
    */
   async rewrite(keep: (entries: AsyncIterable<MemoryEntry>) => AsyncIterable<MemoryEntry>): Promise<number> {
+    await this.#endErasures();
     if (!(await this.#place())) return 0;
     let before = 0;
     const counted = async function* (entries: AsyncIterable<MemoryEntry>): AsyncGenerator<MemoryEntry> {
@@ -238,6 +239,7 @@ export class MemoryLog {
 
   async #first(): Promise<Place & { readonly lock: Lock }> {
     const [id = ""] = this.ids;
+    await this.#endErasures();
     const lock = await this.#create(id, 0);
     return { id, generation: 0, hasRemains: false, lock };
   }
@@ -270,6 +272,18 @@ export class MemoryLog {
     } catch (error) {
       await lock.release();
       throw error;
+    }
+  }
+
+  /** Ends erasures of the log's sessions that were begun: until then their ids are not given out. */
+  async #endErasures(): Promise<void> {
+    const { upkeep } = this.#store;
+    const begun = (await upkeep?.unerased(this.#scope)) ?? [];
+    for (const id of this.ids.filter((one) => begun.includes(one))) {
+      await upkeep?.erase(this.#scope, [id]).catch((error: unknown) => {
+        // Another process has just ended it.
+        if (!isWindrowError(error, "session-not-found")) throw error;
+      });
     }
   }
 
