@@ -121,8 +121,12 @@ export interface Upkeep {
    */
   trash(scope: Scope, ids: readonly string[], time: string): Promise<void>;
 
-  /** The sessions in the trash, in no order. */
-  trashed(scope: Scope): AsyncIterable<TrashedSession>;
+  /**
+   * The sessions in the trash, in no order.
+   *
+   * @param id - the one of this id alone; the others are not looked at
+   */
+  trashed(scope: Scope, id?: string): AsyncIterable<TrashedSession>;
 
   /** Brings a session back from the trash; `session-exists` where another has its id by now. */
   untrash(scope: Scope, id: string): Promise<void>;
@@ -130,6 +134,7 @@ export interface Upkeep {
   /**
    * Takes a session out of the store without deleting anything: it is listed and read no more, and lies where a doctor
    * puts what it takes out. For a damaged one, whose backup is to take its place. `session-busy` while a process writes it.
+   * It stays its owner's, whoever has the id next.
    *
    * @returns where it lies now, relative to the store's folder, or the name of a table
    */
@@ -138,7 +143,8 @@ export interface Upkeep {
   /**
    * Removes sessions for good, from wherever the store has anything of them: the log and all beside it, the trash, what
    * a doctor put aside, the index. `session-busy` while a process writes one, `bad-option` for one that is kept; nothing
-   * is removed then. `session-not-found` where there is nothing of it. A session of another owner stays, whatever its id.
+   * is removed then. `session-not-found` where there is nothing of it. What another owner has of the id stays; what was put
+   * aside and names no owner is that of sessions without one.
    */
   erase(
     scope: Scope,

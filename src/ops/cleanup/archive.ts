@@ -1,6 +1,7 @@
 /** Archiving: what can be undone. A finished session is compressed and reads on; one in the trash is brought back. */
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Scope, Store } from "../../store/store.ts";
+import { isSessionId } from "../../store/shared/rules.ts";
 import { notInTrash } from "../../store/upkeep.ts";
 import type { SessionSize, TrashedSession } from "../../store/upkeep.ts";
 import { archivingOf } from "./archive-old.ts";
@@ -81,7 +82,8 @@ export async function liveId(store: Store, scope: Scope, name: string): Promise<
 export async function trashedNamed(store: Store, scope: Scope, name: string): Promise<TrashedSession> {
   const found: TrashedSession[] = [];
   const wanted = name.toLowerCase();
-  for await (const one of upkeepOf(store).trashed(scope)) if (one.sessionId.startsWith(wanted)) found.push(one);
+  const id = isSessionId(wanted) ? wanted : undefined;
+  for await (const one of upkeepOf(store).trashed(scope, id)) if (one.sessionId.startsWith(wanted)) found.push(one);
   const [only] = found;
   if (!only || wanted.length < 4) throw notInTrash(name);
   if (found.length === 1) return only;

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
+import { metadataFile, readObject } from "../format/documents.ts";
 import { kindFiles } from "../format/logs.ts";
 import { beingErased } from "../shared/rules.ts";
 import { archiveEnding } from "../../disk/archive/archive-disk.ts";
@@ -49,9 +50,20 @@ export function intentFile({ base }: Layout, id: string): string {
   return join(base, erasingFolder, `${id}.json`);
 }
 
-/** Refuses an id whose erasure has not ended; asked behind {@link locate}, as the file goes last. */
-export function checkNotErased(layout: Layout, id: string, disk: Disk = systemDisk): void {
-  if (disk.exists(intentFile(layout, id))) throw beingErased(id);
+/**
+ * Refuses an id whose erasure has not ended; asked behind {@link locate}, as the file goes last.
+ *
+ * @param folder - that of a session which stays where the erasure is that of another owner's. Default: there is none
+ */
+export function checkNotErased(layout: Layout, id: string, disk: Disk = systemDisk, folder?: string): void {
+  const path = intentFile(layout, id);
+  if (!disk.exists(path)) return;
+  const [noted, own] = [
+    readObject(path, disk),
+    folder === undefined ? undefined : readObject(join(folder, metadataFile), disk),
+  ];
+  const isOthers = noted && own && (noted["user"] !== own["user"] || noted["tenant"] !== own["tenant"]);
+  if (isOthers !== true) throw beingErased(id);
 }
 
 /** Whether a session is not finished and has no log yet: the logs are made last, all before anybody is told of it. */

@@ -84,6 +84,10 @@ export const migrations: readonly Migration[] = [
       LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
       AS ${literal(`SELECT ${isFree(name)}`)};`,
   },
+  {
+    about: "whose it is what was put aside; what was put there before is nobody's",
+    statements: (name) => `ALTER TABLE ${name}.aside ADD COLUMN tenant text, ADD COLUMN "user" text;`,
+  },
 ];
 
 /**

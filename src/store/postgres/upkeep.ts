@@ -12,6 +12,7 @@ import type { Scope } from "../scope.ts";
 import { inStoreToo, inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import { checkReach, nowhere, sizeInArchive } from "../shared/detach.ts";
 import type { EraseElsewhere, EraseLimits, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+import { hasAside, isOwnAside, noteAside, valuesOf } from "./aside.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { heldBy } from "../shared/remote.ts";
@@ -75,9 +76,9 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     const sql =
       `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND generation = $3 RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
       "WHERE session IN (SELECT key FROM gone) RETURNING *) " +
-      `INSERT INTO ${schema}.aside (time, source, session_id, content) SELECT $2, * FROM (` +
-      "SELECT 'record.' || log, gone.id, lines.body FROM lines, gone UNION ALL SELECT 'session.metadata', id, metadata " +
-      "FROM gone UNION ALL SELECT 'session.state', id, state FROM gone) AS one RETURNING key";
+      `INSERT INTO ${schema}.aside (time, source, session_id, content, tenant, "user") SELECT $2, one.*, tenant, "user" ` +
+      "FROM gone, LATERAL (SELECT 'record.' || log, gone.id, lines.body FROM lines UNION ALL SELECT 'session.metadata', " +
+      "gone.id, metadata UNION ALL SELECT 'session.state', gone.id, state) AS one RETURNING key";
     if ((await ask(sql, row["key"], time, fenced)).length === 0) return putAside(scope, id);
     return `table aside, time ${time}`;
   };
@@ -123,10 +124,12 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       const moved = await ask(sql, keys, time, generations);
       if (moved.length < keys.length) await this.trash(scope, ids, time);
     },
-    async *trashed(scope) {
+    async *trashed(scope, one) {
       await alive();
-      const sql = `SELECT key, id, metadata, state, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL AND NOT restoring`;
-      for (const row of await ask(sql)) {
+      const sql =
+        `SELECT key, id, metadata, state, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL AND NOT restoring` +
+        (one === undefined ? "" : " AND id = $1");
+      for (const row of await ask(sql, ...(one === undefined ? [] : [sessionId(one)]))) {
         const id = String(row["id"]);
         const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
         if (!metadata || !inScope(scope, metadata)) continue;
@@ -161,10 +164,10 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
         const { keys, isArchived } = await fenceRows(database, id, reach);
         // A hidden row says that the archive has an object, until it is gone.
         if (isArchived) owed.set(id, keys);
-        else places.set(id, await removeRows(database, id, keys));
+        else places.set(id, await removeRows(database, scope, id, keys));
       }
       const others = await elsewhere(known);
-      for (const [id, keys] of owed) places.set(id, await removeRows(database, id, keys));
+      for (const [id, keys] of owed) places.set(id, await removeRows(database, scope, id, keys));
       await ask(`DELETE FROM ${schema}.erasing WHERE session_id = ANY($1::uuid[])`, known);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },
@@ -227,7 +230,8 @@ async function mayErase(database: Database, id: string, reach: Reach): Promise<r
   const { asker, schema } = database;
   const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
   const rows = (await rowsOf(database, id)).filter((row) => isOf(scope, row));
-  if (rows.length === 0 && !(begun && isNotedOf(scope, begun))) throw notFound(id);
+  const isBegun = begun !== undefined && isNotedOf(scope, begun);
+  if (rows.length === 0 && !isBegun && !(await hasAside(database, scope, id))) throw notFound(id);
   const stored = rows.find((row) => row["trashed_at"] === null);
   // A draft that a restore left is no session; one that is being written is busy.
   if (trashAlone && stored && stored["restoring"] !== true) throw inStoreToo(id);
@@ -251,6 +255,7 @@ async function fenceRows(
 ): Promise<{ readonly keys: readonly string[]; readonly isArchived: boolean }> {
   const { asker, schema } = database;
   const rows = await mayErase(database, id, reach);
+  if (rows.length === 0) await noteAside(database, reach.scope, id);
   // By two: a row with generation 1 that is hidden would be one that a restore writes.
   const sql =
     `WITH fenced AS (UPDATE ${schema}.session s SET restoring = true, generation = s.generation + 2, holder = NULL, ` +
@@ -270,13 +275,14 @@ async function fenceRows(
 /** Removes the rows of a session that are fenced, and what was put aside of it. */
 async function removeRows(
   { asker, schema }: Database,
+  scope: Scope,
   id: string,
   keys: readonly string[],
 ): Promise<readonly ErasedPlace[]> {
   const sql =
     `WITH gone AS (DELETE FROM ${schema}.session WHERE key = ANY($2::bigint[]) AND restoring RETURNING *), ` +
     `lines AS (DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM gone) RETURNING session, octet_length(body) AS bytes), ` +
-    `put AS (DELETE FROM ${schema}.aside WHERE session_id = $1 RETURNING octet_length(content) AS bytes) ` +
+    `put AS (DELETE FROM ${schema}.aside WHERE session_id = $1 AND ${isOwnAside(3)} RETURNING octet_length(content) AS bytes) ` +
     "SELECT 'session' AS kind, 'session' AS place, count(*) AS count, coalesce(sum(octet_length(metadata) + octet_length(state)), 0) " +
     "AS bytes FROM gone WHERE trashed_at IS NULL " +
     "UNION ALL SELECT 'session', 'record', count(*), coalesce(sum(lines.bytes), 0) FROM lines JOIN gone ON gone.key = lines.session " +
@@ -286,7 +292,7 @@ async function removeRows(
     "UNION ALL SELECT 'trash', 'record', count(*), coalesce(sum(lines.bytes), 0) FROM lines JOIN gone ON gone.key = lines.session " +
     "WHERE gone.trashed_at IS NOT NULL " +
     "UNION ALL SELECT 'aside', 'aside', count(*), coalesce(sum(bytes), 0) FROM put";
-  const rows = await asker.ask(sql, [id, keys]);
+  const rows = await asker.ask(sql, [id, keys, ...valuesOf(scope)]);
   return rows.map((row) => ({
     kind: String(row["kind"]) as ErasedPlace["kind"],
     place: String(row["place"]),

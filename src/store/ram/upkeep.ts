@@ -78,11 +78,12 @@ export function ramUpkeep<S extends RamEntry>(
         sessions.delete(id);
       }
     },
-    async *trashed(scope) {
+    async *trashed(scope, one) {
       alive();
+      if (one !== undefined) sessionId(one);
       for (const [id, { session, time }] of trash) {
         const { user, createdAt } = session.metadata;
-        if (!inScope(scope, session.metadata)) continue;
+        if ((one ?? id) !== id || !inScope(scope, session.metadata)) continue;
         yield {
           sessionId: id,
           trashedAt: time,

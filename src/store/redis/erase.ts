@@ -8,6 +8,8 @@ import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
 import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../upkeep.ts";
+import { asidesIn, removeAside } from "./aside.ts";
+import type { Aside } from "./aside.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
@@ -79,7 +81,12 @@ export async function eraseSessions(
   }
   const others = ids.length > 0 ? await elsewhere(ids) : [];
   await place.durability.safe(async () => {
-    const left = await Promise.all([...notes].map(async ([id, note]) => leftOf(place, reach, id, note)));
+    const left = await Promise.all(
+      [...notes].map(async ([id, note]) => [
+        ...(await leftOf(place, reach, id, note)),
+        ...(await asidesIn(place, reach.scope, id)),
+      ]),
+    );
     return left.every((copies) => copies.length === 0);
   });
   for (const [id, { text }] of notes) await forgetName(place, place.keys.erasing, id, text);
@@ -156,7 +163,8 @@ async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note
   const name = await nameIn(place, place.keys.trash, id);
   const found = ownedBy(scope, await copiesOf(place, id), name);
   const copies = found.filter((one) => !note || !isThere(one) || isOf(note, one));
-  const owners = [...copies.map(({ hash }) => ownerIn(hash)), name, begun];
+  const asides = await asidesIn(place, scope, id);
+  const owners = [...copies.map(({ hash }) => ownerIn(hash)), name, begun, ...asides.map((aside) => aside.owner)];
   const owner = owners.find((one) => one && inScope(scope, one));
   if (!owner) throw notFound(id);
   const isSession = (one: Copy): boolean => one.kind === "session" && isThere(one) && one.hash.restoring === undefined;
@@ -206,6 +214,8 @@ async function eraseOne(
     if (error instanceof WindrowError && !isUnknownOutcome(error)) await takeBack(place, id, first, note, removed.made);
     throw error;
   }
+  // From here on no line of a session that is gone is put there.
+  for (const aside of await asidesIn(place, reach.scope, id)) await removed.removeAside(aside);
   if (first.trashed) await forgetName(place, place.keys.trash, id, first.trashed.text);
   const listed = await unlist(place, id, first.owner);
   const index = {
@@ -235,26 +245,31 @@ async function takeBack(
 class Removed {
   /** The names of the makings of those that are gone. */
   readonly made: string[] = [];
+  readonly #id: string;
   readonly #place: RedisPlace;
   readonly #own: SessionKeys;
   readonly #trash: SessionKeys;
   readonly #weights = { session: nothing, trash: nothing, aside: nothing };
 
   constructor(id: string, place: RedisPlace) {
+    this.#id = id;
     this.#place = place;
     this.#own = place.keys.of(id);
     this.#trash = place.keys.inTrash(id);
   }
 
-  /** Removes a copy where it is as it was seen; with the one in the store goes what was put aside. */
+  /** Removes a copy where it is as it was seen. */
   async remove({ kind, keys, hash }: Copy): Promise<void> {
     const all = [keys.session, ...keys.logs];
-    const aside = kind === "session" ? [keys.aside] : [];
-    const [weight, asideWeight] = [await weightOf(this.#place, all), await weightOf(this.#place, aside)];
-    if (Number(await run(this.#place, removeScript, [...all, ...aside], seenIn(hash))) < 0) return;
+    const weight = await weightOf(this.#place, all);
+    if (Number(await run(this.#place, removeScript, all, seenIn(hash))) < 0) return;
     if (Object.keys(hash).length > 0) this.made.push(hash.made ?? "");
     this.#weights[kind] = sum(this.#weights[kind], weight);
-    this.#weights.aside = sum(this.#weights.aside, asideWeight);
+  }
+
+  async removeAside(aside: Aside): Promise<void> {
+    this.#weights.aside = sum(this.#weights.aside, await weightOf(this.#place, [aside.key]));
+    await removeAside(this.#place, this.#id, aside);
   }
 
   places(): readonly ErasedPlace[] {
@@ -262,7 +277,7 @@ class Removed {
     return [
       { kind: "session", place: this.#own.session, ...session },
       { kind: "trash", place: this.#trash.session, ...trash },
-      { kind: "aside", place: this.#own.aside, ...aside },
+      { kind: "aside", place: this.#own.aside({}), ...aside },
     ];
   }
 }

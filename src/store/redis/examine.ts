@@ -12,10 +12,13 @@ import { heldBy } from "../shared/remote.ts";
 import { formatVersion } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, ExamineOptions, Finding, LogName, SessionMetadata } from "../store.ts";
+import type { Scope } from "../scope.ts";
+import { putAside } from "./aside.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { logKey, readCounters, rowsOf } from "./log.ts";
-import { asideScript, dropStagedScript, mendScript } from "./scripts.ts";
+import { ownerOf } from "./named.ts";
+import { dropStagedScript, mendScript } from "./scripts.ts";
 import { holderOf, readHash } from "./session.ts";
 import type { SessionHash } from "./session.ts";
 
@@ -29,6 +32,8 @@ interface ExaminedSession extends LinesUnderExamination {
   /** For the list `aside`: when this examination began. */
   readonly time: string;
   readonly hash: SessionHash;
+  /** Its owner, as far as that is known. */
+  readonly owner: Scope;
 }
 
 /**
@@ -123,10 +128,11 @@ async function underExamination(
   const check = new LossCheck(sealIn(fields), (await readCounters(place, keys)).pos);
   const state = decodeState(fields);
   if (state && state.llmCallCount + state.toolCallCount > 0) check.imply(1);
+  const owner = ownerOf(decodeMetadata(parseDocument(hash.metadata ?? ""), id) ?? (await salvaged(place, id, time)));
   const aside = async (log: LogName, seq: number, line: string): Promise<void> =>
-    putAside(place, id, hash, { time, log, seq, line });
+    putAsideOnce({ place, id, hash, owner }, { time, log, seq, line });
   return {
-    ...{ place, id, hash, time, mend, check, findings: [], inDamage: new Set() },
+    ...{ place, id, hash, owner, time, mend, check, findings: [], inDamage: new Set() },
     count: new StateCount(decodeMetadata(parseDocument(hash.metadata ?? ""), id)?.createdAt ?? time),
     putAside: mend ? aside : undefined,
     linesOf: (log) => rowsOf(place, logKey(keys, log)),
@@ -135,17 +141,15 @@ async function underExamination(
 }
 
 /** Puts a text aside, the same one once, unless the session was taken or erased meanwhile. */
-async function putAside(
-  place: RedisPlace,
-  id: string,
-  { generation = "", taking = "" }: SessionHash,
+async function putAsideOnce(
+  { place, id, hash, owner }: Pick<ExaminedSession, "place" | "id" | "hash" | "owner">,
   one: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const { session, aside } = place.keys.of(id);
+  const { generation = "", taking = "" } = hash;
   const text = JSON.stringify({ ...one, time: undefined });
-  const there = (await place.sender.send("LRANGE", aside, 0, -1)) as readonly string[];
+  const there = (await place.sender.send("LRANGE", place.keys.of(id).aside(owner), 0, -1)) as readonly string[];
   if (there.some((other) => JSON.stringify({ ...parseDocument(other), time: undefined }) === text)) return;
-  await run(place, asideScript, [session, aside], [generation, taking, JSON.stringify(one)]);
+  await putAside(place, id, owner, [generation, taking], JSON.stringify(one));
 }
 
 /** The documents, and the list that a session is found by. */
@@ -170,7 +174,7 @@ async function examineHash(examined: ExaminedSession): Promise<void> {
     const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
     addFinding(examined, { problem: `${name}-unreadable`, file: session, message, mended: mend });
     if (!mend) continue;
-    await putAside(place, id, hash, { time, [name]: hash[name] ?? null });
+    await putAsideOnce(examined, { time, [name]: hash[name] ?? null });
     const head = (await readCounters(place, place.keys.of(id))).pos;
     const { generation = "", taking = "" } = hash;
     await run(place, mendScript, [session, ...logs], [generation, taking, name, text, state.status, head]);

@@ -8,8 +8,10 @@ export interface SessionKeys {
   readonly session: string;
   /** A stream for each log, in their order. */
   readonly logs: readonly string[];
-  /** A list of what was taken out without deleting it. */
-  readonly aside: string;
+  /** A list of what was taken out of a session of an owner without deleting it. */
+  readonly aside: (owner: Scope) => string;
+  /** A hash whose fields name the owners of such lists; that of sessions without an owner is not among them. */
+  readonly asides: string;
 }
 
 /** The keys of a store. */
@@ -33,7 +35,8 @@ export function keysOf(prefix: string): StoreKeys {
   const of = (id: string, kind: string): SessionKeys => ({
     session: `${prefix}${kind}:{${id}}`,
     logs: logNames.map((log) => `${prefix}${kind}:{${id}}:${log}`),
-    aside: `${prefix}aside:{${id}}`,
+    aside: (owner) => [`${prefix}aside:{${id}}`, ownerName(owner)].filter(Boolean).join(":"),
+    asides: `${prefix}asides:{${id}}`,
   });
   return {
     of: (id) => of(id, "session"),
@@ -44,4 +47,9 @@ export function keysOf(prefix: string): StoreKeys {
     worker: (id) => `${prefix}worker:${id}`,
     version: `${prefix}version`,
   };
+}
+
+/** The name of an owner in the keys of a session; empty for that of sessions without one. */
+export function ownerName({ tenant, user }: Scope): string {
+  return tenant === undefined && user === undefined ? "" : JSON.stringify([tenant ?? null, user ?? null]);
 }

@@ -137,7 +137,7 @@ redis.call('HSETNX', KEYS[1], 'head', ARGV[6])
 return 1`;
 
 /**
- * KEYS: session, logs, perhaps what was put aside. ARGV: generation, taking, the mark by which it is kept, head, revision.
+ * KEYS: session, logs. ARGV: generation, taking, the mark by which it is kept, head, revision.
  * Removes a session; answers how many keys there were, or -1 where a process took it, wrote it or marked it meanwhile.
  */
 export const removeScript = `
@@ -181,13 +181,14 @@ redis.call('HSET', KEYS[1], 'taking', ARGV[3])
 return redis.call('HGET', KEYS[1], 'generation')`;
 
 /**
- * KEYS: session, aside. ARGV: generation, taking, text. Puts a text aside, unless it is the last there; answers 0 where
- * the session is another by now.
+ * KEYS: session, aside, the owners of such lists. ARGV: generation, taking, text, the name of the owner or "". Puts a text aside,
+ * unless it is the last there; answers 0 where the session is another by now.
  */
 export const asideScript = `
 local s = redis.call('HMGET', KEYS[1], 'generation', 'taking')
 if (s[1] or '') ~= ARGV[1] or (s[2] or '') ~= ARGV[2] then return 0 end
 if redis.call('LINDEX', KEYS[2], -1) ~= ARGV[3] then redis.call('RPUSH', KEYS[2], ARGV[3]) end
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[3], ARGV[4], '') end
 return 1`;
 
 /**

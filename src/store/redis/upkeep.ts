@@ -11,6 +11,7 @@ import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { KeepMark, Upkeep } from "../upkeep.ts";
+import { putAside as putAsideOf } from "./aside.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { eraseSessions, seenIn, unerasedIn, weightOf } from "./erase.ts";
@@ -18,7 +19,7 @@ import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
 import { allIn, forgetName, isBeingErased, nameIn, ownerOf, setName } from "./named.ts";
 import type { NameRead } from "./named.ts";
-import { asideScript, markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
+import { markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
 import { dropDraft } from "./transfer.ts";
 import { heldBy } from "../shared/remote.ts";
 import { findRow, hashAnywhere, holderOf, readHash } from "./session.ts";
@@ -52,6 +53,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     if (!metadata || !inScope(scope, metadata)) throw notFound(id);
     const owner = heldBy(await holderOf(place, hash));
     if (owner) throw busy(owner);
+    const whose = ownerOf(metadata);
     const time = timestamp(clock);
     // From here on no line is added but by who takes it anew.
     const raise = randomUUID();
@@ -60,7 +62,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     if (generation === null) return putAside(scope, id);
     const put = async (one: JsonObject): Promise<boolean> => {
       const text = JSON.stringify({ time, ...one });
-      return Number(await run(place, asideScript, [own.session, own.aside], [generation, raise, text])) === 1;
+      return putAsideOf(place, id, whose, [generation, raise], text);
     };
     const texts = await readHash(place, own.session);
     if (!(await put({ metadata: texts.metadata ?? null, state: texts.state ?? null }))) return putAside(scope, id);
@@ -72,7 +74,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     const seen = seenIn({ ...texts, generation, taking: raise });
     const removed = await run(place, removeScript, [own.session, ...own.logs], seen);
     if (Number(removed) < 0) return putAside(scope, id);
-    return `list ${own.aside}, time ${time}`;
+    return `list ${own.aside(whose)}, time ${time}`;
   };
   /** Marks a session as it was looked at, or takes its mark away with an empty text; false where it has to be looked at again. */
   const mark = async ({ id, hash }: SessionRow, text: string): Promise<boolean> => {
@@ -143,9 +145,11 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         }
       }
     },
-    async *trashed(scope) {
+    async *trashed(scope, one) {
       await alive();
-      for (const [id, known] of await allIn(place, keys.trash)) {
+      const name = one === undefined ? undefined : await nameIn(place, keys.trash, sessionId(one));
+      const names = one === undefined ? await allIn(place, keys.trash) : name ? [[one, name] as const] : [];
+      for (const [id, known] of names) {
         if (!inScope(scope, known)) continue;
         const row = await findRow(place, keys.inTrash(id).session, id);
         if (!row) continue;

@@ -9,6 +9,7 @@ import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
 import type { EraseLimits, ErasedPlace } from "../upkeep.ts";
+import { asideOwner, removeAside } from "./aside.ts";
 import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
 import { trashRow } from "./erasing.ts";
@@ -35,6 +36,7 @@ export function scopeOf(row: SqlRow): Scope {
 /** A session that may be erased, and which rows of its id are its owner's. */
 interface Erasable {
   readonly id: string;
+  readonly scope: Scope;
   readonly owner: Scope;
   readonly store: boolean;
   readonly trash: boolean;
@@ -53,9 +55,11 @@ export function mayErase(
   const trashed = trashRow(connection, id);
   const old = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
   const isMeant = (one: Scope | undefined): boolean => !one || inScope(scope, one);
-  const owner = [row?.metadata, old, begun && scopeOf(begun)].find((one) => one && inScope(scope, one));
+  const aside = asideOwner(connection, scope, id);
+  const owners = [row?.metadata, old, begun && scopeOf(begun), aside && scopeOf(aside)];
+  const owner = owners.find((one) => one && inScope(scope, one));
   if (!owner) throw notFound(id);
-  const meant = { id, owner, store: isMeant(row?.metadata), trash: isMeant(old) };
+  const meant = { id, scope, owner, store: isMeant(row?.metadata), trash: isMeant(old) };
   if (!meant.store) return meant;
   if (trashAlone && row && !row.restoring) throw inStoreToo(id);
   // What was kept when an erasure began went with it: this mark is a newer session's.
@@ -71,25 +75,14 @@ export function noteErasing(connection: Connection, id: string, { tenant, user }
 }
 
 /** Removes the rows that may be erased, and what was put aside. */
-export function removeRows(
-  connection: Connection,
-  { id, store, trash }: Erasable,
-  hasAside: boolean,
-): readonly ErasedPlace[] {
+export function removeRows(connection: Connection, { id, scope, store, trash }: Erasable): readonly ErasedPlace[] {
   const places: ErasedPlace[] = store ? removeStored(connection, id) : [];
   if (trash) {
     places.push({ kind: "trash", place: "trash", ...linesOf(connection, "trash_lines", id) });
     connection.run("DELETE FROM trash_lines WHERE session_id = ?", id);
     connection.run("DELETE FROM trash WHERE session_id = ?", id);
   }
-  if (hasAside) {
-    const sql = "SELECT count(*) AS n, sum(length(CAST(content AS BLOB))) AS bytes FROM aside WHERE session_id = ?";
-    const row = connection.get(sql, id);
-    const size = { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
-    places.push({ kind: "aside", place: "aside", ...size });
-    connection.run("DELETE FROM aside WHERE session_id = ?", id);
-  }
-  return places;
+  return [...places, ...removeAside(connection, scope, id)];
 }
 
 function removeStored(connection: Connection, id: string): ErasedPlace[] {

@@ -15,7 +15,7 @@ import type { Holder } from "../shared/holder.ts";
 import { busy } from "../shared/unlock.ts";
 import { inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
-import { asideSchema, moveAside } from "./aside.ts";
+import { makeAside, moveAside } from "./aside.ts";
 import { linesOf, mayErase, noteErasing, removeRows, scopeOf, wipe } from "./erase.ts";
 import { freeId, hasTable, trashRow } from "./erasing.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
@@ -123,10 +123,14 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
         for (const id of known) moveToTrash(connection, find(scope, id), time);
       });
     },
-    async *trashed(scope) {
+    async *trashed(scope, one) {
       alive();
       if (!has("trash")) return;
-      for (const row of connection.all("SELECT * FROM trash")) {
+      const rows =
+        one === undefined
+          ? connection.all("SELECT * FROM trash")
+          : connection.all("SELECT * FROM trash WHERE session_id = ?", sessionId(one));
+      for (const row of rows) {
         const id = String(row["session_id"]);
         const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
         if (!metadata || !inScope(scope, metadata)) continue;
@@ -154,7 +158,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
         if (!row || !inScope(scope, scopeOf(row))) throw notFound(id);
         const holder = parseDocument(String(row["holder"])) as unknown as Holder | undefined;
         if (holder && isHeld(holder, clock.now())) throw busy(ownerOf(holder));
-        connection.exec(asideSchema);
+        makeAside(connection);
         moveAside(connection, id, time);
         return `table aside, time ${time}`;
       });
@@ -166,7 +170,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       const places = await change(() => {
         const found = known.map((id) => mayErase(database, scope, id, markOf(id) !== undefined, limits));
         for (const { id, owner } of found) noteErasing(connection, id, owner);
-        return new Map(found.map((one) => [one.id, removeRows(connection, one, has("aside"))]));
+        return new Map(found.map((one) => [one.id, removeRows(connection, one)]));
       });
       const others = [...(await elsewhere(known)), wipe(database)];
       await change(() => {

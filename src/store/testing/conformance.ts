@@ -2,6 +2,7 @@
  * The contract of a store as runnable cases, for Windrow's own stores and for anybody's: implement `Store`, run these,
  * done. The cases use `node:assert` only; each gets a fixture of its own, which is closed whatever happens.
  */
+import { asideCases } from "./aside.ts";
 import type { ConformanceCase } from "../../conformance.ts";
 import type { StoreFixture } from "./kit.ts";
 import { anewCases } from "./anew.ts";
@@ -29,7 +30,10 @@ export function storeConformance(
   capabilities: StoreCapabilities,
   open: () => Promise<StoreFixture>,
 ): readonly ConformanceCase[] {
-  return [...lifeCases, ...logCases, ...holdingCases, ...anewCases, ...transferCases, ...upkeepCases, ...trashCases]
+  return [
+    ...[...lifeCases, ...logCases, ...holdingCases, ...anewCases],
+    ...[...transferCases, ...upkeepCases, ...trashCases, ...asideCases],
+  ]
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
       group: one.group,

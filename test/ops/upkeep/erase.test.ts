@@ -143,8 +143,8 @@ describe("erase", () => {
     const aside = join(place.folder, "aside", "20260101T000000000Z", "completed");
     await mkdir(aside, { recursive: true });
     await rename(join(place.folder, "completed", id), join(aside, id));
-    await expect(erase(store, [id], { scope: { user: "ann" } })).rejects.toMatchObject({ code: "session-not-found" });
-    await erase(store, [id], { index });
+    await expect(erase(store, [id], { scope: { user: "bob" } })).rejects.toMatchObject({ code: "session-not-found" });
+    await erase(store, [id], { scope: { user: "ann" }, index });
     expect(await grep(place.folder, canary)).toEqual([]);
   });
 

@@ -18,10 +18,15 @@ import { replaceFile } from "../../../disk/safe-write.ts";
 import { readRecords } from "../log/reader.ts";
 import { stateOf } from "../session/state.ts";
 
-/** Examines metadata.json and state.json of a session. */
-export async function examineDocuments(examination: Examination): Promise<void> {
+/**
+ * Examines metadata.json and state.json of a session.
+ *
+ * @returns the metadata, as far as it can be read
+ */
+export async function examineDocuments(examination: Examination): Promise<SessionMetadata> {
   const metadata = await examineMetadata(examination);
   await examineState(examination, metadata);
+  return metadata;
 }
 
 async function examineMetadata(examination: Examination): Promise<SessionMetadata> {

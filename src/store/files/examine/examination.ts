@@ -1,13 +1,18 @@
 /** The session under examination: its place, its findings, and the folder for what is taken out. */
+import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
-import type { Finding } from "../../store.ts";
+import { page } from "../../format/documents.ts";
+import type { Finding, Scope } from "../../store.ts";
 import type { Layout, Place } from "../layout.ts";
-import { makeFolder, syncFolder } from "../../../disk/safe-write.ts";
+import { makeFolder, replaceFile, syncFolder } from "../../../disk/safe-write.ts";
 
 /** Folder under the base folder in which lies what was taken out. */
 export const asideFolder = "aside";
+
+/** The file there that says whose it is, where parts of a session were taken out. */
+export const asideFile = "aside.json";
 
 /** A session that is being examined, and the findings so far. */
 export interface Examination {
@@ -41,4 +46,12 @@ export async function moveAside(
   await syncFolder(dirname(target));
   await syncFolder(dirname(path));
   return relative(layout.base, target);
+}
+
+/** Notes whose it is what an examination took out of a session that stays. */
+export async function noteAside({ layout, stamp, place }: Examination, { user, tenant }: Scope): Promise<void> {
+  const target = join(layout.base, asideFolder, stamp, relative(layout.base, place.folder));
+  if (!existsSync(target)) return;
+  const owner = { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
+  await replaceFile(join(target, asideFile), page(owner), true);
 }

@@ -12,7 +12,7 @@ import { timestamp } from "../../shared/clock.ts";
 import { isFinal, isSessionId } from "../../shared/rules.ts";
 import type { Examined, ExamineOptions, Finding } from "../../store.ts";
 import { readState } from "../../format/documents.ts";
-import { find, moveAside } from "./examination.ts";
+import { find, moveAside, noteAside } from "./examination.ts";
 import type { Examination } from "./examination.ts";
 import { examineDocuments } from "./documents.ts";
 import { examineIndex } from "./index-lines.ts";
@@ -155,7 +155,8 @@ async function examineSession(common: Common, id: string): Promise<Examined | un
   try {
     for (const other of places) if (other !== place) await examineTwin(examination, other);
     await examineEntries(examination);
-    await examineDocuments(examination);
+    const metadata = await examineDocuments(examination);
+    if (examination.mend) await noteAside(examination, metadata);
     // The records of an archived session are the archive's; logs beside its note are a cut-short move's.
     const isArchived = noteIn(place.folder).mark !== undefined;
     const none = { records: 0, goodBytes: 0, badBytes: 0 };

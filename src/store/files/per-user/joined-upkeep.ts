@@ -1,61 +1,97 @@
-/** The upkeep of several stores as one. */
-import { notFound, sessionId } from "../../shared/rules.ts";
+/** The upkeep of several stores of files as one. */
+import { join } from "node:path";
+import { systemDisk } from "../../../disk/disk.ts";
+import { alreadyExists, inScope, notFound, sessionId } from "../../shared/rules.ts";
 import type { Scope } from "../../scope.ts";
+import { nowhere } from "../../shared/detach.ts";
 import { inFrontOf, storeShape } from "../../shared/shape.ts";
 import type { Call } from "../../shared/shape.ts";
-import type { Upkeep } from "../../upkeep.ts";
+import { inTrash, notInTrash } from "../../upkeep.ts";
+import type { Erased, Upkeep } from "../../upkeep.ts";
+import { layoutOf, locate } from "../layout.ts";
+import type { Layout } from "../layout.ts";
+import { erasableIn } from "../upkeep/erase.ts";
+import { trashedMetadata, trashFolder } from "../upkeep/trash.ts";
+
+/** A store of files, and its upkeep. */
+interface Part {
+  readonly layout: Layout;
+  readonly upkeep: Upkeep;
+}
 
 /**
- * The upkeep of several stores as one: each call goes to the store that has the session.
+ * The upkeep of several stores of files as one: each call goes to the stores that have something of the session.
  *
- * @param first - a store that is always there, and can do what the others can
+ * @param first - that of a store which is always there, and can do what the others can
+ * @param folders - the folders of the stores
  */
-export function joinedUpkeep(first: Upkeep, stores: () => readonly Upkeep[]): Upkeep {
-  const having = async (scope: Scope, id: string): Promise<Upkeep> => {
+export function joinedUpkeep(
+  first: Upkeep,
+  folders: () => readonly string[],
+  upkeepOf: (folder: string) => Upkeep,
+): Upkeep {
+  const parts = (): readonly Part[] =>
+    folders().map((folder) => ({ layout: layoutOf(folder), upkeep: upkeepOf(folder) }));
+  /** The store that has the session; its own check says whether the scope sees it. */
+  const having = (id: string): Upkeep => {
     sessionId(id);
-    for (const upkeep of stores()) if (await has(upkeep, scope, id)) return upkeep;
-    throw notFound(id);
+    const part = parts().find(({ layout }) => locate(layout, id));
+    if (!part) throw notFound(id);
+    return part.upkeep;
   };
-  const sorted = async (scope: Scope, ids: readonly string[]): Promise<ReadonlyMap<Upkeep, readonly string[]>> => {
-    const parts = new Map<Upkeep, readonly string[]>();
-    for (const id of ids) {
-      const upkeep = await having(scope, id);
-      parts.set(upkeep, [...(parts.get(upkeep) ?? []), id]);
-    }
-    return parts;
-  };
-  const { upkeep: shape } = storeShape;
-  const each = inFrontOf(first, shape.methods, (name) => async (...given) => {
-    const [scope, id] = given as [Scope, string];
-    const upkeep = await having(scope, id);
+  const trashOf = ({ layout }: Part, id: string): string => join(layout.base, trashFolder, id);
+  const each = inFrontOf(first, storeShape.upkeep.methods, (name) => async (...given) => {
+    const [, id] = given as [Scope, string];
+    const upkeep = having(id);
     return Reflect.apply(Reflect.get(upkeep, name) as Call, upkeep, given);
   });
   return {
     ...each,
     async trash(scope, ids, time) {
-      for (const [upkeep, own] of await sorted(scope, ids)) await upkeep.trash(scope, own, time);
+      const own = new Map<Upkeep, string[]>();
+      for (const id of ids) {
+        const upkeep = having(id);
+        own.set(upkeep, [...(own.get(upkeep) ?? []), id]);
+        await upkeep.kept(scope, id);
+        if (parts().some((part) => systemDisk.exists(trashOf(part, id)))) throw inTrash(id);
+      }
+      for (const [upkeep, some] of own) await upkeep.trash(scope, some, time);
     },
-    async *trashed(scope) {
-      for (const upkeep of stores()) yield* upkeep.trashed(scope);
+    async *trashed(scope, id) {
+      for (const { upkeep } of parts()) yield* upkeep.trashed(scope, id);
     },
-    async erase(scope, ids, ...how) {
-      const erased = [];
-      for (const [upkeep, own] of await sorted(scope, ids)) erased.push(...(await upkeep.erase(scope, own, ...how)));
-      return erased;
+    async untrash(scope, id) {
+      sessionId(id);
+      const all = parts();
+      const part = all.find(({ layout }) => {
+        const metadata = trashedMetadata(layout, id, systemDisk);
+        return metadata && inScope(scope, metadata);
+      });
+      if (!part) throw notInTrash(id);
+      if (all.some(({ layout }) => locate(layout, id))) throw alreadyExists(id);
+      await part.upkeep.untrash(scope, id);
+    },
+    async erase(scope, ids, elsewhere = nowhere, limits = {}) {
+      const known = [...new Set(ids.map(sessionId))];
+      // All are looked at before the first is removed.
+      const found: [Upkeep, readonly string[]][] = [];
+      for (const { layout, upkeep } of parts()) {
+        found.push([upkeep, await erasableIn(layout, { scope, elsewhere, ...limits }, known, systemDisk)]);
+      }
+      const missing = known.find((id) => !found.some(([, some]) => some.includes(id)));
+      if (missing !== undefined) throw notFound(missing);
+      const erased = new Map<string, Erased>();
+      for (const [upkeep, some] of found) {
+        for (const one of await upkeep.erase(scope, some, elsewhere, limits)) {
+          const places = [...(erased.get(one.sessionId)?.places ?? []), ...one.places];
+          erased.set(one.sessionId, { ...one, places });
+        }
+      }
+      return known.map((id) => erased.get(id)!);
     },
     async unerased(scope, ...how) {
-      return (await Promise.all(stores().map((upkeep) => upkeep.unerased(scope, ...how)))).flat();
+      const ids = await Promise.all(parts().map(({ upkeep }) => upkeep.unerased(scope, ...how)));
+      return [...new Set(ids.flat())];
     },
   };
-}
-
-/** Whether a store has a session, in the trash too, or half erased. */
-async function has(upkeep: Upkeep, scope: Scope, id: string): Promise<boolean> {
-  try {
-    await upkeep.kept(scope, id);
-    return true;
-  } catch {
-    for await (const { sessionId } of upkeep.trashed(scope)) if (sessionId === id) return true;
-    return (await upkeep.unerased(scope, true)).includes(id);
-  }
 }

@@ -91,7 +91,8 @@ class UserFolders implements Store {
     const { name, capabilities, upkeep } = this.#at(base);
     this.name = name;
     this.capabilities = capabilities;
-    this.upkeep = joinedUpkeep(upkeep!, () => this.#folders().map((folder) => this.#at(folder).upkeep!));
+    const upkeepOf = (folder: string): Upkeep => this.#at(folder).upkeep!;
+    this.upkeep = joinedUpkeep(upkeep!, () => this.#folders(), upkeepOf);
   }
 
   async create(...[scope, session]: Parameters<Store["create"]>): Promise<Lock> {

@@ -14,7 +14,7 @@ import type { Layout, Place } from "../layout.ts";
  * @throws WindrowError `session-busy`; as {@link lockError} gives it
  */
 export async function lockPlace(layout: Layout, place: Place, tools: LockTools, leases: Leases): Promise<SessionLock> {
-  const checkIsLeft = (): void => checkNotErased(layout, place.id, tools.disk);
+  const checkIsLeft = (): void => checkNotErased(layout, place.id, tools.disk, place.folder);
   checkIsLeft();
   let lock: SessionLock | undefined;
   try {

@@ -11,22 +11,22 @@ import type { Erased, EraseElsewhere, ErasedPlace, EraseLimits } from "../../upk
 import { keepFile, sizeOfFolder } from "./compress.ts";
 import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
-import { page, readMetadata, readObject } from "../../format/documents.ts";
+import { page, readObject } from "../../format/documents.ts";
 import { asideFolder } from "../examine/examination.ts";
-import { erasingFolder, intentFile, locate } from "../layout.ts";
+import { erasingFolder, intentFile } from "../layout.ts";
 import { checkNotArchived } from "../log/open-log.ts";
 import { lockFile } from "../../lock/owner-record.ts";
 import { blobsFolder } from "../../format/blobs.ts";
 import { makeFolder, replaceFile, syncFolder, systemCode } from "../../../disk/safe-write.ts";
-import type { Layout, Place } from "../layout.ts";
+import type { Layout } from "../layout.ts";
 import { busy, holderOf } from "../../lock/lock.ts";
 import { Leases, acquire } from "../../lock/steal.ts";
-import { dropFromIndex, namesIn, trashedMetadata, trashFolder } from "./trash.ts";
-
-const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+import { copiesIn, erasedPrefix } from "./copies.ts";
+import type { Copy } from "./copies.ts";
+import { dropFromIndex, namesIn, trashFolder } from "./trash.ts";
 
 /** The owner whose sessions are erased, and the limits of the erasure. */
-interface Reach extends EraseLimits {
+export interface Reach extends EraseLimits {
   readonly scope: Scope;
   readonly elsewhere: EraseElsewhere;
 }
@@ -39,7 +39,7 @@ export async function eraseFolders(
   { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
 ): Promise<readonly Erased[]> {
   const { elsewhere } = reach;
-  const found = await pathsOf(layout, disk);
+  const found = await copiesIn(layout, ids, disk);
   const meant = new Map(ids.map((id) => [id, mayErase(layout, reach, id, found.get(id) ?? [], disk)]));
   const leases = new Leases(clock);
   const erased = new Map<string, ErasedPlace[]>();
@@ -90,8 +90,35 @@ export async function unerasedIn(
 
 /** A session that may be erased, and its paths. */
 interface Erasable {
-  readonly owner: Owner;
+  readonly owner: Scope;
   readonly paths: readonly string[];
+}
+
+/**
+ * The ids of which a store has something that may be erased. Nothing is changed.
+ *
+ * @throws WindrowError as {@link eraseFolders}, but for an id of which there is nothing
+ */
+export async function erasableIn(
+  layout: Layout,
+  reach: Reach,
+  ids: readonly string[],
+  disk: Disk,
+): Promise<readonly string[]> {
+  const found = await copiesIn(layout, ids, disk);
+  return ids.filter((id) => {
+    const copies = found.get(id) ?? [];
+    if (!meantOwner(reach, copies, intentOf(layout, id, disk))) return false;
+    mayErase(layout, reach, id, copies, disk);
+    return true;
+  });
+}
+
+/** The owner within the scope whose copies, or whose erasure that was begun, an id means; undefined where there is none. */
+function meantOwner({ scope }: Reach, copies: readonly Copy[], intent: Scope | undefined): Scope | undefined {
+  const owners = [...copies.map(({ owner }) => owner), intent].filter((one) => one !== undefined);
+  if (owners.length === 0 && copies.length > 0) owners.push({});
+  return owners.find((one) => inScope(scope, one));
 }
 
 /**
@@ -99,48 +126,23 @@ interface Erasable {
  *
  * @returns its paths, without those of another owner's session of the same id
  */
-function mayErase(layout: Layout, reach: Reach, id: string, found: readonly string[], disk: Disk): Erasable {
+function mayErase(layout: Layout, reach: Reach, id: string, found: readonly Copy[], disk: Disk): Erasable {
   const { scope, elsewhere, trashAlone = false } = reach;
   const intent = intentOf(layout, id, disk);
-  const place = locate(layout, id, disk);
-  const inStore = place && storedOwner(place, disk);
-  const inTrash = trashedMetadata(layout, id, disk);
-  const owners = [inStore, inTrash, intent].filter((one) => one !== undefined);
-  if (owners.length === 0 && found.length > 0) owners.push({});
-  const owner = owners.find((one) => inScope(scope, one));
+  const owner = meantOwner(reach, found, intent);
   if (!owner) throw notFound(id);
-  const isMeant = (one: Owner | undefined): boolean => !one || inScope(scope, one);
-  if (place && isMeant(inStore)) {
-    if (trashAlone) throw inStoreToo(id);
-    if (!intent && disk.exists(join(place.folder, keepFile))) throw isKept(id);
-  }
-  const paths = found.filter((path) => {
-    if (path === join(layout.base, trashFolder, id)) return isMeant(inTrash);
-    return path !== join(layout.running, id) && path !== join(layout.completed, id) ? true : isMeant(inStore);
-  });
-  for (const path of paths) {
+  const copies = found.filter((one) => !one.owner || inScope(scope, one.owner));
+  for (const { path, kind } of copies) {
+    if (kind === "session" && trashAlone) throw inStoreToo(id);
+    if (kind === "session" && !intent && disk.exists(join(path, keepFile))) throw isKept(id);
     const isWritten = dirname(path) === layout.running && disk.exists(join(path, lockFile));
     if (isWritten && holderOf(path, disk).state === "held") throw busy(path, disk);
     if (elsewhere.reachesArchive !== true) checkNotArchived({ id, folder: path }, disk);
   }
-  return { owner, paths };
+  return { owner, paths: copies.map(({ path }) => path) };
 }
 
-interface Owner {
-  readonly user?: string;
-  readonly tenant?: string;
-}
-
-/** The owner of a session in the folders; nobody where its metadata cannot be read. */
-function storedOwner({ id, folder }: Place, disk: Disk): Owner {
-  try {
-    return readMetadata(folder, id, disk);
-  } catch {
-    return {};
-  }
-}
-
-interface Intent extends Owner {
+interface Intent extends Scope {
   /** Whether its objects are to go from an archive, too. */
   readonly isOwed?: boolean;
 }
@@ -156,7 +158,7 @@ function intentOf(layout: Layout, id: string, disk: Disk): Intent | undefined {
 async function writeIntent(
   layout: Layout,
   id: string,
-  whose: Owner,
+  whose: Scope,
   elsewhere: EraseElsewhere,
   disk: Disk,
 ): Promise<void> {
@@ -171,25 +173,10 @@ async function writeIntent(
   await replaceFile(intentFile(layout, id), page(fields), true, disk);
 }
 
-/** Every folder and file whose name is that of a session, or was made of it, by session. */
-async function pathsOf(layout: Layout, disk: Disk): Promise<ReadonlyMap<string, readonly string[]>> {
-  const folders = [layout.running, layout.completed, join(layout.base, trashFolder)];
-  for (const stamp of await namesIn(join(layout.base, asideFolder), disk)) {
-    for (const name of ["running", "completed"]) folders.push(join(layout.base, asideFolder, stamp, name));
-  }
-  const found = new Map<string, string[]>();
-  for (const folder of folders) {
-    for (const name of await namesIn(folder, disk)) {
-      const id = uuid.exec(name)?.[0];
-      if (id !== undefined) found.set(id, [...(found.get(id) ?? []), join(folder, name)]);
-    }
-  }
-  return found;
-}
-
 /** Removes one folder: readers lose sight of it at once, whole. */
 async function removeFrom(layout: Layout, id: string, path: string, disk: Disk): Promise<readonly ErasedPlace[]> {
-  const hidden = basename(path).startsWith(".erased-") ? path : join(dirname(path), `.erased-${id}-${basename(path)}`);
+  const name = basename(path);
+  const hidden = name.startsWith(erasedPrefix) ? path : join(dirname(path), `${erasedPrefix}${id}-${name}`);
   const kind = kindOf(relative(layout.base, path));
   if (hidden !== path) {
     await disk.removeTree(hidden);

@@ -45,10 +45,15 @@ export async function moveFromTrash(layout: Layout, scope: Scope, id: string, di
   remove(join(target, trashedFile), disk);
 }
 
-/** The sessions of a scope that lie in the trash. */
-export async function* trashedIn(layout: Layout, scope: Scope, disk: Disk): AsyncGenerator<TrashedSession> {
+/** The sessions of a scope that lie in the trash, or the one of an id. */
+export async function* trashedIn(
+  layout: Layout,
+  scope: Scope,
+  id: string | undefined,
+  disk: Disk,
+): AsyncGenerator<TrashedSession> {
   const trash = join(layout.base, trashFolder);
-  for (const sessionId of await namesIn(trash, disk)) {
+  for (const sessionId of id === undefined ? await namesIn(trash, disk) : [id]) {
     const metadata = isSessionId(sessionId) ? trashedMetadata(layout, sessionId, disk) : undefined;
     if (!metadata || !inScope(scope, metadata)) continue;
     const folder = join(trash, sessionId);

@@ -105,7 +105,7 @@ export function filesUpkeep(
     async keep(scope, id, { keptAt, ...why }) {
       const { folder } = find(scope, id);
       const write = (): Promise<void> => {
-        checkNotErased(layout, id, disk);
+        checkNotErased(layout, id, disk, folder);
         return replaceFile(join(folder, keepFile), page(maskJson(mask, { kept_at: keptAt, ...why })), true, disk);
       };
       await change(write);
@@ -139,9 +139,9 @@ export function filesUpkeep(
           await dropFromIndex(layout, moved, disk);
         }
       }),
-    async *trashed(scope) {
+    async *trashed(scope, id) {
       alive();
-      yield* trashedIn(layout, scope, disk);
+      yield* trashedIn(layout, scope, id === undefined ? undefined : sessionId(id), disk);
     },
     untrash: (scope, id) => change(() => moveFromTrash(layout, scope, sessionId(id), disk)),
     putAside: (scope, id) => change(() => putAside(layout, scope, sessionId(id), { clock, disk })),

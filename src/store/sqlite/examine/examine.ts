@@ -11,7 +11,7 @@ import { isHeld } from "../../shared/holder.ts";
 import type { Holder } from "../../shared/holder.ts";
 import { formatVersion } from "../../shared/rules.ts";
 import { initialState } from "../../format/documents.ts";
-import { asideSchema, moveAside, putAside } from "../aside.ts";
+import { makeAside, moveAside, putAside } from "../aside.ts";
 import { insertSession, logTables, sessionColumns } from "../tables.ts";
 import type { Connection, SqlRow, SqlValue } from "../connection/driver.ts";
 import { checkOf, examineLines, examineLosses } from "./lines.ts";
@@ -34,7 +34,7 @@ export async function* examineDatabase(
   signal?: AbortSignal,
 ): AsyncGenerator<Examined> {
   const { connection } = database;
-  if (mend) await database.writer.commit(false, () => connection.exec(asideSchema));
+  if (mend) await database.writer.commit(false, () => makeAside(connection));
   // First: lines are found by the indexes, and what a broken one hides is not missing.
   const whole = await examineWhole(database, mend);
   const isReadable = whole.every(({ mended }) => mended);

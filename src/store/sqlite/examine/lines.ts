@@ -157,7 +157,7 @@ async function findDamaged(
   const where = { problem: "damaged", file: table, offset: rowId, length: Buffer.byteLength(line) };
   const known = hasAside(connection) && connection.get(isAside, table, rowId, id) !== undefined;
   if (mend && !known) {
-    const sql = `${putAsideFrom} SELECT ?, '${table}', id, session_id, line FROM ${table} WHERE ${isLine}`;
+    const sql = putAsideFrom(`?, '${table}', id, session_id, line`, `${table} WHERE ${isLine}`);
     await examined.writer.commit(false, () => connection.run(sql, time, ...lineOf(examined, row)));
   }
   const keptAs = mend || known ? { keptAs: "aside" } : {};
