@@ -378,6 +378,13 @@ export interface StoreDetaching {
   detach(scope: Scope, id: string, mark: ArchiveMark, writings: number): Promise<void>;
 
   /**
+   * Gives up a detaching that was refused: from now on none with this number succeeds.
+   *
+   * @returns whether no session of this id names the object, in the trash either; nobody will name it then
+   */
+  forgo(scope: Scope, id: string, key: string, writings: number): Promise<boolean>;
+
+  /**
    * Writes the records back as they were, and takes the note away. Until all of it is there the session is archived.
    *
    * @param mark - the note by which the records were found; a session whose note is another by now has newer records

@@ -1,5 +1,5 @@
 /** Letting go of the records of a session in Postgres while an archive holds them, and taking them back. */
-import { archivedField, encodeMark, page, parseDocument } from "../format/documents.ts";
+import { archivedField, decodeState, encodeMark, page, parseDocument } from "../format/documents.ts";
 import { heldBy } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
 import { busy } from "../shared/unlock.ts";
@@ -48,6 +48,14 @@ export function postgresDetaching({ database, heart, find, newHolder }: Postgres
         `key = $1 AND generation = $2 AND trashed_at IS NULL AND kept IS NULL AND ${database.atVersion} RETURNING key), ` +
         `gone AS (DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM row)) SELECT key FROM row`;
       if ((await asker.ask(sql, [row.key, writings, state])).length === 0) throw resumedMeanwhile(id);
+    },
+    async forgo(scope, id, key, writings) {
+      const pass =
+        `UPDATE ${schema}.session SET generation = generation + 1 WHERE id = $1 AND generation = $2 AND holder IS NULL AND ` +
+        'NOT restoring AND tenant IS NOT DISTINCT FROM $3::text AND ($4::text IS NULL OR "user" = $4)';
+      await asker.ask(pass, [id, writings, scope.tenant ?? null, scope.user ?? null]);
+      const rows = await asker.ask(`SELECT state FROM ${schema}.session WHERE id = $1`, [id]);
+      return rows.every(({ state }) => decodeState(parseDocument(String(state)))?.archived?.key !== key);
     },
     async attach(scope, dump, { key }, signal) {
       const row = await find(scope, dump.id);

@@ -150,6 +150,7 @@ export const storeShape = {
     methods: {
       writings: { ...ofOne, action: "read" },
       detach: { ...ofOne, action: "write", changes: true },
+      forgo: { ...ofOne, action: "write", changes: true },
       attach: {
         is: "call",
         of: "scope",

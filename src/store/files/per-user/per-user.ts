@@ -78,6 +78,12 @@ class UserFolders implements Store {
   readonly detaching: StoreDetaching = {
     writings: async (scope, id) => this.#find(id).detaching!.writings(scope, id),
     detach: async (scope, id, ...rest) => this.#find(id).detaching!.detach(scope, id, ...rest),
+    forgo: async (...given) => {
+      let isNobodys = true;
+      for (const folder of this.#folders())
+        isNobodys = (await this.#at(folder).detaching!.forgo(...given)) && isNobodys;
+      return isNobodys;
+    },
     attach: async (scope, dump, ...rest) => this.#find(dump.id).detaching!.attach(scope, dump, ...rest),
   };
   readonly #base: string;

@@ -11,14 +11,17 @@ import { readOwner, holderOf } from "../../lock/lock.ts";
 import type { LockTools } from "../../lock/lock.ts";
 import { acquire } from "../../lock/steal.ts";
 import { checkDetachable, resumedMeanwhile } from "../../shared/detach.ts";
+import { inScope } from "../../shared/rules.ts";
 import type { Scope, SessionDump, SessionMetadata, StoreDetaching } from "../../store.ts";
 import { stateFile } from "../../format/documents.ts";
+import { locate } from "../layout.ts";
 import type { Layout, Place } from "../layout.ts";
 import { noteIn, writeNote } from "../session/archived.ts";
 import { stateOf } from "../session/state.ts";
 import { writeDraft } from "../transfer.ts";
 import { keepFile } from "./compress.ts";
-import { alone } from "./trash.ts";
+import { ownerIn } from "./copies.ts";
+import { alone, trashFolder } from "./trash.ts";
 
 const logs: readonly string[] = Object.values(kindFiles);
 
@@ -56,6 +59,21 @@ export function filesDetaching(
         } finally {
           lock?.release();
         }
+      }),
+    forgo: (scope, id, key, expected) =>
+      alone(layout, disk, async () => {
+        const trashed = { id, folder: join(layout.base, trashFolder, id), completed: true };
+        const copies = [locate(layout, id, disk), disk.exists(trashed.folder) ? trashed : undefined];
+        let isNamed = false;
+        for (const place of copies) {
+          if (!place) continue;
+          const { mark, moves } = noteIn(place.folder, disk);
+          isNamed ||= mark?.key === key;
+          const isMeant = inScope(scope, ownerIn(place.folder, id, disk) ?? {});
+          if (isMeant && countOf(place, disk) === expected)
+            await writeNote(place.folder, { mark, moves: moves + 1 }, disk);
+        }
+        return !isNamed;
       }),
     async attach(scope, dump, { key }, signal) {
       const { place } = find(scope, dump.id);

@@ -19,9 +19,9 @@ import type { EraseElsewhere, ErasedPlace, Upkeep } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
-import { prefixOf, prefixesOf } from "./names.ts";
+import { prefixOf } from "./names.ts";
 import { packSession } from "./object.ts";
-import { removeAll } from "./remove.ts";
+import { removeObjects } from "./remove.ts";
 import { conflict, hasDamage } from "./refusals.ts";
 import { isNamedInTrash, isSomewhere } from "./somewhere.ts";
 
@@ -46,6 +46,9 @@ export function archivedStore(behind: Store, bucket: ArchiveBucket, options: Arc
   }
   return new Archive({ store: behind, detaching, transfer, upkeep }, bucket, options).front();
 }
+
+/** The errors of a `detach` that changed nothing. */
+const refusals = ["session-busy", "bad-option", "session-not-found"] as const;
 
 interface Behind {
   readonly store: Store;
@@ -122,8 +125,10 @@ class Archive {
     } catch (error) {
       // Where the session was erased meanwhile, its erasure did not see this object.
       const isErased = isWindrowError(error, "session-not-found") && !(await isSomewhere(this.#behind, scope, id));
-      const isRefused = isWindrowError(error, "session-busy") && put === "written";
-      if (isErased || (isRefused && (await this.#isNobodys(scope, id, { key, writings })))) await this.#drop(key);
+      const isRefused = put === "written" && refusals.some((code) => isWindrowError(error, code));
+      // Where nobody knows, it stays: a session that is archived again takes it up.
+      const forgo = (): Promise<boolean> => detaching.forgo(scope, id, key, writings).catch(() => false);
+      if (isErased || (isRefused && (await forgo()))) await this.#drop(key);
       throw error;
     }
     return { sessionId: id, outcome: put === "there" ? "same" : "archived", mark };
@@ -154,24 +159,7 @@ class Archive {
       return this.#unarchive(scope, id, signal);
     }
     // The name of one that is archived from now on is another: what goes here is nobody's, but for a copy in the trash.
-    if (!(await isNamedInTrash(this.#behind.upkeep, scope, archived.key))) await this.#drop(archived.key);
-  }
-
-  /** Whether no session names an object, nor ever will: its name has a number of writings that is passed. */
-  async #isNobodys(
-    scope: Scope,
-    id: string,
-    { key, writings }: { readonly key: string; readonly writings: number },
-  ): Promise<boolean> {
-    const { store, detaching } = this.#behind;
-    try {
-      if ((await detaching.writings(scope, id)) === writings) return false;
-    } catch (error) {
-      // Who has it took it, and that is a writing.
-      if (!isWindrowError(error, "session-busy")) return false;
-    }
-    const info = await store.info(scope, id).catch(() => undefined);
-    return info !== undefined && info.state.archived?.key !== key;
+    if (!(await isNamedInTrash(this.#behind.upkeep, scope, id, archived.key))) await this.#drop(archived.key);
   }
 
   async #drop(key: string): Promise<void> {
@@ -274,7 +262,8 @@ class Archive {
     const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
       const places: ErasedPlace[] = [];
       for (const id of ids) {
-        const removed = await removeAll(this.#bucket, prefixesOf(scope, id), async (key) => this.#drop(key));
+        const drop = async (key: string): Promise<void> => this.#drop(key);
+        const removed = await removeObjects(this.#bucket, this.#behind, scope, id, drop);
         places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(scope, id)}`, ...removed });
       }
       return [...places, ...((await elsewhere?.(ids)) ?? [])];

@@ -2,8 +2,9 @@
  * The object of an archived session: gzip of a head and of the very lines. `zcat` shows it; the head is the first line
  * (docs/format.md, "In an archive").
  */
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGzip, gunzip } from "node:zlib";
+import { createGunzip, createGzip, gunzip } from "node:zlib";
 import { promisify } from "node:util";
 import { WindrowError } from "../../../errors.ts";
 import { isObject } from "../../../message/json.ts";
@@ -13,7 +14,7 @@ import { logNames } from "../../format/logs.ts";
 import { isLossy, lossMessage, watchLosses } from "../transfer-losses.ts";
 import { parseDumped, summaryOf, weigh } from "../transfer.ts";
 import type { DumpSummary } from "../transfer.ts";
-import type { LogName, SessionDump } from "../../store.ts";
+import type { LogName, Scope, SessionDump } from "../../store.ts";
 
 /** The version of the object's form. */
 const objectVersion = 1;
@@ -72,6 +73,24 @@ export async function packSession(dump: SessionDump): Promise<PackedSession> {
   }
   const lines = Object.values(summary.lines).reduce((sum, count) => sum + count, 0);
   return { bytes, hash: summary.hash, lines, lineBytes, lastRecordAt: last === "" ? undefined : last };
+}
+
+/** The owner of the session that an object's head names; undefined where no head can be read. */
+export async function ownerIn(bytes: Uint8Array): Promise<Scope | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of Readable.from([bytes]).pipe(createGunzip()) as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      if (chunk.includes(10)) break;
+    }
+  } catch {
+    return undefined;
+  }
+  const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
+  const metadata = parseDocument(line)?.["metadata"];
+  if (!isObject(metadata)) return undefined;
+  const { tenant, user } = metadata;
+  return { ...(typeof tenant === "string" && { tenant }), ...(typeof user === "string" && { user }) };
 }
 
 async function* textOf(dump: SessionDump, { hash, lines }: DumpSummary, bytes: number): AsyncGenerator<string> {

@@ -10,7 +10,7 @@ export async function isSomewhere(
   id: string,
 ): Promise<boolean> {
   const isInTrash = async (): Promise<boolean> => {
-    for await (const { sessionId } of upkeep.trashed(scope)) if (sessionId === id) return true;
+    for await (const _one of upkeep.trashed(scope, id)) return true;
     return false;
   };
   const isThere = async (): Promise<boolean> => {
@@ -25,8 +25,27 @@ export async function isSomewhere(
   return (await isInTrash()) || (await isThere()) || (await isInTrash());
 }
 
-/** Whether a session in the trash names an object: one that was restored and archived again has the same name. */
-export async function isNamedInTrash(upkeep: Upkeep, scope: Scope, key: string): Promise<boolean> {
-  for await (const { archivedAs } of upkeep.trashed(scope)) if (archivedAs === key) return true;
+/** Whether the session of an id in the trash names an object: one that was restored and archived again has the same name. */
+export async function isNamedInTrash(upkeep: Upkeep, scope: Scope, id: string, key: string): Promise<boolean> {
+  for await (const { archivedAs } of upkeep.trashed(scope, id)) if (archivedAs === key) return true;
   return false;
+}
+
+/** Whether a session of an id names an object, in the store or in the trash. */
+export async function isNamed(
+  { store, upkeep }: { readonly store: Store; readonly upkeep: Upkeep },
+  scope: Scope,
+  id: string,
+  key: string,
+): Promise<boolean> {
+  const isInTrash = (): Promise<boolean> => isNamedInTrash(upkeep, scope, id, key);
+  // One whose metadata cannot be read names none.
+  const isInStore = async (): Promise<boolean> => {
+    const info = await store.info(scope, id).catch((error: unknown) => {
+      if (isWindrowError(error, "session-not-found") || isWindrowError(error, "store-corrupt")) return undefined;
+      throw error;
+    });
+    return info?.state.archived?.key === key;
+  };
+  return (await isInTrash()) || (await isInStore()) || (await isInTrash());
 }
