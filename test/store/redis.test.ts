@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
@@ -203,6 +204,23 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     await client.call("DEL", `away:worker:${String(await client.call("HGET", key, "worker"))}`);
     expect((await doctor(store, { mend: true })).findings.map(({ mended }) => mended)).toContain(true);
     await store.close().catch(() => undefined);
+    await client.quit();
+  });
+
+  it("lists sessions of which many were made in one millisecond", async () => {
+    const store = await openStore(`${server.url}?prefix=same:`);
+    const client = new Redis(server.url);
+    const score = -Date.parse(newSession().createdAt);
+    // A list may name sessions that are not there.
+    for (let index = 0; index < 1_000; index++) {
+      await client.call("ZADD", "same:sessions", score, randomUUID().replace(/^./, "0"));
+    }
+    const uuids = ["1", "2"].map((digit) => randomUUID().replace(/^./, digit));
+    for (const uuid of uuids) await (await store.create(everybody, newSession({ uuid }))).release();
+    const listed: string[] = [];
+    for await (const { metadata } of store.list(everybody)) listed.push(metadata.uuid);
+    expect(listed).toEqual(uuids);
+    await store.close();
     await client.quit();
   });
 

@@ -87,9 +87,9 @@ export async function* listRows(place: RedisPlace, scope: Scope, query: ListQuer
     const page = await listedFrom(sender, set, last.score, size);
     const ids = page.filter(({ id, score }) => score !== last.score || id > last.id).map(({ id }) => id);
     const isLast = page.length < size;
-    // More sessions than a page has were made in one millisecond.
-    size = ids.length === 0 ? 2 * size : pageSize;
-    last = page.at(-1) ?? last;
+    // More sessions than a page has were made in one millisecond: a larger page begins where this one did.
+    if (ids.length === 0) size *= 2;
+    else [size, last] = [pageSize, page.at(-1) ?? last];
     const found = await Promise.all(ids.map((id) => rowOrFault(place, id)));
     for (const [index, row] of found.entries()) {
       const id = ids[index] ?? "";
