@@ -24,6 +24,12 @@ type ShownAs = (record: StoredRecordOf<"message">) => Message;
 /** An epoch's data beside the window's state. */
 type DataBeside = () => Omit<EpochData, "state" | "systemSeq" | "toolsSeq">;
 
+/** The number of the epoch that was taken back, and of the one in its place. */
+export interface Undone {
+  readonly undone: number;
+  readonly epoch: number;
+}
+
 /** Composes windows, and records what another process needs to compose the same ones. */
 export class Epochs {
   readonly #context: SessionContext;
@@ -184,7 +190,7 @@ export class Epochs {
    * @param mayLeaveAgain - whether the next epoch may take the same out again
    * @throws WindrowError `not-found` where nothing is left to take back
    */
-  async undo(mayLeaveAgain: boolean): Promise<{ readonly undone: number; readonly epoch: number }> {
+  async undo(mayLeaveAgain: boolean): Promise<Undone> {
     await new Turns().run(this.#composer.completing());
     const { state } = this.#composer;
     if (state.epoch === 0 || state.edits.every((edit) => edit.only !== undefined)) {

@@ -16,6 +16,7 @@ import { Appender, spoken } from "./appender.ts";
 import { budgetFor, checkedStep } from "./context.ts";
 import type { StepUsed, SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
+import type { Undone } from "./epochs.ts";
 import { tell, usageRecorded, windowComposed } from "./events.ts";
 import type { CloseReason } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
@@ -213,9 +214,7 @@ export class Session {
    * @param options - `mayLeaveAgain`: the next epoch may take the same out again. Default: it stays as long as anything else can go
    * @throws WindrowError `not-found` where nothing is left to take back
    */
-  async undo(
-    options: { readonly mayLeaveAgain?: boolean } = {},
-  ): Promise<{ readonly undone: number; readonly epoch: number }> {
+  async undo(options: { readonly mayLeaveAgain?: boolean } = {}): Promise<Undone> {
     this.#writer.checkOpen();
     return this.#writer.inTurn(async () => {
       const result = await this.#epochs.undo(options.mayLeaveAgain ?? false);
