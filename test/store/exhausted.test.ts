@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { systemDisk } from "../../src/disk/disk.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { everybody, refused, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
+import { everybody, newSession, refused, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
 import { filesFixture } from "./fixtures.ts";
 
 test.each(["EMFILE", "ENFILE", "ENOMEM"])("a document that cannot be read for %s is no damaged one", async (code) => {
@@ -23,5 +23,28 @@ test.each(["EMFILE", "ENFILE", "ENOMEM"])("a document that cannot be read for %s
   await short.close();
   const again = await fixture.reopen();
   expect((await again.info(everybody, lock.id)).state).toMatchObject({ status: "compressing", llmCallCount: 7 });
+  await fixture.close();
+});
+
+test("a session in the trash that cannot be read for EMFILE is another's no more than before", async () => {
+  const fixture = await filesFixture();
+  const ann = { user: "ann" };
+  const session = newSession();
+  await fixture.store.finish(await fixture.store.create(ann, session), stateOf("completed"));
+  await fixture.store.upkeep!.trash(ann, [session.uuid], "2026-01-01T00:00:00.000Z");
+  const disk = {
+    ...systemDisk,
+    readFile(path: string): Buffer {
+      if (path.includes("trash")) throw Object.assign(new Error("EMFILE: none left"), { code: "EMFILE" });
+      return systemDisk.readFile(path);
+    },
+  };
+  const short = filesStore({ folder: fixture.folder }, { disk });
+  await refused(() => short.create({ user: "bob" }, session), "store-unavailable");
+  await refused(() => short.upkeep!.erase(ann, [session.uuid]), "store-unavailable");
+  await refused(() => short.upkeep!.untrash(ann, session.uuid), "store-unavailable");
+  await short.close();
+  await fixture.store.upkeep!.untrash(ann, session.uuid);
+  expect((await fixture.store.info(ann, session.uuid)).state.status).toBe("completed");
   await fixture.close();
 });

@@ -35,13 +35,18 @@ export function encodeMetadata(metadata: SessionMetadata): string {
  */
 export function readMetadata(folder: string, id: string, disk: Disk = systemDisk): SessionMetadata {
   const path = join(folder, metadataFile);
-  const metadata = decodeMetadata(readObject(path, disk), id);
+  const metadata = metadataIn(folder, id, disk);
   if (metadata) return metadata;
   throw new WindrowError(
     "store-corrupt",
     `${path} is missing or unreadable, so the session cannot be opened. Its messages.jsonl can still be read as text.`,
     { path, id },
   );
+}
+
+/** The metadata in a folder; undefined where it is missing or damaged. */
+export function metadataIn(folder: string, id: string, disk: Disk = systemDisk): SessionMetadata | undefined {
+  return decodeMetadata(readObject(join(folder, metadataFile), disk), id);
 }
 
 /** The fields of metadata.json as metadata; undefined where one that is needed is missing or of the wrong type. */

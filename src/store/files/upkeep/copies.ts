@@ -1,7 +1,7 @@
 /** The copies of a session that an id means: everything of its name under a base folder, and whose each of them is. */
 import { basename, join } from "node:path";
 import type { Disk } from "../../../disk/disk.ts";
-import { readMetadata, readObject } from "../../format/documents.ts";
+import { metadataIn, readObject } from "../../format/documents.ts";
 import type { Scope } from "../../store.ts";
 import { asideFile, asideFolder } from "../examine/examination.ts";
 import type { Layout } from "../layout.ts";
@@ -48,12 +48,10 @@ export async function copiesIn(
 
 /** The owner that the metadata in a folder names; undefined where there is none that can be read. */
 export function ownerIn(folder: string, id: string, disk: Disk): Scope | undefined {
-  try {
-    const { user, tenant } = readMetadata(folder, id, disk);
-    return { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
-  } catch {
-    return undefined;
-  }
+  const metadata = metadataIn(folder, id, disk);
+  if (!metadata) return undefined;
+  const { user, tenant } = metadata;
+  return { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
 }
 
 function copyOf(path: string, id: string, kind: Copy["kind"], disk: Disk): Copy {

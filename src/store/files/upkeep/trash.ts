@@ -12,7 +12,7 @@ import type { TrashedSession } from "../../upkeep.ts";
 import { sizeOfFolder, trashedFile } from "./compress.ts";
 import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
-import { page, parseDocument, readMetadata, readObject } from "../../format/documents.ts";
+import { metadataIn, page, parseDocument, readObject } from "../../format/documents.ts";
 import { checkNotErased, locate } from "../layout.ts";
 import { makeFolder, remove, replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { Layout } from "../layout.ts";
@@ -80,11 +80,7 @@ async function bytesOf(folder: string, disk: Disk): Promise<number | undefined> 
 
 /** The metadata of a session in the trash; undefined where there is none that can be read. */
 export function trashedMetadata(layout: Layout, id: string, disk: Disk): SessionMetadata | undefined {
-  try {
-    return readMetadata(join(layout.base, trashFolder, id), id, disk);
-  } catch {
-    return undefined;
-  }
+  return metadataIn(join(layout.base, trashFolder, id), id, disk);
 }
 
 /** Refuses an id that lies in the trash of another owner; asked behind {@link locate}, as a session goes from there. */
