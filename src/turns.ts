@@ -65,3 +65,16 @@ function nextTurn(): Promise<void> {
     else setTimeout(resolve, 0);
   });
 }
+
+/** Does all of the works, one after the other, whether or not one of them fails; throws the first failure in the end. */
+export async function eachInTurn(works: Iterable<() => Promise<void> | undefined>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const work of works) {
+    try {
+      await work();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

@@ -64,8 +64,11 @@ export function guardedStore(behind: Store, access: Access): Store {
   const guard = new Guard(access);
   const front = inFrontOf(behind, storeShape, (name, method, call) => guard.before(name, method, call));
   const close = async (): Promise<void> => {
-    await behind.close();
-    access.audit?.close();
+    try {
+      await behind.close();
+    } finally {
+      access.audit?.close();
+    }
   };
   const store: Store = { ...front, close };
   guards.add(store);

@@ -125,7 +125,7 @@ export class Hooks {
   /** Aborts the running hook and waits until it has ended. */
   async close(): Promise<void> {
     this.#abort.abort(new WindrowError("closed", "The session was closed."));
-    await this.#running;
+    await this.#running?.catch(() => undefined);
   }
 
   #signal(signal: AbortSignal | undefined): AbortSignal {
@@ -140,7 +140,8 @@ export class Hooks {
       if (this.#failures === before && this.#committed) this.#failures = 0;
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      await this.#fail(error instanceof Error ? error.message : "the hook failed", {});
+      // A log that takes no record of it is told of by an event.
+      await this.#fail(error instanceof Error ? error.message : "the hook failed", {}).catch(() => undefined);
     } finally {
       this.#committed = false;
       await this.#writer.answered();

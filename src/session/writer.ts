@@ -184,13 +184,22 @@ export class SessionWriter {
     try {
       await this.#options.store.setState(this.#options.lock, reason === "idle" ? this.#atRest : this.#state);
     } catch (error) {
-      isTaken = isWindrowError(error, "fenced");
-      throw error;
+      // What was acknowledged is in the log, and the session is no longer this process's.
+      if (!isWindrowError(error, "fenced")) throw error;
+      isTaken = true;
+      tell(this.#options.on, { type: "append-failed", sessionId: this.#id, error });
     } finally {
-      await this.#options.lock.release();
-      this.#options.closed();
+      await this.#letGo();
       // Another holder has the session open: it is not closed.
       if (!isTaken) tell(this.#options.on, { type: "session-closed", sessionId: this.#id, reason });
+    }
+  }
+
+  async #letGo(): Promise<void> {
+    try {
+      await this.#options.lock.release();
+    } finally {
+      this.#options.closed();
     }
   }
 }

@@ -126,7 +126,7 @@ describe("a session that goes on", () => {
     expect(only(seen, `chat ${model}`).attributes["error.type"]).toBe("session-resumed");
     await resumed.compose();
     managers.splice(managers.indexOf(first), 1);
-    await expect(first.close()).rejects.toMatchObject({ code: "fenced" });
+    await first.close();
     await resumed.append(answer);
     await resumed.endStep({ usage });
     expect(named(seen, `chat ${model}`).map(({ status }) => status.code)).toEqual([

@@ -14,6 +14,7 @@ import { jsonText } from "../../message/quote.ts";
 import { recallDeclaration } from "../host/recall-tool.ts";
 import { packageVersion } from "../../version.ts";
 import { checkGiven, kinds, listOf, whole } from "../../window/options.ts";
+import { eachInTurn } from "../../turns.ts";
 import type { Kind } from "../../window/options.ts";
 import { answer, reads, writes } from "./answer.ts";
 import { addMemoryTools } from "./memory-server.ts";
@@ -194,8 +195,7 @@ export async function serveMcpHttp(tools: McpTools, options: McpHttpOptions = {}
   return {
     url: `${server.url}/mcp`,
     async close() {
-      await handler.close();
-      await server.close();
+      await eachInTurn([() => handler.close(), () => server.close()]);
     },
   };
 }

@@ -16,6 +16,7 @@ import { McpMemory } from "./memory.ts";
 import { recalledText } from "../host/recall-tool.ts";
 import { searchEverySession, searchSession } from "./search.ts";
 import { conversations } from "../../store/memory-logs.ts";
+import { eachInTurn } from "../../turns.ts";
 
 /** The name that stands for every session, in a search. */
 const everySession = "all";
@@ -179,8 +180,7 @@ export class McpTools {
 
   /** Ends the server's use of the store, and closes it. */
   async close(): Promise<void> {
-    await this.memory.close();
-    await this.#manager.close();
+    await eachInTurn([() => this.memory.close(), () => this.#manager.close()]);
   }
 
   async #searchAll(query: string, limit: number, signal: AbortSignal | undefined): Promise<string> {

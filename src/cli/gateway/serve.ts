@@ -10,6 +10,7 @@ import { wireApis } from "../../gateway/wire/apis.ts";
 import { isLoopbackAddress, newToken } from "../../http/bearer.ts";
 import { searchFolderOf } from "../../search/folder.ts";
 import type { Store } from "../../store/store.ts";
+import { eachInTurn } from "../../turns.ts";
 import { viewerHandler } from "../../viewer/serve/handler.ts";
 import { storedSource } from "../../viewer/stored-source.ts";
 import { exitStatus, onStoreAbout } from "../command.ts";
@@ -86,8 +87,7 @@ export async function runGateway(
     } finally {
       // A standard input that is still read would keep the process.
       if (flags.tied === true) process.stdin.destroy();
-      await gateway.close();
-      await lines.close();
+      await eachInTurn([() => gateway.close(), () => lines.close()]);
     }
     return exitStatus.done;
   });

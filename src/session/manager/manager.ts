@@ -32,6 +32,7 @@ import { recordResume, runningState } from "./resumed.ts";
 import type { Restored } from "./resumed.ts";
 import { settingsOf } from "./settings.ts";
 import type { ComposingParts } from "./settings.ts";
+import { eachInTurn } from "../../turns.ts";
 import { withStatsLines } from "./stats-line.ts";
 import { UsageMeter } from "../usage.ts";
 import { bootstrap } from "../memory.ts";
@@ -247,13 +248,14 @@ export class SessionManager {
     return this.#options.memory;
   }
 
-  /** Closes every open session and the store. Idempotent. */
+  /**
+   * Closes every open session and the store. One that another process took over is closed already. What fails keeps
+   * nothing else open: the first failure is thrown in the end. Idempotent.
+   */
   async close(): Promise<void> {
     this.#stopLooking();
-    for (const session of this.#sessions) await session.close();
-    this.#sessions.clear();
-    await this.#offloader?.close();
-    await this.#store.close();
+    const open = [...this.#sessions].map((session) => () => session.close());
+    await eachInTurn([...open, () => this.#offloader?.close(), () => this.#store.close()]);
   }
 
   async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
+import { eachInTurn } from "../../../turns.ts";
 import { layoutOf, locate } from "../layout.ts";
 import { alreadyExists, notFound, sessionId } from "../../shared/rules.ts";
 import type { Examined, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store.ts";
@@ -162,7 +163,7 @@ class UserFolders implements Store {
   }
 
   async close(): Promise<void> {
-    for (const store of this.#stores.values()) await store.close();
+    await eachInTurn([...this.#stores.values()].map((store) => () => store.close()));
   }
 
   async *#examine(...[options, signal]: Parameters<StoreCheckup["examine"]>): AsyncGenerator<Examined> {

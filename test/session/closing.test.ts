@@ -1,0 +1,114 @@
+/** Closing lets go of every session, whatever became of one of them. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import type { SessionEvent } from "../../src/session/events.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import type { Store } from "../../src/store/store.ts";
+import { faultyStore } from "../../src/store/testing/faulty.ts";
+import { everybody } from "../../src/store/testing/kit.ts";
+import { adaptive } from "../../src/window/strategies/adaptive.ts";
+import type { Strategy } from "../../src/window/window.ts";
+
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+async function place(scheme = ""): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-closing-"));
+  folders.push(folder);
+  return scheme + join(folder, "store");
+}
+
+async function three(manager: SessionManager): Promise<[Session, Session, Session]> {
+  const sessions = [await manager.create(), await manager.create(), await manager.create()] as const;
+  for (const session of sessions) await session.append("one");
+  return [...sessions];
+}
+
+async function takenOver(store: Store, { id }: Session): Promise<void> {
+  await store.holding?.unlock(everybody, id, { force: true, reason: "it hangs" });
+}
+
+async function isHeld(store: Store, { id }: Session): Promise<boolean> {
+  return (await store.holding?.holder(everybody, id))?.state === "held";
+}
+
+it.each(["", "sqlite:"])("a session that was taken over keeps none of the others: store %s", async (scheme) => {
+  const target = await place(scheme);
+  const events: SessionEvent[] = [];
+  const manager = await SessionManager.open({ store: target, on: (event) => events.push(event) });
+  const [known, unknown, other] = await three(manager);
+  const store = await openStore(target);
+  await takenOver(store, known);
+  await takenOver(store, unknown);
+  await expect(known.append("two")).rejects.toMatchObject({ code: "fenced" });
+  const next = await SessionManager.open({ store: target });
+  const taken = await next.resume(unknown.id);
+  await manager.close();
+  await manager.close();
+  expect(await isHeld(store, other)).toBe(false);
+  await taken.append("two");
+  const closed = events.flatMap((event) => (event.type === "session-closed" ? [event.sessionId] : []));
+  expect(closed).toEqual([other.id]);
+  await next.close();
+  await store.close();
+});
+
+it("a session that was taken over closes without an error, and is gone on with where it is free", async () => {
+  const target = await place();
+  const manager = await SessionManager.open({ store: target });
+  const [session] = await three(manager);
+  const store = await openStore(target);
+  await takenOver(store, session);
+  await session.close();
+  expect(await (await manager.session(session.id)).append("two")).toMatchObject({ role: "user" });
+  await manager.close();
+  await store.close();
+});
+
+it("a store that refuses one session's state is told of, once all are let go", async () => {
+  const target = await place();
+  const faulty = faultyStore(await openStore(target));
+  const manager = await SessionManager.open({ store: faulty.store });
+  const sessions = await three(manager);
+  faulty.fail("setState", { times: 1, code: "store-unavailable" });
+  await expect(manager.close()).rejects.toMatchObject({ code: "store-unavailable" });
+  expect(faulty.calls.get("close")).toBe(1);
+  const store = await openStore(target);
+  for (const session of sessions) expect(await isHeld(store, session)).toBe(false);
+  await store.close();
+});
+
+it("a session is let go whose failed summary cannot be written down", async () => {
+  const target = await place();
+  const faulty = faultyStore(await openStore(target));
+  let asked = (): void => undefined;
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const failing: Strategy = {
+    ...adaptive(),
+    afterStep: async ({ fail }) => {
+      asked();
+      await fail("no answer");
+    },
+  };
+  const manager = await SessionManager.open({ store: faulty.store, strategy: failing, budget: 8_000 });
+  const [session] = await three(manager);
+  await session.compose();
+  await session.append({ role: "assistant", parts: [{ type: "text", text: "two" }] });
+  await session.endStep({ usage: { input: 5, output: 1 } });
+  await isAsked;
+  const open = faulty.hold("append");
+  faulty.fail("append", { code: "store-unavailable" });
+  const closing = manager.close();
+  open();
+  await closing;
+  const store = await openStore(target);
+  expect(await isHeld(store, session)).toBe(false);
+  await store.close();
+});
