@@ -106,14 +106,24 @@ export function wantsColour(stream: CliStream, env: CliIo["env"]): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }
 
+/** Most sessions that are named because they lie in an archive that was not named: there may be thousands. */
+const mostArchived = 3;
+
 /**
  * Tells of sessions that could not be read, one line each.
  *
  * @returns the exit status: failed where there is any
  */
 export function reportUnreadable(io: CliIo, sessions: readonly UnreadableSession[]): ExitStatus {
-  for (const { sessionId, code, message } of sessions) {
+  const archived = sessions.filter(({ code }) => code === "session-archived");
+  const more = new Set(archived.slice(mostArchived));
+  for (const session of sessions) {
+    if (more.has(session)) continue;
+    const { sessionId, code, message } = session;
     io.stderr.write(`windrow: ${code}: session ${sessionId}: ${message}\n`);
+  }
+  if (more.size > 0) {
+    io.stderr.write(`windrow: session-archived: ${more.size} more sessions lie in an archive; --json names them.\n`);
   }
   return sessions.length === 0 ? exitStatus.done : exitStatus.failed;
 }

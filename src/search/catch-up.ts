@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { JsonObject, Message } from "../message/message.ts";
 import { messageText, toolCalls, toolResults } from "../message/message.ts";
-import { isFinal } from "../store/shared/rules.ts";
+import { isAboutRecords, isFinal } from "../store/shared/rules.ts";
 import { conversations } from "../store/memory-logs.ts";
 import type { Scope, SessionInfo, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
@@ -14,9 +14,9 @@ import type { NewIndexed, SearchIndex } from "./search.ts";
 export interface CatchUpOptions {
   /** Only this session. Default: all of the scope. */
   readonly sessionId?: string;
-  /** Told of sessions that cannot be described. */
+  /** Told of sessions that cannot be described or, without `attempt`, read. */
   readonly unreadable?: (id: string, error: WindrowError) => void;
-  /** Reads one session; undefined where it cannot be read. Default: one that is damaged or gone is passed over. */
+  /** Reads one session; undefined where it cannot be read. Default: one that cannot be read is told to `unreadable`. */
   readonly attempt?: <T>(id: string, read: () => Promise<T>) => Promise<T | undefined>;
   /** Called after every session. */
   readonly onProgress?: (done: number) => void;
@@ -57,7 +57,7 @@ export async function catchUp(
   options: CatchUpOptions = {},
   signal?: AbortSignal,
 ): Promise<{ readonly indexed: number; readonly isWhole: boolean }> {
-  const { attempt = passingOver, onProgress, mostHeld = Infinity } = options;
+  const { attempt = passingOver(options), onProgress, mostHeld = Infinity } = options;
   const turns = new Turns(signal);
   let indexed = 0;
   let done = 0;
@@ -137,13 +137,15 @@ export function projectKey(name: string): string {
   return createHash("sha256").update(name).digest("hex").slice(0, 16);
 }
 
-/** Reads a session; one that is damaged, or was taken away meanwhile, is passed over. */
-async function passingOver<T>(_id: string, read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    const isOne = ["store-corrupt", "session-not-found"] as const;
-    if (isOne.some((code) => isWindrowError(error, code))) return undefined;
-    throw error;
-  }
+/** Reads a session; one whose records cannot be read, or that was taken away meanwhile, is told of or passed over. */
+function passingOver({ unreadable }: CatchUpOptions): NonNullable<CatchUpOptions["attempt"]> {
+  return async (id, read) => {
+    try {
+      return await read();
+    } catch (error) {
+      if (isAboutRecords(error)) unreadable?.(id, error);
+      else if (!isWindrowError(error, "session-not-found")) throw error;
+      return undefined;
+    }
+  };
 }

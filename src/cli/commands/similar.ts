@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { SimilarTask } from "../../memory/similar/similar.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, onStoreAbout, writeReport } from "../command.ts";
+import { exitStatus, onStoreAbout, reportUnreadable, writeReport } from "../command.ts";
 import type { CommandContext, CommandIo, ExitStatus } from "../command.ts";
 import { timeLabel } from "../text/text.ts";
 import { countOf } from "../values.ts";
@@ -54,21 +54,26 @@ async function runSimilar(
   if ((words.length === 0) === (flags.session === undefined)) {
     throw new WindrowError("bad-option", "similar takes either words or --session.");
   }
-  const [{ storeMemory }, { searchFolderOf }, { findSession }] = await Promise.all([
+  const [{ storeMemory }, { searchFolderOf }, { findSession }, { Unreadable }] = await Promise.all([
     import("../../memory/store-memory.ts"),
     import("../../search/folder.ts"),
     import("../../ops/look/find.ts"),
+    import("../../ops/look/unreadable.ts"),
   ]);
   return onStoreAbout(io, { store: flags.store }, flags.store, async (store) => {
     const scope = flags.user === undefined ? {} : { user: flags.user };
     const index = searchFolderOf(flags.store);
     const session = flags.session === undefined ? undefined : await findSession(store, scope, flags.session);
-    const memory = storeMemory(store, { scope, ...(index !== undefined && { index }) });
+    const unreadable = new Unreadable();
+    const memory = storeMemory(store, { scope, unreadable: unreadable.note, ...(index !== undefined && { index }) });
     const about = session ? { sessionId: session.metadata.uuid } : { text: words.join(" ") };
     const where = flags.project === undefined ? {} : { where: { project: flags.project } };
     const tasks = await memory.similar({ ...about, ...where, limit }, signal);
-    writeReport(io, flags, { tasks }, () => `${reportText(tasks)}\n`);
-    return tasks.length > 0 ? exitStatus.done : exitStatus.failed;
+    const found = unreadable.sessions();
+    const also = found.length > 0 ? { unreadable: found } : {};
+    writeReport(io, flags, { tasks, ...also }, () => `${reportText(tasks)}\n`);
+    const status = reportUnreadable(io, found);
+    return tasks.length > 0 ? status : exitStatus.failed;
   });
 }
 

@@ -1,10 +1,10 @@
 /** Similar tasks: past sessions that were about the same, how they ended, and what was done in them. */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { messageText } from "../../message/message.ts";
 import { best } from "../../search/rank.ts";
 import type { SearchIndex } from "../../search/search.ts";
 import type { IndexedEntry } from "../../search/table.ts";
-import type { SessionInfo, SessionStatus } from "../../store/store.ts";
+import type { SessionStatus } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { atOnce, Turns } from "../../turns.ts";
@@ -202,9 +202,12 @@ export async function similarTasks(
     let left = maxTokens;
     for (const { entry, score: own } of ranked) {
       if (found.length >= limit) break;
-      const info = await infoOf(sessions, entry.id);
-      if (!info) continue;
-      const deeds = await deedsOf(sessions, entry.id, signal);
+      const read = await sessions.attempt(entry.id, async () => {
+        const info = await sessions.store.info(sessions.scope, entry.id);
+        return { info, deeds: await deedsOf(sessions, entry.id, signal) };
+      });
+      if (!read) continue;
+      const { info, deeds } = read;
       const messages = atOnce(best({ entries: [entry], limit: passagesEach }, scores.messages));
       const room = { text, maxTokens: Math.floor(left / (limit - found.length)), counter };
       const passages = await passagesOf(sessions, index, messages, room, scores.signals, signal);
@@ -216,15 +219,6 @@ export async function similarTasks(
     }
     return found;
   }, signal);
-}
-
-async function infoOf(sessions: IndexedStore, id: string): Promise<SessionInfo | undefined> {
-  try {
-    return await sessions.store.info(sessions.scope, id);
-  } catch (error) {
-    if (isWindrowError(error, "session-not-found") || isWindrowError(error, "store-corrupt")) return undefined;
-    throw error;
-  }
 }
 
 async function deedsOf(sessions: IndexedStore, id: string, signal: AbortSignal | undefined): Promise<SessionDeeds> {

@@ -5,9 +5,10 @@ import { catchUp, projectKey, toolMark } from "../../search/catch-up.ts";
 import type { Field, RankedMessage } from "../../search/rank.ts";
 import { SearchIndex } from "../../search/search.ts";
 import type { IndexedEntry } from "../../search/table.ts";
-import { inScope } from "../../store/shared/rules.ts";
+import { inScope, isAboutRecords } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { isWindrowError } from "../../errors.ts";
+import type { WindrowError } from "../../errors.ts";
 import type { TextMask } from "../../window/window.ts";
 import type { MemoryFilter } from "../memory.ts";
 
@@ -21,6 +22,8 @@ export interface IndexedStoreOptions {
   readonly index?: string;
   /** The owner of the sessions. Default: those of no tenant, of every user. */
   readonly scope?: Scope;
+  /** Told of sessions that cannot be read, as damaged and archived ones. Default: they are passed over. */
+  readonly unreadable?: (sessionId: string, error: WindrowError) => void;
 }
 
 /** Postings that are kept in memory beside a folder that another process writes: 16 MB. */
@@ -36,13 +39,15 @@ export class IndexedStore {
   /** The store's own mask, for texts that are cut. */
   readonly mask: TextMask;
   readonly folder: string | undefined;
+  readonly unreadable: (sessionId: string, error: WindrowError) => void;
   readonly #index: SearchIndex;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, { index, scope = {} }: IndexedStoreOptions) {
+  constructor(store: Store, { index, scope = {}, unreadable = () => undefined }: IndexedStoreOptions) {
     this.store = store;
     this.scope = scope;
     this.folder = index;
+    this.unreadable = unreadable;
     this.mask = textMask(store.capabilities.mask ?? knownSecrets);
     this.#index = new SearchIndex(index);
   }
@@ -56,7 +61,7 @@ export class IndexedStore {
       index.open();
       try {
         const mostHeld = this.folder === undefined ? Infinity : mostBeside;
-        await catchUp(index, this.store, this.scope, { mostHeld }, signal);
+        await catchUp(index, this.store, this.scope, { mostHeld, unreadable: this.unreadable }, signal);
       } finally {
         index.close();
       }
@@ -111,16 +116,24 @@ export class IndexedStore {
     return found;
   }
 
+  /** Work on one session; undefined where it was taken away or cannot be read: the others answer. */
+  async attempt<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isAboutRecords(error)) this.unreadable(id, error);
+      else if (!isWindrowError(error, "session-not-found")) throw error;
+      return undefined;
+    }
+  }
+
   async #read(id: string, from: number, to: number): Promise<readonly (readonly [number, Message])[]> {
     const messages: (readonly [number, Message])[] = [];
-    try {
+    await this.attempt(id, async () => {
       for await (const { seq, message } of this.store.read(this.scope, id, { kind: "message", from, to })) {
         messages.push([seq, message]);
       }
-    } catch (error) {
-      // The session was taken away, or this place in it cannot be read: the others answer.
-      if (!isWindrowError(error, "session-not-found") && !isWindrowError(error, "store-corrupt")) throw error;
-    }
+    });
     return messages;
   }
 }

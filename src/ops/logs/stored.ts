@@ -6,7 +6,7 @@ import { endedType } from "../../store/shared/state-count.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
-import { isFinal } from "../../store/shared/rules.ts";
+import { isAboutRecords, isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { outlineOf } from "../../window/epoch/record.ts";
 import { logEntries } from "./logs.ts";
@@ -168,7 +168,7 @@ async function* entriesSince(
   try {
     yield* newEntries(store, scope, await store.info(scope, id), level, cursor);
   } catch (error) {
-    if (isWindrowError(error, "store-corrupt") && unreadable) unreadable.note(id, error);
+    if (isAboutRecords(error) && unreadable) unreadable.note(id, error);
     else if (!isWindrowError(error, "session-not-found")) throw error;
     cursor.ended = true;
   }

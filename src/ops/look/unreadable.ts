@@ -1,6 +1,7 @@
 /** Sessions that a command over all of them could not read, or not in whole: each is told once, and the others go on. */
 import { isWindrowError } from "../../errors.ts";
 import type { WindrowError } from "../../errors.ts";
+import { isAboutRecords } from "../../store/shared/rules.ts";
 import type { Recovered, Scope, Store } from "../../store/store.ts";
 
 /** A session that could not be read, or not in whole. */
@@ -75,8 +76,8 @@ export function placeOf({ file, offset, length, member }: Recovered): string {
   return length === 0 ? `${bytes}its end from byte ${offset} on` : `${bytes}bytes ${offset} to ${offset + length}`;
 }
 
-/** Errors of one session's files; the others can be read all the same. */
+/** Errors of one session's records; the others can be read all the same. */
 function concernsOne(error: unknown): boolean {
-  if (isWindrowError(error)) return error.code === "store-corrupt" || error.code === "store-unavailable";
+  if (isWindrowError(error)) return error.code === "store-unavailable" || isAboutRecords(error);
   return error instanceof Error && "errno" in error && "code" in error && error.code !== "ENOENT";
 }

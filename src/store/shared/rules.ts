@@ -1,6 +1,6 @@
 /** The rules that every store shares: ids, scopes, queries, and the text of each refusal. */
 import { createHash } from "node:crypto";
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import { shown } from "../../shown.ts";
 import type { ArchiveMark, FinalStatus, ReadQuery, Scope, SessionMetadata, SessionStatus } from "../store.ts";
 
@@ -122,6 +122,11 @@ export function inArchive(id: string, mark: ArchiveMark): WindrowError {
     `The records of session ${id} lie in an archive, and this store was opened without it. Name it: \`archive\` in ` +
     "windrow.config.yaml or in the options of openStore, or --archive.";
   return new WindrowError("session-archived", message, { id, mark });
+}
+
+/** Whether an error is about the records of one session, as damaged or archived ones are: all others can be read. */
+export function isAboutRecords(error: unknown): error is WindrowError {
+  return isWindrowError(error, "store-corrupt") || isWindrowError(error, "session-archived");
 }
 
 /** The session's records went into an archive and came back while they were read. */

@@ -2,6 +2,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { createMask } from "../../../src/mask/mask.ts";
+import { scanStore } from "../../../src/ops/doctor/scan.ts";
 import { SessionManager } from "../../../src/session/manager/manager.ts";
 import { newFolder, put, windrow } from "../stage.ts";
 
@@ -74,6 +77,52 @@ it("archives what is old enough, finished and not kept, and everything reads it 
   const erased = await windrow(["erase", id, "--yes", "--config", file, "--json"]);
   expect([erased.status, objectsIn(archive)]).toEqual([0, []]);
   expect(erased.stdout).toContain('"archive"');
+});
+
+it("names what lies in an archive that a command lacks, and goes on with all the others", async () => {
+  const { folder, store, ids } = await staged();
+  const [id = "", kept = "", open = ""] = ids;
+  const asked = [
+    ["stats"],
+    ["search", '"heron 3"'],
+    ["logs", "--level", "DEBUG"],
+    ["similar", "heron"],
+  ] as const;
+  // An index that has the session already finds hits in what cannot be read any more.
+  const indexed = await windrow(["search", "heron", "--store", store]);
+  expect(indexed.stdout).toContain(id.slice(0, 8));
+  await windrow(["archive", "--store", store, "--archive", join(folder, "archive"), "--older-than", "0"]);
+  for (const words of asked) {
+    const { status, stdout, stderr } = await windrow([...words, "--store", store]);
+    expect([words[0], stderr]).toEqual([words[0], expect.stringContaining(`session-archived: session ${id}`)]);
+    expect([words[0], stderr.trimEnd().split("\n").length]).toEqual([words[0], 1]);
+    expect([words[0], status, stdout.length > 20]).toEqual([words[0], 1, true]);
+  }
+  const found = await windrow(["search", '"heron 3"', "--store", store, "--json"]);
+  const report = JSON.parse(found.stdout) as { hits: { sessionId: string }[]; unreadable: { sessionId: string }[] };
+  expect(report.hits.map(({ sessionId }) => sessionId).sort()).toEqual([kept, open].sort());
+  expect(report.unreadable).toMatchObject([{ sessionId: id, code: "session-archived" }]);
+  const files = await openStore(store);
+  expect(await scanStore(files, { mask: createMask() })).toMatchObject({ files: 3, unread: [{ sessionId: id }] });
+  await files.close();
+  const similar = await windrow(["similar", "heron", "--store", store, "--json"]);
+  expect(JSON.parse(similar.stdout)).toMatchObject({ unreadable: [{ sessionId: id }] });
+});
+
+it("names a few of many that lie in an archive, and counts the others", async () => {
+  const folder = await newFolder();
+  const [store, archive] = [join(folder, "contexts"), join(folder, "archive")];
+  const manager = await SessionManager.open({ store });
+  for (let number = 0; number < 6; number++) {
+    const session = await manager.create();
+    await session.append(`heron ${number}`);
+    await session.finish("completed");
+  }
+  await manager.close();
+  await windrow(["archive", "--store", store, "--archive", archive, "--older-than", "0"]);
+  const { stderr } = await windrow(["stats", "--store", store]);
+  expect(stderr.trimEnd().split("\n")).toHaveLength(4);
+  expect(stderr).toContain("session-archived: 3 more sessions lie in an archive; --json names them");
 });
 
 it("is refused without an archive, with a wrong status, and with an archive that is none", async () => {
