@@ -2,7 +2,7 @@
  * Drives two servers as many clients would, kills the servers at random, and looks in the end whether every turn that was
  * acknowledged is there once and in order.
  *
- *   STORE=postgres://… node examples/fleet/drive.mjs [conversations=200] [turns=100] [kills=100]
+ *   STORE=postgres://… node drive.mjs [conversations=200] [turns=100] [kills=100]
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -13,7 +13,7 @@ import { openStore } from "windrow/store";
 
 const [conversations, turns, kills] = [200, 100, 100].map((otherwise, at) => Number(process.argv[2 + at] ?? otherwise));
 const store = process.env.STORE;
-if (!store) throw new Error("STORE names the database: STORE=postgres://… node examples/fleet/drive.mjs");
+if (!store) throw new Error("STORE names the database: STORE=postgres://… node drive.mjs");
 const program = fileURLToPath(new URL("server.mjs", import.meta.url));
 
 /** A server that is started again when it was killed. */
@@ -21,7 +21,15 @@ class Server {
   url = "";
   #child;
 
+  /** One that ends at its start is started again, as where the database is away; but not the first time. */
   async start() {
+    while (!(await this.#listens())) {
+      if (this.url === "") throw new Error("The server does not start.");
+      await sleep(500);
+    }
+  }
+
+  async #listens() {
     const child = spawn(process.execPath, [program], {
       env: { ...process.env, PORT: "0" },
       stdio: ["ignore", "pipe", "inherit"],
@@ -31,9 +39,10 @@ class Server {
       const url = /http:\S+/.exec(String(chunk))?.[0];
       if (url === undefined) continue;
       this.url = url;
-      break;
+      child.stdout.resume();
+      return true;
     }
-    child.stdout.resume();
+    return false;
   }
 
   async kill(signal = "SIGKILL") {

@@ -2,7 +2,9 @@
  * A stateless chat server: every request opens its conversation, adds to it, asks the model, and closes it. Any number of
  * them stand behind a balancer, before one database.
  *
- *   STORE=postgres://… PORT=8001 node examples/fleet/server.mjs
+ *   STORE=postgres://… PORT=8001 node server.mjs
+ *
+ * WINDROW_ARCHIVE names the archive, where there is one: a conversation that lies there is brought back by its next turn.
  *
  *   POST /conversations             → 201 { "id" }
  *   POST /conversations/ID/turns    { "id": "a name of the turn", "text" } → 200 { "answer", "messages" }
@@ -12,11 +14,13 @@
 import { createServer } from "node:http";
 import { SessionManager, isWindrowError } from "windrow";
 
+const archive = process.env.WINDROW_ARCHIVE;
 const manager = await SessionManager.open({
   store: process.env.STORE ?? "postgres://localhost:5432/postgres",
+  ...(archive && { archive }),
   model: process.env.MODEL ?? "gpt-4o",
   budget: Number(process.env.BUDGET ?? 4_000),
-});
+}).catch(stop);
 const system = "You answer in one sentence.";
 
 /** The model. It stands here for the SDK of a provider: it reads the window, and answers. */
@@ -82,6 +86,19 @@ async function handle(request, response) {
   }
 }
 
+/** Says why the server cannot go on, and ends it. */
+function stop(error) {
+  console.error(`${isWindrowError(error) ? error.code : "failed"}: ${error.message}`);
+  process.exit(1);
+}
+
+/** A store that cannot be used is told here, once, and not to every client. */
+async function look() {
+  for await (const _ of manager.list({ limit: 1 })) return;
+}
+
+await look().catch(stop);
+
 const server = createServer((request, response) => void handle(request, response));
 
 server.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () => {
@@ -93,6 +110,6 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
     server.close();
     server.closeAllConnections();
-    void manager.close().then(() => process.exit(0));
+    void manager.close().then(() => process.exit(0), stop);
   });
 }

@@ -43,8 +43,13 @@ describe("backup and restore", () => {
     const running = await store.create(everybody, newSession());
     await store.append(running, [messageRecord("at work")]);
     const report = await backup(store, to);
-    expect(report).toMatchObject({ written: 1, unchanged: 0, failed: 0, sessions: [{ id: finished, lines: 10 }] });
-    expect(await backup(store, to, { running: true })).toMatchObject({ written: 1, unchanged: 1 });
+    expect(report).toMatchObject({
+      ...{ written: 1, unchanged: 0, failed: 0, leftOut: 1 },
+      sessions: [{ id: finished, lines: 10 }],
+    });
+    const told = await windrow(["backup", to, "--store", from]);
+    expect(told.stdout).toContain("Left out: 1 sessions that have not ended; --running copies them too");
+    expect(await backup(store, to, { running: true })).toMatchObject({ written: 1, unchanged: 1, leftOut: 0 });
 
     const target = filesStore({ folder: again });
     expect(await restore(to, target)).toMatchObject({ restored: 2, same: 0, failed: 0 });

@@ -208,6 +208,8 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     const done = await windrow(["store", "migrate", "--store", address]);
     expect([done.status, done.stdout]).toEqual([0, expect.stringContaining(`Done, version 0 → ${newest}`)]);
     expect(done.stdout).toContain("1  the tables of sessions");
+    const { host, pathname } = new URL(server.url);
+    expect(done.stdout).toContain(`of postgres://${host}${pathname}, schema ${schema}`);
     const again = await windrow(["store", "migrate", "--store", address]);
     expect(again.stdout).toContain("Nothing to do");
     await pool.query(`INSERT INTO "${schema}".migration (version) VALUES (9)`);

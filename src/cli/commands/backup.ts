@@ -88,7 +88,7 @@ const outcomes: Readonly<Record<string, string>> = {
 };
 
 /** The report for people: what failed by name, the rest in a few lines. */
-function backupText({ sessions, generation, removed, gone, ...report }: BackupReport): string {
+function backupText({ sessions, generation, removed, gone, leftOut, ...report }: BackupReport): string {
   const failed = sessions.flatMap(({ id, outcome, error }) =>
     error === undefined ? [] : [`${id}  ${error.code}: ${error.message}${outcomes[outcome] ?? ""}`],
   );
@@ -102,6 +102,7 @@ function backupText({ sessions, generation, removed, gone, ...report }: BackupRe
   return [
     ...[...failed, ...damaged, counts].map(printable),
     ...(masked > 0 ? [`Secrets were taken out of ${count(masked)} records`] : []),
+    ...(leftOut > 0 ? [`Left out: ${count(leftOut)} sessions that have not ended; --running copies them too`] : []),
     ...(gone > 0 ? [`No longer in the store: ${count(gone)} sessions of the generation before`] : []),
     ...(removed.length > 0 ? [`Removed: ${printable(removed.join(", "))}`] : []),
     "",

@@ -2,7 +2,6 @@
 import { Argument } from "commander";
 import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
-import { withoutSecrets } from "../../address.ts";
 import type { MigrationReport } from "../../store/postgres/migrate.ts";
 import { exitStatus, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
@@ -40,12 +39,12 @@ async function runMigrate(flags: StoreFlags, io: CommandIo): Promise<ExitStatus>
   }
   const { migratePostgresAt } = await import("../../store/postgres/open.ts");
   const report = await migratePostgresAt(flags.store, flags.dryRun === true);
-  writeReport(io, flags, report, () => told(report, withoutSecrets(flags.store)));
+  writeReport(io, flags, report, () => told(report));
   return exitStatus.done;
 }
 
-function told({ dryRun, from, to, steps, schema }: MigrationReport, store: string): string {
-  const where = `${store}, schema ${schema}`;
+function told({ location, dryRun, from, to, steps, schema }: MigrationReport): string {
+  const where = `${location}, schema ${schema}`;
   if (steps.length === 0) return `Nothing to do: the tables of ${where} have version ${to}.\n`;
   const done = dryRun ? "To be done" : "Done";
   const lines = steps.map(({ version, about }) => `  ${version}  ${about}`);

@@ -90,6 +90,8 @@ export interface BackupReport {
   readonly failed: number;
   /** Bytes that were written, gzipped. */
   readonly bytes: number;
+  /** Sessions that have neither ended nor been put to rest, and were left out without `running`. */
+  readonly leftOut: number;
   /** Sessions of the generation before that the store has no more. */
   readonly gone: number;
   /** The generations that were removed. */
@@ -145,6 +147,7 @@ class Backup {
   readonly #signal: AbortSignal | undefined;
   readonly #entries: StoredSession[] = [];
   readonly #sessions: BackedUpSession[] = [];
+  #leftOut = 0;
   /** Sessions that are there and cannot be described. */
   readonly #broken = new Map<string, WindrowError>();
   readonly #noteBroken = (id: string, error: WindrowError): unknown => this.#broken.set(id, error);
@@ -187,6 +190,7 @@ class Backup {
       this.#stopIfAsked();
       const statuses = [state.status, known.get(metadata.uuid)?.status];
       if (this.#options.running || statuses.some(isAtRest)) wanted.push(metadata.uuid);
+      else this.#leftOut++;
     }
     return wanted;
   }
@@ -313,6 +317,7 @@ class Backup {
       kept: count("kept"),
       failed: count("failed"),
       bytes: written.reduce((sum, { bytes }) => sum + bytes, 0),
+      leftOut: this.#leftOut,
       gone: [...known.keys()].filter((id) => !ids.has(id)).length,
       removed,
     };

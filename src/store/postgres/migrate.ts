@@ -13,6 +13,8 @@ export interface MigrateOptions extends Pick<PostgresStoreOptions, "client" | "s
 
 /** The outcome of a migration. */
 export interface MigrationReport {
+  /** The server and the database, without user and password; `postgres:` for a client of one's own. */
+  readonly location: string;
   readonly schema: string;
   readonly dryRun: boolean;
   /** The version of the tables before; 0 where there were none. */
@@ -49,7 +51,7 @@ export async function migrateTables(
     if (from > to) throw otherVersion(place, from, to);
     const left = steps.slice(from).map(({ about }, index) => ({ version: from + index + 1, about }));
     if (!dryRun && left.length > 0) await asker.ask(stepping(schema, from, steps));
-    return { schema, dryRun, from, to, steps: left };
+    return { location, schema, dryRun, from, to, steps: left };
   } finally {
     await asker.end();
   }
