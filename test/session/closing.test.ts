@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -88,13 +88,15 @@ it("a store that refuses one session's state is told of, once all are let go", a
 it("a session is let go whose failed summary cannot be written down", async () => {
   const target = await place();
   const faulty = faultyStore(await openStore(target));
-  let asked = (): void => undefined;
-  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  let open = (): void => undefined;
+  let before: number | undefined;
   const failing: Strategy = {
     ...adaptive(),
-    afterStep: async ({ fail }) => {
-      asked();
-      await fail("no answer");
+    afterStep: async () => {
+      before = faulty.calls.get("append");
+      open = faulty.hold("append");
+      faulty.fail("append", { code: "store-unavailable" });
+      throw new Error("no answer");
     },
   };
   const manager = await SessionManager.open({ store: faulty.store, strategy: failing, budget: 8_000 });
@@ -102,9 +104,7 @@ it("a session is let go whose failed summary cannot be written down", async () =
   await session.compose();
   await session.append({ role: "assistant", parts: [{ type: "text", text: "two" }] });
   await session.endStep({ usage: { input: 5, output: 1 } });
-  await isAsked;
-  const open = faulty.hold("append");
-  faulty.fail("append", { code: "store-unavailable" });
+  await vi.waitFor(() => expect(faulty.calls.get("append")).toBe(Number(before) + 1));
   const closing = manager.close();
   open();
   await closing;
