@@ -18,9 +18,9 @@ import type { Losses } from "../../store/shared/losses.ts";
 import { admit, weigh } from "../../store/shared/transfer.ts";
 import { isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
 import { copyPath, verifyCopy, writeCopy } from "./copy.ts";
-import { generationNames, generationsFolder, hasCopy, newName, readGeneration } from "./generations.ts";
+import { checkScope, generationNames, generationsFolder, hasCopy, newName, readGeneration } from "./generations.ts";
 import { lockBackup, removeOldGenerations, writeGeneration } from "./generations.ts";
-import type { Generation, StoredSession } from "./generations.ts";
+import type { StoredSession } from "./generations.ts";
 
 export { findGeneration, generationNames, readGeneration } from "./generations.ts";
 export type { Generation, StoredSession } from "./generations.ts";
@@ -331,15 +331,6 @@ class Backup {
 function lossy(id: string, losses: Losses): WindrowError {
   const message = `${lossMessage(id, losses)} \`windrow doctor\` says which; an earlier backup may have them.`;
   return new WindrowError("store-corrupt", message, { id, missing: losses.records });
-}
-
-function checkScope(folder: string, scope: Scope, before: Generation | undefined): void {
-  if (!before || (before.tenant === scope.tenant && before.user === scope.user)) return;
-  throw new WindrowError(
-    "bad-option",
-    `${folder} has backups of another tenant or user. Name a folder of its own for each.`,
-    { folder, scope, found: { tenant: before.tenant, user: before.user } },
-  );
 }
 
 function documentsHash({ id, metadata, state }: SessionDump): string {

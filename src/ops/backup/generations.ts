@@ -11,7 +11,7 @@ import type { Clock } from "../../store/shared/clock.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { replaceFile, syncFolder } from "../../disk/safe-write.ts";
 import { acquire } from "../../store/lock/steal.ts";
-import type { SessionStatus } from "../../store/store.ts";
+import type { Scope, SessionStatus } from "../../store/store.ts";
 import { copyPath } from "./copy.ts";
 
 /** A session in a generation. */
@@ -182,4 +182,14 @@ function timeOf(name: string): number {
 
 function hashOf(generation: object): string {
   return createHash("sha256").update(JSON.stringify(generation)).digest("hex");
+}
+
+/** A folder takes the backups of one scope. @throws WindrowError `bad-option` where those of another lie there */
+export function checkScope(folder: string, scope: Scope, before: Generation | undefined): void {
+  if (!before || (before.tenant === scope.tenant && before.user === scope.user)) return;
+  throw new WindrowError(
+    "bad-option",
+    `${folder} has backups of another tenant or user. Name a folder of its own for each.`,
+    { folder, scope, found: { tenant: before.tenant, user: before.user } },
+  );
 }

@@ -82,12 +82,7 @@ it("archives what is old enough, finished and not kept, and everything reads it 
 it("names what lies in an archive that a command lacks, and goes on with all the others", async () => {
   const { folder, store, ids } = await staged();
   const [id = "", kept = "", open = ""] = ids;
-  const asked = [
-    ["stats"],
-    ["search", '"heron 3"'],
-    ["logs", "--level", "DEBUG"],
-    ["similar", "heron"],
-  ] as const;
+  const asked = [["stats"], ["search", '"heron 3"'], ["logs", "--level", "DEBUG"], ["similar", "heron"]] as const;
   // An index that has the session already finds hits in what cannot be read any more.
   const indexed = await windrow(["search", "heron", "--store", store]);
   expect(indexed.stdout).toContain(id.slice(0, 8));
