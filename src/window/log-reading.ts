@@ -32,7 +32,7 @@ export class LogReading {
   #waiting: NumberedMessage[] = [];
   #messages: NumberedMessage[] = [];
   #length = 0;
-  /** Characters beside texts and calls. */
+  /** Characters beside texts and calls, also of the messages that wait. */
   #beside = 0;
   #horizon = 1;
   #behind: LogBehind & { readonly messages: NumberedMessage[]; before?: LogBehind | undefined } = { messages: [] };
@@ -46,6 +46,7 @@ export class LogReading {
   /** Takes the next message; `seq` rises. It waits until {@link LogReading.take}. */
   push(numbered: NumberedMessage): void {
     this.#waiting.push(numbered);
+    this.#weigh([numbered]);
   }
 
   /**
@@ -63,26 +64,28 @@ export class LogReading {
     this.#waiting = [];
   }
 
-  /** Counts messages that were added. */
+  /** Counts the texts of messages that were added. */
   #count(added: readonly NumberedMessage[]): void {
-    for (const { message } of added) {
-      this.#length += lengthOf(message);
-      this.#beside += lengthBeside(message);
-    }
+    for (const { message } of added) this.#length += lengthOf(message);
+  }
+
+  /** Counts what messages that were added have beside texts and calls. */
+  #weigh(added: readonly NumberedMessage[]): void {
+    for (const { message } of added) this.#beside += lengthBeside(message);
     if (this.#beside > mostBeside) this.#lighten();
   }
 
   /** Leaves out the oldest images, files and reasoning, until half of what it may have of them is left. */
   #lighten(): void {
     const bare = new Map<Message, Message>();
-    for (const { message } of this.#messages) {
+    for (const { message } of [...this.#messages, ...this.#waiting]) {
       if (this.#beside <= mostBeside / 2) break;
       const length = lengthBeside(message);
       if (length === 0) continue;
       bare.set(message, textAlone(message));
       this.#beside -= length;
     }
-    for (const messages of [this.#messages, this.#behind.messages]) {
+    for (const messages of [this.#messages, this.#behind.messages, this.#waiting]) {
       for (const [index, { seq, message }] of messages.entries()) {
         const light = bare.get(message);
         if (light) messages[index] = { seq, message: light };
@@ -100,6 +103,7 @@ export class LogReading {
     this.#messages = [...found, ...this.#messages].toSorted((left, right) => left.seq - right.seq);
     this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= this.#horizon) };
     this.#count(found);
+    this.#weigh(found);
   }
 
   /** Others' messages that are older than all of the log that is known, and the log's, also those that wait. */
@@ -125,6 +129,7 @@ export class LogReading {
     this.#messages = this.#messages.filter(({ seq }) => seq >= horizon);
     [this.#length, this.#beside] = [0, 0];
     this.#count(this.#messages);
+    this.#weigh([...this.#messages, ...this.#waiting]);
   }
 
   /** The horizon of the epoch after one with this horizon: it moves on where twice as much as it allows is known. */

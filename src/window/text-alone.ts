@@ -3,10 +3,13 @@ import type { Message, Part, ResultContent } from "../message/message.ts";
 
 const lengths = new WeakMap<Message, number>();
 
-/** Characters of a message beside its texts and calls: images, files, reasoning, and what a provider brought. */
+/** Characters of a message beside its texts and calls: images, files, reasoning, and what a provider or host brought. */
 export function lengthBeside(message: Message): number {
   let length = lengths.get(message);
-  if (length === undefined) lengths.set(message, (length = sum(message.parts, besidePart)));
+  if (length === undefined) {
+    length = sum(message.parts, besidePart) + (message.extra === undefined ? 0 : JSON.stringify(message.extra).length);
+    lengths.set(message, length);
+  }
   return length;
 }
 
@@ -15,6 +18,8 @@ function besidePart(part: Part): number {
   switch (part.type) {
     case "reasoning":
       return own + part.text.length + (part.signature?.length ?? 0);
+    case "tool-call":
+      return own + (part.argsText?.length ?? 0);
     case "tool-result":
       return own + (typeof part.content === "string" ? 0 : sum(part.content, besidePart));
     case "image":
@@ -35,9 +40,15 @@ const bare = new WeakSet<Message>();
 
 /** A message with its texts and its calls alone; of an image, a file and a provider's part the place is left. */
 export function textAlone(message: Message): Message {
-  const copy = { ...message, parts: message.parts.flatMap(barePart) };
+  const { extra: _, ...rest } = message;
+  const copy = { ...rest, parts: message.parts.flatMap(barePart) };
   bare.add(copy);
   return copy;
+}
+
+/** As {@link textAlone}; a message that has nothing beside texts and calls is itself. */
+export function lightened(message: Message): Message {
+  return lengthBeside(message) === 0 ? message : textAlone(message);
 }
 
 /** Whether a message is one that {@link textAlone} made: it is not what was given. */
@@ -51,7 +62,7 @@ function barePart(part: Part): readonly Part[] {
     case "reasoning":
       return [];
     case "tool-call": {
-      const { opaque: _, ...bare } = part;
+      const { opaque: _opaque, argsText: _argsText, ...bare } = part;
       return [bare];
     }
     case "tool-result": {

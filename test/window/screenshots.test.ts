@@ -87,6 +87,23 @@ describe("many images", () => {
     expect(live.messages.map(({ seq }) => seq)).toEqual(messages.map((_, at) => at + 1));
   });
 
+  it("go as what a host keeps beside a message and the raw text of a call go", () => {
+    const composer = new Composer({ strategy: strategyOf("adaptive"), profile: openaiChat, counter: estimate });
+    const held = String("A").repeat(imageLength);
+    for (let number = 0; number < 60; number++) {
+      const [call, result] = step(number) as readonly [Message, Message];
+      const parts = call.parts.map((part) => (part.type === "tool-call" ? { ...part, argsText: held } : part));
+      composer.push(2 * number + 1, number % 2 === 0 ? { ...call, parts } : call);
+      const text = `Page ${number}: order number ${number * 7919}.\n${words.repeat(20)}`;
+      const content = [{ type: "tool-result", callId: `c${number}`, content: text } as const];
+      composer.push(2 * number + 2, { ...result, parts: content, ...(number % 2 === 1 && { extra: { held } }) });
+      composer.compose({ budget });
+    }
+    const kept = composer.messages.filter(({ message }) => JSON.stringify(message).length > imageLength);
+    expect(composer.state.epoch).toBeGreaterThan(0);
+    expect(kept.length).toBeLessThan(30);
+  });
+
   it("come back whole where an epoch is undone", async () => {
     const manager = await SessionManager.open({ store: ramStore(), strategy: "adaptive", budget });
     const session = await manager.create();

@@ -19,6 +19,9 @@ import { Requests } from "./requests.ts";
 import { KnownLines } from "./known-lines.ts";
 import type { Line, LineKind, Stretch } from "./line.ts";
 
+/** The parts of a call that its result is read by; what a provider brought with it is not kept. */
+type KnownCall = Pick<ToolCallPart, "name" | "args">;
+
 /** A stretch of a text that is no file: what someone said, what a command printed. */
 export interface RecordText extends Stretch {
   readonly seq: number;
@@ -53,7 +56,7 @@ export class Reader implements Reading {
   readonly #gone = new GoneLines();
   readonly #requests = new Requests();
   /** The newest calls by their ids, for the results that follow. */
-  #calls = new Map<string, ToolCallPart>();
+  #calls = new Map<string, KnownCall>();
 
   /**
    * @param recallTools - the tools that recall: nothing is read of their calls and results
@@ -83,7 +86,7 @@ export class Reader implements Reading {
     const calls = toolCalls(message).filter((call) => !this.#marks.has(call));
     if (calls.length > 0) this.#forgetCalls();
     for (const call of calls) {
-      this.#calls.set(call.callId, call);
+      this.#calls.set(call.callId, { name: call.name, args: call.args });
       this.#requests.act(call.args);
       const paths = actionsOf(call.name, call.args, this.#tools).flatMap(pathsOf);
       for (const path of paths.length > 0 ? paths : [subjectOf(call.args, this.#mask)])
@@ -116,7 +119,7 @@ export class Reader implements Reading {
     if (this.#calls.size > mostCalls) this.#calls = new Map([...this.#calls].slice(-mostCalls / 2));
   }
 
-  #result(result: ToolResultPart, call: ToolCallPart | undefined, seq: number): void {
+  #result(result: ToolResultPart, call: KnownCall | undefined, seq: number): void {
     const text = isStub(result) ? unquoteStub(resultText(result)) : resultText(result);
     const subject = call ? subjectOf(call.args, this.#mask) : "";
     const label = [inlineName(result.name ?? call?.name ?? "tool"), subject].filter((word) => word !== "").join(" ");
