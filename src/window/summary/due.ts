@@ -2,7 +2,7 @@
 import { isTriggered } from "../budget.ts";
 import type { Triggering } from "../budget.ts";
 import type { Edit, StrategyContext, Trigger, View } from "../window.ts";
-import { bareEdits, lastToGo, leftBy } from "./left.ts";
+import { bareEdits, lastToGo, leftBy, stretches } from "./left.ts";
 import type { Left } from "./left.ts";
 import { liveSummaries, toldBy } from "./live.ts";
 import type { LiveSummary } from "./live.ts";
@@ -114,8 +114,10 @@ async function turnsOf({ seqs }: Left, context: StrategyContext): Promise<number
   const [first, last] = [seqs[0], seqs.at(-1)];
   if (first === undefined || last === undefined) return 0;
   const out = new Set(seqs);
-  const messages = await context.read(first, last);
-  return messages.filter(({ seq, message }) => out.has(seq) && message.role === "user").length;
+  let turns = 0;
+  for await (const stretch of stretches(first, last, (from, to) => context.read(from, to)))
+    turns += stretch.filter(({ seq, message }) => out.has(seq) && message.role === "user").length;
+  return turns;
 }
 
 /** Messages of a range that a summary tells already: one behind them was kept when it was made, and leaves now. */

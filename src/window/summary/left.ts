@@ -63,8 +63,12 @@ export async function remaining(
   const holder = drops[place];
   if (first === undefined || last === undefined || !holder) return drops;
   const out = new Set(untold);
-  const messages = (await read(first, last)).filter(({ seq }) => out.has(seq));
-  const tokensBefore = sumTokens(counter, messages);
+  let tokensBefore = 0;
+  for await (const stretch of stretches(first, last, read))
+    tokensBefore += sumTokens(
+      counter,
+      stretch.filter(({ seq }) => out.has(seq)),
+    );
   const { text } = renderNote(
     { from: first, to: last, count: untold.length, tokens: tokensBefore, stubs: [] },
     counter,
@@ -74,6 +78,19 @@ export async function remaining(
     ? { ...holder, kind: "replace", text, stubs: [], tokensBefore, tokensAfter: counter.count(text) + 4 }
     : { ...holder, tokensBefore };
   return drops.with(place, note);
+}
+
+/** Messages that are read at once where all that left may be many. */
+const longestStretch = 256;
+
+/** The messages of a range, a stretch at a time: they may be most of the log, with its images. */
+export async function* stretches(
+  from: number,
+  to: number,
+  read: (from: number, to: number) => Promise<readonly NumberedMessage[]>,
+): AsyncGenerator<readonly NumberedMessage[]> {
+  for (let first = from; first <= to; first += longestStretch)
+    yield await read(first, Math.min(to, first + longestStretch - 1));
 }
 
 /** The stretches of a range that another one does not reach. */
