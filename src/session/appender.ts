@@ -88,7 +88,7 @@ export class Appender {
       this.#state.masked(message.masks);
       this.#state.push(seq, shown);
       this.#state.watch(seq, shown);
-      this.#epochs.push(seq, shown, message.masks !== undefined);
+      this.#epochs.push(seq, shown, message);
       this.counted(seq, tokenCount);
       tell(on, { type: "message-appended", sessionId: id, seq, role: message.role, tokens: tokenCount });
     }

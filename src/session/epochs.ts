@@ -9,20 +9,21 @@ import { initialState, readsLog } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
 import { undone } from "../window/edits.ts";
-import { epochRecord, factsOf, insertRecord } from "../window/epoch/record.ts";
+import { epochRecord, factsOf, insertRecord, windowRecord } from "../window/epoch/record.ts";
 import type { EpochData, EpochFacts } from "../window/epoch/record.ts";
 import type { SessionContext } from "./context.ts";
 import { EpochWriter } from "./epoch-writer.ts";
+import { MaskedMessages } from "../mask/masked-messages.ts";
 import type { EpochBase } from "../window/epoch/lines.ts";
 import { SentLog } from "./sent.ts";
-import { isTextAlone } from "../window/text-alone.ts";
+import { isTextAlone, lightened } from "../window/text-alone.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
 
 /** Gives a message as the process was given it that wrote it. */
 type ShownAs = (record: StoredRecordOf<"message">) => Message;
 
 /** An epoch's data beside the window's state. */
-type DataBeside = () => Omit<EpochData, "state" | "systemSeq" | "toolsSeq">;
+type DataBeside = () => Pick<EpochData, "historyTokens" | "conversation">;
 
 /** The number of the epoch that was taken back, and of the one in its place. */
 export interface Undone {
@@ -36,9 +37,10 @@ export class Epochs {
   readonly #beside: DataBeside;
   readonly #sent: SentLog;
   readonly #writer: EpochWriter;
+  readonly #maskedMessages = new MaskedMessages();
   #composer: Composer;
-  /** The newest epoch on disk, the blocks it names, and how many of its inserts. */
-  #recorded: { readonly epoch: number; readonly sent: string; readonly inserts: number };
+  /** The newest epoch on disk, the blocks it names, how many of its inserts, and the length of its first window. */
+  #recorded: ReturnType<typeof recordOf>;
   #lastOptions: ComposeOptions | undefined;
   /** Tokens of the last window beside its history. */
   #fixed = 0;
@@ -57,9 +59,8 @@ export class Epochs {
     this.#sent = new SentLog(context);
     this.#writer = new EpochWriter(context);
     this.#composer = new Composer(context.composer);
-    const { epoch, inserts = [] } = this.#composer.state;
-    const sent = sentHashes(this.#composer.state);
-    this.#recorded = { epoch: recorded ? epoch : -1, sent, inserts: inserts.length };
+    const { state } = this.#composer;
+    this.#recorded = { ...recordOf(state), epoch: recorded ? state.epoch : -1 };
   }
 
   /**
@@ -81,14 +82,17 @@ export class Epochs {
     return new Composer({ ...this.#context.composer, state, ...(this.#unfed && { unfed: this.#unfed }) });
   }
 
+  /** The messages that left the window, without their images: an undo reads those from the store. */
   async #left(state: WindowState, shown: ShownAs): Promise<readonly NumberedMessage[]> {
     const { store, scope, id } = this.#context;
     const left: NumberedMessage[] = [];
     const turns = new Turns();
     for await (const record of leftRecords(store, scope, id, state)) {
-      if (record.message.masks) this.#writer.masked(record.seq);
-      this.#writer.restored(record.seq);
-      left.push({ seq: record.seq, message: shown(record) });
+      const { seq, message } = record;
+      const given = shown(record);
+      this.#noteMask(seq, given, message);
+      this.#writer.restored(seq);
+      left.push({ seq, message: lightened(given) });
       await turns.turn();
     }
     this.#unfed = undefined;
@@ -103,11 +107,18 @@ export class Epochs {
   /**
    * Feeds the next message of the log to the composer.
    *
-   * @param isMasked - whether the log has it masked
+   * @param logged - as the log has it
    */
-  push(seq: number, message: Message, isMasked = false): void {
-    if (isMasked) this.#writer.masked(seq);
+  push(seq: number, message: Message, logged: Message): void {
+    this.#noteMask(seq, message, logged);
     this.#composer.push(seq, message);
+  }
+
+  /** Notes a message that the log has masked. */
+  #noteMask(seq: number, message: Message, logged: Message): void {
+    if (logged.masks === undefined) return;
+    this.#writer.masked(seq);
+    this.#maskedMessages.keep(seq, message, logged);
   }
 
   /**
@@ -117,7 +128,7 @@ export class Epochs {
    * @param shown - the original, or the message itself
    */
   restore({ seq, message }: StoredRecordOf<"message">, shown: Message): Message {
-    this.push(seq, shown, message.masks !== undefined);
+    this.push(seq, shown, message);
     this.#writer.restored(seq);
     const { opened, length } = this.#composer.state;
     const wasShown = this.#recorded.epoch >= 0 && (seq > opened || length === 0);
@@ -144,18 +155,22 @@ export class Epochs {
     this.#lastOptions = options;
     const { notes, history } = composed.report.blocks;
     this.#fixed = composed.tokens - notes - history;
-    const { epoch, inserts = [] } = composed.state;
-    const known = this.#recorded.epoch === epoch ? this.#recorded.inserts : 0;
+    const { state } = composed;
+    const { epoch, inserts = [] } = state;
     const opened = this.#recorded.epoch !== epoch;
-    const isOther = this.#recorded.sent !== sentHashes(composed.state);
+    const isOther = this.#recorded.sent !== sentHashes(state);
     if (opened || isOther) {
-      await this.#sent.keep(options, composed.state);
-      await this.#record(composed.state, factsOf(composed.report));
-    } else if (inserts.length > known) {
+      await this.#sent.keep(options, state);
+      await this.#record(state, factsOf(composed.report));
+    } else {
       const timestamp = this.#timestamp();
-      await this.#context.write(inserts.slice(known).map((insert) => insertRecord(epoch, insert, timestamp)));
+      const records = inserts.slice(this.#recorded.inserts).map((insert) => insertRecord(epoch, insert, timestamp));
+      // An undo and a summary open an epoch before its first window.
+      const isFirst = this.#recorded.length === 0 && state.length > 0;
+      if (isFirst) records.push(windowRecord(state, timestamp));
+      if (records.length > 0) await this.#context.write(records);
+      this.#recorded = { ...recordOf(state), length: isFirst ? state.length : this.#recorded.length };
     }
-    this.#recorded = { ...this.#recorded, inserts: inserts.length };
     return { composed, opened: opened && epoch > 0 };
   }
 
@@ -218,9 +233,10 @@ export class Epochs {
     const { strategy } = this.#context.composer;
     const composer = new Composer({ ...this.#context.composer, state });
     const turns = new Turns();
-    for await (const { seq, message } of windowRecords(store, scope, id, { state, historyTokens: 0 }, strategy)) {
+    for await (const record of windowRecords(store, scope, id, { state, historyTokens: 0 }, strategy)) {
+      const { seq } = record;
       // Messages appended since are pushed by their own append; skip them here.
-      if (seq <= this.#composer.last) composer.push(seq, given.get(seq) ?? message);
+      if (seq <= this.#composer.last) composer.push(seq, given.get(seq) ?? this.#maskedMessages.of(record));
       await turns.turn();
     }
     return composer;
@@ -244,12 +260,23 @@ export class Epochs {
   }
 
   async #record(state: WindowState, facts: EpochFacts, records: readonly NewRecord[] = []): Promise<void> {
-    const data = { state, ...this.#sent.placesOf(state), ...this.#beside() };
+    const data = { state, ...this.#sent.placesOf(state), ...this.#beside(), through: this.#composer.last };
     const { profile, ingestCap } = this.#context.composer;
     const line = epochRecord(data, { ...facts, model: profile.model, ingestCap }, this.#timestamp());
     await this.#writer.write(records, line, state.edits, this.#composer.messages);
-    this.#recorded = { epoch: state.epoch, sent: sentHashes(state), inserts: state.inserts?.length ?? 0 };
+    this.#recorded = recordOf(state);
   }
+}
+
+/** The facts of a state by which a log is known to have it. */
+function recordOf(state: WindowState): {
+  readonly epoch: number;
+  readonly sent: string;
+  readonly inserts: number;
+  readonly length: number;
+} {
+  const { epoch, inserts = [], length } = state;
+  return { epoch, sent: sentHashes(state), inserts: inserts.length, length };
 }
 
 function sentHashes({ systemHash, toolsHash }: WindowState): string {

@@ -9,7 +9,7 @@ import { Composer } from "../window/composer.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
 import { textsNamed } from "../window/epoch/lines.ts";
 import type { EpochBase } from "../window/epoch/lines.ts";
-import { outlineOf, withInsert } from "../window/epoch/record.ts";
+import { outlineOf, withInsert, withWindow } from "../window/epoch/record.ts";
 import type { EpochData, EpochOutline } from "../window/epoch/record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
@@ -33,7 +33,7 @@ export interface OpenCall {
 
 /** The newest epoch of a session and the lines of `edits.jsonl` behind it. */
 export interface NewestEdits {
-  /** Undefined where no window was composed yet. What was inserted since it opened is part of it. */
+  /** Undefined where no window was composed yet. What was inserted since it opened, and its first window, are part of it. */
   readonly epoch: EpochData | undefined;
   /** Its line, where texts of later epochs can be copied from it. */
   readonly base?: EpochBase;
@@ -87,7 +87,8 @@ function withLater(
     if (line.type === "insert") {
       epoch = withInsert(epoch, line.data);
       if (line.masks) epoch = masked(epoch);
-    } else later.push(line);
+    } else if (line.type === "window") epoch = withWindow(epoch, line.data);
+    else later.push(line);
   }
   const lines = textsNamed(record.data)?.lines ?? [];
   const base = record.masks
@@ -156,7 +157,7 @@ export async function newestOutline(store: Store, scope: Scope, id: string): Pro
  */
 export async function recordedEpoch(store: Store, scope: Scope, id: string, epoch: number): Promise<EpochData> {
   const lines: EpochLineRecord[] = [];
-  for await (const { seq, type, data } of store.read(scope, id, { kind: "edit" })) {
+  for await (const { seq, type, data } of store.read(scope, id, { kind: "edit", originals: true })) {
     if (type === "epoch" && outlineOf(data)?.state.epoch === epoch) lines.push({ seq, data });
   }
   const reader = new EpochReader(store, scope, id);

@@ -155,7 +155,7 @@ async function summaryTitle(
 
 async function summariesOf(store: Store, scope: Scope, id: string): Promise<readonly SummaryRecord[]> {
   const records: SummaryRecord[] = [];
-  for await (const record of store.read(scope, id, { kind: "summary" })) records.push(record);
+  for await (const record of store.read(scope, id, { kind: "summary", originals: true })) records.push(record);
   return records;
 }
 

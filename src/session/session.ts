@@ -1,7 +1,7 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
 import type { GivenMessage, GivenMessages, JsonObject, Message } from "../message/message.ts";
 import { usedTokens } from "../message/parts.ts";
-import type { NewRecord } from "../message/record.ts";
+import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import type { FinalStatus, ReadQuery, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { callKinds } from "../window/compose-options.ts";
@@ -25,7 +25,7 @@ import type { HookWindow } from "./hooks.ts";
 import { explainEpoch, explainNewest, openCalls, originalOf, shownRecords, usagesBehind } from "./log.ts";
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
-import { askingOnce, restoreConversation } from "./state/restore.ts";
+import { askingOnce, restoreBeside, restoreConversation } from "./state/restore.ts";
 import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
 import { ToolRuns } from "./tool-run.ts";
@@ -115,26 +115,23 @@ export class Session {
   async restore({ epoch, base, later, pos }: NewestEdits, originals?: Originals): Promise<void> {
     const { id, store, scope } = this.#context;
     const { conversation, meter, check } = this.#options;
-    const given = askingOnce((record) => originalOf(record, originals, check));
-    const opened = epoch?.state.opened ?? 0;
-    this.#appender.counted(opened, epoch?.historyTokens ?? 0);
-    if (epoch) this.#epochs.resumed(epoch, base, given);
+    const original = (record: StoredRecordOf<"message">): Message => originalOf(record, originals, check);
+    const given = askingOnce(original);
+    const through = epoch?.through ?? epoch?.state.opened ?? 0;
+    this.#appender.counted(through, epoch?.historyTokens ?? 0);
+    if (epoch) this.#epochs.resumed(epoch, base, original);
     if (epoch) await restoreConversation(this.#context, conversation, epoch, given);
     for (const record of later) conversation.apply(record);
-    for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
     meter.resumed(await usagesBehind(store, scope, id, pos));
     const turns = new Turns();
     for await (const record of shownRecords(store, scope, id, epoch)) {
       await turns.turn();
       const shown = this.#epochs.restore(record, given(record));
-      if (record.seq <= opened) continue;
+      if (record.seq <= through) continue;
       this.#appender.counted(record.seq, record.tokenCount);
       conversation.push(record.seq, shown, record.message.masks);
     }
-    for await (const { seq, message } of conversation.wantsAll ? store.read(scope, id, { kind: "message" }) : []) {
-      conversation.watch(seq, message);
-      await turns.turn();
-    }
+    await restoreBeside(this.#context, conversation, original);
   }
 
   /**

@@ -2,6 +2,7 @@
 import type { Message } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
+import { Turns } from "../../turns.ts";
 import type { EpochData } from "../../window/epoch/record.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -11,21 +12,37 @@ const mostBeforeTask = 64;
 /** Gives a message as the process was given it that wrote it. */
 type Given = (record: StoredRecordOf<"message">) => Message;
 
-/** Restores the state as it was when the epoch opened, with the task, which the record names by its message alone. */
+/** Restores the state as it was when the epoch's line was written, with the task, which the record names by its message alone. */
 export async function restoreConversation(
   { id, store, scope }: { readonly id: string; readonly store: Store; readonly scope: Scope },
   conversation: ConversationState,
   epoch: EpochData,
   given: Given,
 ): Promise<void> {
-  const { opened } = epoch.state;
+  const { through = epoch.state.opened } = epoch;
   if (epoch.conversation) conversation.restore(epoch.conversation);
   const { goal, taskSeq: seq } = conversation;
-  if (opened === 0 || goal.original) return;
-  const some = seq === undefined ? { to: opened, limit: mostBeforeTask } : { from: seq, to: seq };
-  for await (const record of store.read(scope, id, { kind: "message", ...some })) {
+  if (through === 0 || goal.original) return;
+  const some = seq === undefined ? { to: through, limit: mostBeforeTask } : { from: seq, to: seq };
+  for await (const record of store.read(scope, id, { kind: "message", originals: true, ...some })) {
     conversation.begin(record.seq, given(record));
     if (conversation.goal.original) return;
+  }
+}
+
+/** Restores what no epoch's line has: the snapshot, and the working set, which is made of the whole log. */
+export async function restoreBeside(
+  { id, store, scope }: { readonly id: string; readonly store: Store; readonly scope: Scope },
+  conversation: ConversationState,
+  given: Given,
+): Promise<void> {
+  const snapshots = store.read(scope, id, { kind: "snapshot", originals: true, last: 1 });
+  for await (const record of snapshots) conversation.apply(record);
+  if (!conversation.wantsAll) return;
+  const turns = new Turns();
+  for await (const record of store.read(scope, id, { kind: "message", originals: true })) {
+    conversation.watch(record.seq, given(record));
+    await turns.turn();
   }
 }
 

@@ -148,8 +148,8 @@ export class StoredSession {
     if (this.#columns.read >= last) return this.#columns.total;
     const { store, scope, id } = this.#place;
     const epoch = await newestOutline(store, scope, id);
-    const { opened, historyTokens } = { opened: epoch?.state.opened ?? 0, historyTokens: epoch?.historyTokens ?? 0 };
-    if (this.#history.opened < opened) this.#history = { opened, to: opened, tokens: historyTokens };
+    const opened = epoch?.through ?? epoch?.state.opened ?? 0;
+    if (this.#history.opened < opened) this.#history = { opened, to: opened, tokens: epoch?.historyTokens ?? 0 };
     let { to, tokens } = this.#history;
     const turns = new Turns();
     for await (const { seq, tokenCount } of store.read(scope, id, { kind: "message", from: to + 1, to: last })) {

@@ -7,8 +7,10 @@ import type { Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState 
 /** The data that an epoch record restores. */
 export interface EpochData {
   readonly state: WindowState;
-  /** Tokens of all messages the log held when the epoch opened. */
+  /** Tokens of all messages the log held when the line was written. */
   readonly historyTokens: number;
+  /** The newest message that its numbers count, by `seq`. Absent: the newest one when the epoch opened. */
+  readonly through?: number;
   /** The lines of `edits.jsonl` that keep the system prompt and the tool definitions, by `seq`; absent where none does. */
   readonly systemSeq?: number;
   readonly toolsSeq?: number;
@@ -50,7 +52,7 @@ export function factsOf(report: Report): EpochFacts {
 
 /** The line that records an epoch, complete. */
 export function epochRecord(
-  { state, historyTokens, conversation, systemSeq, toolsSeq }: EpochData,
+  { state, historyTokens, through = state.opened, conversation, systemSeq, toolsSeq }: EpochData,
   facts: EpochFacts,
   timestamp: string,
 ): EditRecord {
@@ -72,6 +74,7 @@ export function epochRecord(
     opened: state.opened,
     opened_hash: state.openedHash,
     history_tokens: historyTokens,
+    ...(through > state.opened && { through }),
     system_hash: state.systemHash,
     tools_hash: state.toolsHash,
     ...(systemSeq !== undefined && { system_seq: systemSeq }),
@@ -101,6 +104,19 @@ export function withInsert(data: EpochData, line: JsonObject): EpochData {
   if (epoch !== state.epoch || typeof after !== "number" || typeof id !== "string" || typeof shown !== "string")
     return data;
   return { ...data, state: { ...state, inserts: [...(state.inserts ?? []), { after, id, text: shown }] } };
+}
+
+/** The record of the first window of an epoch that opened without one: later windows begin as it did. */
+export function windowRecord({ epoch, length, prefixHash, whole }: WindowState, timestamp: string): EditRecord {
+  const data = { epoch, length, prefix_hash: prefixHash, ...(whole !== undefined && { whole }) };
+  return { kind: "edit", type: "window", data, timestamp };
+}
+
+/** An epoch with a later line taken into account: its first window, where it opened without one. */
+export function withWindow(data: EpochData, line: JsonObject): EpochData {
+  const { epoch, length, prefix_hash: prefixHash, whole } = line;
+  if (epoch !== data.state.epoch || typeof length !== "number" || typeof prefixHash !== "string") return data;
+  return { ...data, state: { ...data.state, length, prefixHash, ...(typeof whole === "number" && { whole }) } };
 }
 
 /** The version of a line whose texts are copies (lines.ts). */
@@ -145,6 +161,7 @@ export function outlineOf(data: JsonObject): EpochOutline | undefined {
   return {
     state,
     historyTokens: Number(data.history_tokens ?? 0),
+    ...(typeof data.through === "number" && { through: data.through }),
     ...(typeof systemSeq === "number" && { systemSeq }),
     ...(typeof toolsSeq === "number" && { toolsSeq }),
     ...(isObject(held) && { conversation: held }),
