@@ -206,7 +206,7 @@ export function partText(part: Part): string {
 }
 
 /** The calls an assistant message makes, in order. */
-export function toolCalls(message: Message): readonly ToolCallPart[] {
+export function toolCalls(message: Pick<Message, "parts">): readonly ToolCallPart[] {
   return message.parts.filter((part): part is ToolCallPart => part.type === "tool-call");
 }
 

@@ -120,6 +120,11 @@ export interface UsageRecord extends MaybeMasked {
   readonly purpose: "turn" | "summary" | "extraction" | "embedding";
   readonly model?: string;
   readonly usage: Usage;
+  /** The provider's id of the answer, and that of its request: files of other programs may name the same call by them. */
+  readonly answerId?: string;
+  readonly requestId?: string;
+  /** Tool calls of the answer that no run is recorded of, as its client runs them; absent for none. */
+  readonly toolCalls?: number;
   /** The window that the call was made with; absent for one that no session composed. */
   readonly window?: UsedWindow;
   readonly timestamp: string;

@@ -2,13 +2,15 @@
 import { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
 import { foreignUsageHint } from "../message/foreign-usage.ts";
+import { defined } from "../message/json.ts";
 import type { NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { Model } from "../model/model.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
-import { checkGiven, kinds, usageReport } from "../window/options.ts";
+import { checkGiven, kinds, usageReport, whole } from "../window/options.ts";
+import type { Kind } from "../window/options.ts";
 import type { Listener } from "./events.ts";
 import type { ConversationState } from "./state/state.ts";
 import type { CostTotals, UsageMeter } from "./usage.ts";
@@ -50,20 +52,41 @@ export interface StepUsed {
   readonly usage?: Usage;
   /** The model's id. */
   readonly model?: string;
+  /** The provider's id of the answer, and that of its request, by which `windrow usage` knows a call that other files hold. */
+  readonly answerId?: string;
+  readonly requestId?: string;
+  /** Tool calls of the answer that somebody else runs, so that `session.startTool` is called for none. Default 0. */
+  readonly toolCalls?: number;
 }
+
+/** A report with its defaults, and the other facts of the record that it makes. */
+interface CheckedStep {
+  readonly usage: Usage;
+  readonly toolCalls: number;
+  readonly facts: Omit<StepUsed, "usage">;
+}
+
+const stepKinds = {
+  usage: usageReport,
+  model: kinds.text,
+  answerId: kinds.text,
+  requestId: kinds.text,
+  toolCalls: whole(0),
+} as const satisfies Record<keyof StepUsed, Kind>;
 
 /**
  * The report of a model call, checked.
  *
  * @throws WindrowError `bad-option`
  */
-export function checkedStep(used: StepUsed): StepUsed {
+export function checkedStep(used: StepUsed): CheckedStep {
   const unwrapped = foreignUsageHint(used);
   if (unwrapped !== "") {
     throw new WindrowError("bad-option", `endStep takes { usage, model }.${unwrapped}`, { option: "usage" });
   }
-  checkGiven("endStep", used, { usage: usageReport, model: kinds.text });
-  return used;
+  checkGiven("endStep", used, stepKinds);
+  const { usage = {}, toolCalls = 0, ...names } = used;
+  return { usage, toolCalls, facts: defined({ ...names, toolCalls: toolCalls > 0 ? toolCalls : undefined }) };
 }
 
 /** Plans a record at the time of its turn, writes it, and applies it to the conversation's state. */

@@ -260,17 +260,17 @@ export class Session {
    * @throws WindrowError `bad-option` for a usage of other things than counts
    */
   async endStep(used: StepUsed = {}, signal?: AbortSignal): Promise<void> {
-    const { usage = {}, model } = checkedStep(used);
+    const { usage, toolCalls, facts } = checkedStep(used);
     const timestamp = this.#context.now().toISOString();
     const { window } = this.#options.meter;
-    const about = { ...(model !== undefined && { model }), usage, ...(window && { window }) };
-    const record = { kind: "usage", purpose: "turn", ...about, timestamp } as const;
+    const record = { kind: "usage", purpose: "turn", ...facts, usage, ...(window && { window }), timestamp } as const;
     await this.#appender.append([], [record]);
     tell(this.#context.on, usageRecorded(this.id, record));
     const warning = this.#options.meter.used(usage);
     if (warning !== undefined) tell(this.#context.on, { type: "usage-ignored", sessionId: this.id, warning });
     await this.#writer.setState((state) => ({
       llmCallCount: state.llmCallCount + 1,
+      toolCallCount: state.toolCallCount + toolCalls,
       totalTokensUsed: state.totalTokensUsed + usedTokens(usage),
       lastActivity: "llm_call",
     }));

@@ -237,7 +237,7 @@ it("a state.json that a power cut emptied is counted again from the log", async 
     expect(state).toMatchObject({
       status: "processing",
       llmCallCount: 1,
-      toolCallCount: 2,
+      toolCallCount: 4,
       totalTokensUsed: 12,
       error: null,
     });

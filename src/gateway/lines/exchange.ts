@@ -1,5 +1,6 @@
 /** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
 import { WindrowError } from "../../errors.ts";
+import { toolCalls } from "../../message/message.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { lengthOfTexts } from "./backlog.ts";
@@ -277,6 +278,8 @@ export class Exchange implements Sending {
     const isWhole = answer.isComplete && answer.error === undefined && status >= 200 && status < 300;
     const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;
     const { plan, reason, isBare, asked: question, cleared } = this.#outcome;
+    const { secret } = this.#house.options;
+    const added = isKept ? answersOf(request.api, values, { secret, plan, isBare, cleared }) : [];
     const facts = {
       ...{ time: this.#time, attempt: this.#attempt, note: this.note, mends: this.#mending.names },
       bytesOut: this.body.length,
@@ -284,6 +287,7 @@ export class Exchange implements Sending {
       reason,
       asked: question,
       isKept,
+      toolCalls: added.reduce((sum, { message }) => sum + toolCalls(message).length, 0),
     };
     noteAnswer(this.#house, line, request, {
       outcome: this.#outcome,
@@ -292,8 +296,7 @@ export class Exchange implements Sending {
       sent,
     });
     // A record says that an answer is kept: the answer is first.
-    if (isKept)
-      await line.append(answersOf(request.api, values, { secret: this.#house.options.secret, plan, isBare, cleared }));
+    if (isKept) await line.append(added);
     await keepRecord(session, request, sent, facts);
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;

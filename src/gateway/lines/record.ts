@@ -1,4 +1,5 @@
 /** The record of a request in its line's log, and the usage of its answer. */
+import { defined } from "../../message/json.ts";
 import type { JsonObject } from "../../message/message.ts";
 import { messageText } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
@@ -27,6 +28,8 @@ export interface SentFacts {
   readonly mends: readonly string[];
   /** Whether the answer became a message of the log. */
   readonly isKept: boolean;
+  /** Tool calls of the answer, where it became a message. */
+  readonly toolCalls: number;
 }
 
 /** The record as it is kept (docs/format.md). */
@@ -87,9 +90,11 @@ export async function keepRecord(
   sent: SentAnswer,
   facts: SentFacts,
 ): Promise<void> {
-  const { usage, model = request.model } = sent.answer;
+  const { requestId, answer } = sent;
+  const { usage, model = request.model, id: answerId } = answer;
+  const names = defined({ model, answerId, requestId });
   await Promise.all([
     session.records.append(requestType, requestRecord(request, sent, facts)),
-    usage && session.endStep({ usage, ...(model !== undefined && { model }) }),
+    usage && session.endStep({ usage, ...names, toolCalls: facts.toolCalls }),
   ]);
 }

@@ -3,7 +3,7 @@
  * what a host or a provider brought (arguments, results, `extra`, `opaque`, edit data). docs/format.md describes the
  * lines.
  */
-import { defined, isObject } from "../../message/json.ts";
+import { asCount, asName, defined, isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, MaskFlag } from "../../message/message.ts";
 import type { EditRecord, NewRecord, RecordKind, StoredRecord, UsedTail, UsedWindow } from "../../message/record.ts";
 import type { FetchBlob, Spill } from "./blobs.ts";
@@ -78,6 +78,9 @@ function encodeFields(record: NewRecord, spill: Spill): LineFields {
           purpose: record.purpose,
           ...optional("model", record.model),
           usage: encodeUsage(record.usage),
+          ...optional("answer_id", record.answerId),
+          ...optional("request_id", record.requestId),
+          ...optional("tool_calls", record.toolCalls),
           timestamp: record.timestamp,
         },
         after: record.window ? { window: encodeWindow(record.window) } : {},
@@ -208,6 +211,11 @@ function decodeFields(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): S
         purpose,
         ...(typeof fields["model"] === "string" ? { model: fields["model"] } : {}),
         usage: decodeUsage(fields["usage"]),
+        ...defined({
+          answerId: asName(fields["answer_id"]),
+          requestId: asName(fields["request_id"]),
+          toolCalls: asCount(fields["tool_calls"]),
+        }),
         ...defined({ window: decodeWindow(fields["window"]) }),
         timestamp: text(fields, "timestamp"),
         ...stored,

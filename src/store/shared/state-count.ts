@@ -36,7 +36,8 @@ function endedIn({ status, error }: JsonObject): EndedState | undefined {
 }
 
 /** A line that is counted. */
-type Counted = Pick<StoredRecordOf<"usage">, "kind" | "purpose" | "usage" | "window" | "pos" | "timestamp"> | Line;
+type Counted = Pick<StoredRecordOf<"usage">, UsageField> | Line;
+type UsageField = "kind" | "purpose" | "usage" | "toolCalls" | "window" | "pos" | "timestamp";
 type Line =
   | Pick<StoredRecordOf<"edit">, "kind" | "type" | "data" | "pos" | "timestamp">
   | Pick<StoredRecordOf<"tool">, "kind" | "pos" | "timestamp">;
@@ -66,7 +67,8 @@ export class StateCount {
     if (line.kind === "edit" && line.type === "resumed") this.#ended = undefined;
     if (line.kind === "edit" && line.type === endedType) this.#ended = endedIn(line.data);
     if (line.kind !== "usage") return;
-    const { purpose, usage, window, pos } = line;
+    const { purpose, usage, toolCalls = 0, window, pos } = line;
+    this.#toolCalls += toolCalls;
     if (purpose === "turn") this.#llmCalls++;
     this.#tokens += usedTokens(usage);
     this.#seen(window?.tokens, pos);

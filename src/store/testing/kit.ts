@@ -81,6 +81,9 @@ export function everyKind(): readonly NewRecord[] {
       purpose: "turn",
       model: "a-model",
       usage: { input: 10, output: 2, cacheRead: 4, cacheWrite: 1, reasoning: 1 },
+      answerId: "msg_1",
+      requestId: "req_1",
+      toolCalls: 2,
       timestamp,
     },
     {
