@@ -16,6 +16,8 @@ interface Call {
   readonly written?: number;
   readonly long?: number;
   readonly output?: number;
+  /** Whether the file names the answer alone, and not its request. */
+  readonly isBare?: true;
 }
 
 /** A session of Claude Code in a folder. */
@@ -23,7 +25,12 @@ function claudeSession(cwd: string, calls: readonly Call[]): string {
   return calls
     .map(({ id, day = "2026-01-02", model = "claude-sonnet-4-5", plain = 0, read = 0, written = 0, ...more }) =>
       JSON.stringify({
-        ...{ type: "assistant", timestamp: `${day}T10:00:00.000Z`, cwd, requestId: `r${id}` },
+        ...{
+          type: "assistant",
+          timestamp: `${day}T10:00:00.000Z`,
+          cwd,
+          ...(more.isBare ? {} : { requestId: `r${id}` }),
+        },
         message: {
           ...{ id, role: "assistant", model, content: [] },
           usage: {
@@ -99,6 +106,46 @@ async function report(home: string, ...argv: readonly string[]): Promise<Report>
 const cacheOf = (home: string): string => join(home, ".cache/windrow/usage.jsonl");
 
 describe("windrow usage", () => {
+  it("counts a call once that an agent's own file and Windrow's store both have", async () => {
+    const home = await newFolder();
+    const day = new Date().toISOString().slice(0, 10);
+    const calls = [
+      { id: "a", day, plain: 1_000, output: 10 },
+      { id: "b", day, plain: 2_000, output: 20, isBare: true as const },
+    ];
+    await put(home, ".claude/projects/-repo/one.jsonl", claudeSession("/repo", calls));
+    const event = (type: string, payload: object): string =>
+      JSON.stringify({ type, timestamp: new Date().toISOString(), payload });
+    const last = { input_tokens: 3_000, output_tokens: 30 };
+    await put(
+      home,
+      `.codex/sessions/${day.replaceAll("-", "/")}/rollout-1.jsonl`,
+      [
+        event("session_meta", { id: "s", cwd: "/repo" }),
+        event("turn_context", { model: "gpt-5" }),
+        event("event_msg", { type: "token_count", info: { total_token_usage: last, last_token_usage: last } }),
+      ].join("\n"),
+    );
+    const store = join(home, "store");
+    const manager = await SessionManager.open({ store });
+    const session = await manager.create();
+    const model = "claude-sonnet-4-5";
+    // By the provider's ids, one of which the agent's file lacks; by what was used, and when; and two that nobody else has.
+    await session.endStep({ model, usage: { input: 1_000, output: 10 }, answerId: "a", requestId: "ra" });
+    await session.endStep({ model, usage: { input: 2_000, output: 20 }, answerId: "b", requestId: "rb" });
+    await session.endStep({ model: "gpt-5", usage: { input: 3_000, output: 30 } });
+    await session.endStep({ model: "gpt-5", usage: { input: 3_000, output: 30 } });
+    await session.endStep({ model, usage: { input: 4_000, output: 40 }, answerId: "e", requestId: "re" });
+    await manager.close();
+    const { total, projects, copies } = await report(home, "--store", store);
+    expect([total.calls, total.input, copies]).toEqual([5, 13_000, 3]);
+    expect(projects?.map(({ name, calls: number }) => [name, number])).toEqual([
+      [store, 2],
+      ["/repo", 3],
+    ]);
+    expect((await report(home, "--store", store, "--agent", "windrow")).total.calls).toBe(5);
+  });
+
   it("adds up by day, project and model, at list prices, output included", async () => {
     const home = await newHome();
     const { total, days, projects, models } = await report(home);

@@ -8,6 +8,7 @@ import { withoutSecrets } from "../../address.ts";
 import { WindrowError } from "../../errors.ts";
 import { collectUsage, storeUsage } from "../../ops/usage/collect.ts";
 import type { Collected, CollectedUsage } from "../../ops/usage/collect.ts";
+import { withSharedKeys } from "../../ops/usage/once.ts";
 import { usageOverview, usageParts, usualBudget } from "../../ops/usage/overview.ts";
 import type { UsagePart } from "../../ops/usage/overview.ts";
 import { discoverUsage } from "../../transcript/discover.ts";
@@ -100,10 +101,10 @@ async function runUsage(
   progress.end();
   const files = [...collected.files, ...own.files];
   const failed = [...collected.failed, ...own.failed];
-  const overview = usageOverview(
-    files.map(({ calls }) => calls),
-    { ...(budget !== undefined && { budget }), ...(since !== undefined && { since }) },
-  );
+  const overview = usageOverview(withSharedKeys(collected.files, own.files), {
+    ...(budget !== undefined && { budget }),
+    ...(since !== undefined && { since }),
+  });
   const report: UsageReport = {
     budget: budget ?? usualBudget,
     since: since === undefined ? null : new Date(since).toISOString(),

@@ -1,6 +1,7 @@
 /** Collects what sessions used: from the places where agents keep them, by way of a cache, and from a store. */
 import { isWindrowError } from "../../errors.ts";
 import { readUsage } from "../../transcript/usage/read.ts";
+import { answerKeys } from "../../transcript/usage/claude-code.ts";
 import { keyOf } from "../../transcript/usage/usage.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
 import type { Scope, Store } from "../../store/store.ts";
@@ -108,6 +109,7 @@ export async function storeUsage(
 async function sessionUsage(store: Store, scope: Scope, id: string, project: string): Promise<readonly CallUsage[]> {
   const calls: CallUsage[] = [];
   for await (const record of store.read(scope, id, { kind: "usage" })) {
+    const { answerId, requestId } = record;
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = record.usage;
     if (input + output === 0) continue;
     const time = Date.parse(record.timestamp);
@@ -119,6 +121,7 @@ async function sessionUsage(store: Store, scope: Scope, id: string, project: str
       // A summary's request is none of the conversation's.
       chain: record.purpose,
       key: keyOf(`${id} ${record.seq}`),
+      ...(answerId !== undefined && { others: answerKeys(answerId, requestId) }),
     });
   }
   return calls;

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../../message/message.ts";
 import { asCount, asName, asObject } from "../../message/json.ts";
-import { CallList, timeOf } from "./usage.ts";
+import { CallList, keyOf, timeOf } from "./usage.ts";
 import type { CallUsage, UsageReader } from "./usage.ts";
 
 /** A reader of one session of Claude Code, or of one of its sub-agents. */
@@ -23,7 +23,7 @@ export class ClaudeCodeUsage implements UsageReader {
       asCount(usage["cache_creation_input_tokens"]) ?? 0,
     ];
     const id = asName(message["id"]) ?? asName(row["uuid"]) ?? "";
-    this.#calls.add(`${id} ${asName(row["requestId"]) ?? ""}`, {
+    this.#calls.add(identity(id, asName(row["requestId"])), {
       time: timeOf(row["timestamp"]),
       model: asName(message["model"]) ?? "",
       project: "",
@@ -39,4 +39,14 @@ export class ClaudeCodeUsage implements UsageReader {
   end(): readonly CallUsage[] {
     return this.#calls.end(this.#project);
   }
+}
+
+/** The keys that a call has in a session of Claude Code, by the provider's ids of its answer and its request. */
+export function answerKeys(answerId: string, requestId: string | undefined): readonly number[] {
+  // Without a request's id where the client was told none.
+  return [identity(answerId, requestId), identity(answerId, undefined)].map(keyOf);
+}
+
+function identity(answerId: string, requestId: string | undefined): string {
+  return `${answerId} ${requestId ?? ""}`;
 }

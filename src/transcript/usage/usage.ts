@@ -43,6 +43,8 @@ export interface CallUsage {
   readonly chain: string;
   /** The call's identity, by {@link keyOf}: a session that was resumed or forked may hold copies of an older file's calls. */
   readonly key: number;
+  /** The keys that the same call may have in the file of an agent; absent where nobody knows. */
+  readonly others?: readonly number[];
 }
 
 /** A reader of one file. It is told lines in their order, and asked at the end. */
