@@ -15,12 +15,12 @@ interface Served {
 }
 
 /** Starts the command and waits until it has printed something. */
-async function served(argv: readonly string[], env: Record<string, string> = {}): Promise<Served> {
+async function served(argv: readonly string[], env: Record<string, string> = {}, isTTY = false): Promise<Served> {
   const stop = new AbortController();
   let warned = "";
   let told: (text: string) => void = () => undefined;
   const first = new Promise<string>((resolve) => (told = resolve));
-  const io = { stdout: { write: told }, stderr: { write: (text: string) => (warned += text) }, env };
+  const io = { stdout: { write: told, isTTY }, stderr: { write: (text: string) => (warned += text) }, env };
   const ended = run(["gateway", "--port", "0", ...argv], io, stop.signal);
   const said = await Promise.race([first, ended.then((status) => `ended with ${status}: ${warned}`)]);
   return { said, warned: () => warned, stop: () => (stop.abort(), ended) };
@@ -105,6 +105,18 @@ describe("windrow gateway", () => {
     const secret = (await readdir(store)).find((name) => name.includes("secret")) ?? "";
     expect((await stat(join(store, secret))).mode & 0o777).toBe(0o600);
     expect(await readFile(join(store, secret), "utf8")).not.toContain(env.WINDROW_VIEWER_TOKEN);
+  });
+
+  it("prints the link to its page on a terminal, and in a pipe its one line", async () => {
+    const store = join(await newFolder(), "store");
+    const env = { WINDROW_VIEWER_TOKEN: "token-of-the-page-0123" };
+    const terminal = await served(["--store", store], env, true);
+    const [line = "", link, ...rest] = terminal.said.split("\n");
+    expect([link, rest]).toEqual([`${line.split(" ")[0]}/-/ui/#token=token-of-the-page-0123`, [""]]);
+    await terminal.stop();
+    const pipe = await served(["--store", store], env);
+    expect(pipe.said).not.toContain("token");
+    await pipe.stop();
   });
 
   it("asks for a token where other machines reach it, and warns", async () => {

@@ -31,10 +31,14 @@ interface Running {
 }
 
 /** Runs `windrow gateway run` with a script of Node's behind the dashes. */
-async function run(script: string, env: Readonly<Record<string, string>> = {}): Promise<Running> {
+async function run(
+  script: string,
+  env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
+): Promise<Running> {
   const file = join(folder, "script.mjs");
   await writeFile(file, script);
-  const words = [join(dist, "cli/main.js"), "gateway", "run", "--store", join(folder, "store"), "--"];
+  const words = [join(dist, "cli/main.js"), "gateway", ...flags, "run", "--store", join(folder, "store"), "--"];
   const child = spawn(process.execPath, [...words, process.execPath, file], {
     env: { PATH: process.env["PATH"], HOME: folder, ANTHROPIC_BASE_URL: fake.url, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -80,9 +84,19 @@ describe("windrow gateway run", () => {
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(url).not.toBe(fake.url);
     expect(await line()).toBe("OK done.");
-    expect(await ended).toEqual([7, null, ""]);
+    const kept = `1 call kept in ${join(folder, "store")}`;
+    expect(await ended).toEqual([
+      7,
+      null,
+      `windrow: ${kept}; look: windrow view latest --store ${join(folder, "store")}\n`,
+    ]);
     expect(fake.turns()).toHaveLength(1);
     expect(await isUp(url)).toBe(false);
+  });
+
+  it("says that no call came, and nothing with --json", async () => {
+    expect((await (await run("")).ended)[2]).toBe("windrow: no answered call passed through the gateway\n");
+    expect((await (await run("", {}, ["--json"])).ended)[2]).toBe("");
   });
 
   it("hands signals on, and tells by its status which one ended the command", async () => {
@@ -121,7 +135,10 @@ console.log(answer);`;
     const { line, ended } = await run(script);
     expect(await line()).toBe("OK done.");
     expect(await line()).toBe("OK done.");
-    expect(await ended).toEqual([0, null, expect.stringContaining("started again, 1 times")]);
+    const errors = expect.stringMatching(
+      /started again, 1 times\nwindrow: the calls are kept in .*; look: windrow view latest/,
+    );
+    expect(await ended).toEqual([0, null, errors]);
   });
 
   it("says what is wrong with a command that is missing, or that there is not, and with a gateway that cannot start", async () => {

@@ -80,7 +80,9 @@ function addRun(command: Command, io: CommandIo, finish: CommandContext["finish"
       const { runThrough } = await import("../gateway/run.ts");
       const token = tokenOf(command.opts<GatewayFlags>().token, io);
       const port = command.getOptionValueSource("port") === "cli" ? command.opts<GatewayFlags>().port : "0";
-      const status = await runThrough(words, { flags: flagsOf(command), port: portOf("--port", port), token }, io);
+      const { store, json = false } = command.opts<GatewayFlags>();
+      const settings = { flags: flagsOf(command), port: portOf("--port", port), token, store, isQuiet: json };
+      const status = await runThrough(words, settings, io);
       // The command's own status, whatever it is.
       finish(status as ExitStatus);
     });

@@ -11,13 +11,15 @@ export interface KeptGateway {
   restarts(): number;
   /** The newest lines of its standard error. */
   complaints(): string;
+  /** The newest lines of its standard output, of all its processes together. */
+  said(): string;
   /** Ends it, and waits for its end. */
   close(): Promise<void>;
 }
 
 /** Starts that may fail one after the other, before the pause between them grows to its longest. */
 const pauses = [0, 50, 100, 200, 400, 800] as const;
-const mostComplaints = 4_096;
+const mostHeld = 4_096;
 
 /** The settings of a gateway that is kept up. */
 export interface KeepSettings {
@@ -34,7 +36,7 @@ export interface KeepSettings {
  * @throws Error with the gateway's own words, where it cannot be started
  */
 export async function keepGateway({ port: wanted, env, argumentsAt }: KeepSettings): Promise<KeptGateway> {
-  let complaints = "";
+  let [complaints, said] = ["", ""];
   let restarts = 0;
   let failures = 0;
   let isClosing = false;
@@ -55,21 +57,22 @@ export async function keepGateway({ port: wanted, env, argumentsAt }: KeepSettin
     started.stdin!.on("error", () => undefined);
     started.on("error", (error) => (complaints += `${error.message}\n`));
     started.stderr!.setEncoding("utf8").on("data", (text: string) => {
-      complaints = (complaints + text).slice(-mostComplaints);
+      complaints = (complaints + text).slice(-mostHeld);
+    });
+    started.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-mostHeld);
     });
     return started;
   }
 
   async function listening(started: ChildProcess): Promise<string> {
-    let said = "";
-    started.stdout!.setEncoding("utf8");
-    for await (const text of started.stdout!) {
-      said += String(text);
+    const ended = once(started, "close");
+    for (;;) {
       const found = /https?:\/\/[\d.[\]:a-z]+:\d+/.exec(said);
-      if (!found) continue;
-      return found[0];
+      if (found) return found[0];
+      const isEnded = await Promise.race([once(started.stdout!, "data").then(() => false), ended.then(() => true)]);
+      if (isEnded) break;
     }
-    if (started.exitCode === null && started.signalCode === null) await once(started, "close");
     throw new Error(complaints.trim() || "it ended without a word");
   }
 
@@ -92,6 +95,7 @@ export async function keepGateway({ port: wanted, env, argumentsAt }: KeepSettin
     url,
     restarts: () => restarts,
     complaints: () => complaints,
+    said: () => said,
     async close() {
       isClosing = true;
       clearTimeout(waiting);

@@ -8,6 +8,7 @@ import { WindrowError } from "../../errors.ts";
 import { passingSecret } from "../../gateway/secret.ts";
 import type { CommandIo } from "../command.ts";
 import { keepGateway } from "./kept-gateway.ts";
+import { keptCalls, keptWords } from "./kept-calls.ts";
 import { secretVariable } from "./secret.ts";
 import type { KeepSettings, KeptGateway } from "./kept-gateway.ts";
 
@@ -22,6 +23,10 @@ export interface RunSettings {
   readonly port: number;
   /** The token that the gateway asks for; it goes into the addresses. */
   readonly token?: string | undefined;
+  /** The store that the gateway keeps calls in. */
+  readonly store: string;
+  /** Whether nothing is said at the end of where they are. */
+  readonly isQuiet?: boolean;
 }
 
 /**
@@ -33,7 +38,7 @@ export interface RunSettings {
  */
 export async function runThrough(
   command: readonly string[],
-  { flags, port, token }: RunSettings,
+  { flags, port, token, store, isQuiet = false }: RunSettings,
   io: CommandIo,
 ): Promise<number> {
   if (command.length === 0) {
@@ -55,15 +60,19 @@ export async function runThrough(
     env,
     argumentsAt: (at) => ["gateway", "--port", String(at), ...named, ...flags, "--tied"],
   });
+  let status: number | undefined;
   try {
     const url = token === undefined ? gateway.url : `${gateway.url}/t/${token}`;
     const routed = routeCommand(command, url, io.env, known);
     for (const note of routed.notes) io.stderr.write(`windrow: ${note}\n`);
-    return await ended(routed.command, { ...io.env, ...routed.env });
+    status = await ended(routed.command, { ...io.env, ...routed.env });
+    return status;
   } finally {
     await gateway.close();
     const times = gateway.restarts();
     if (times > 0) io.stderr.write(`windrow: the gateway died and was started again, ${times} times\n`);
+    const calls = times > 0 ? undefined : keptCalls(gateway.said());
+    if (status !== undefined && !isQuiet) io.stderr.write(`windrow: ${keptWords(calls, store)}\n`);
   }
 }
 

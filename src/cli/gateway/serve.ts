@@ -8,6 +8,7 @@ import { serveGateway } from "../../gateway/proxy/server.ts";
 import { tenantsBy } from "../../gateway/tenant.ts";
 import { wireApis } from "../../gateway/wire/apis.ts";
 import { isLoopbackAddress, newToken } from "../../http/bearer.ts";
+import type { SessionEvent } from "../../session/events.ts";
 import { searchFolderOf } from "../../search/folder.ts";
 import type { Store } from "../../store/store.ts";
 import { eachInTurn } from "../../turns.ts";
@@ -18,6 +19,7 @@ import type { CommandIo, ExitStatus } from "../command.ts";
 import { openBrowser } from "../open-browser.ts";
 import { scopeOf } from "../store-options.ts";
 import type { ScopeFlags } from "../store-options.ts";
+import { keptLine } from "./kept-calls.ts";
 import { secretOf } from "./secret.ts";
 import { tokenOf, variableOf } from "./token.ts";
 import { untilEnded } from "../until-ended.ts";
@@ -60,7 +62,12 @@ export async function runGateway(
     const pageToken = variableOf(io, pageVariable) ?? newToken();
     const secret = await secretOf(flags.store, io);
     const on = (event: LinesEvent): void => void io.stderr.write(`windrow: ${toldOf(event)}\n`);
-    const lines = await openLines({ store, secret, ...composing, on, onSession: (event) => io.log(event) });
+    let calls = 0;
+    const onSession = (event: SessionEvent): void => {
+      if (event.type === "usage-recorded") calls += 1;
+      io.log(event);
+    };
+    const lines = await openLines({ store, secret, ...composing, on, onSession });
     const gateway = await serveGateway({
       ...{ port, host: flags.host, upstreams, env: io.env },
       ...{ apis: wireApis, lines, tenants: tenantsBy(secret) },
@@ -78,7 +85,11 @@ export async function runGateway(
       }
       const mode = modeOf(composing);
       const report = { url, mode, store: flags.store, link };
-      io.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${url} ${mode}, store ${flags.store}\n`);
+      // The link opens every session: on a terminal it is for who started this, and a file would keep it.
+      const shown = io.stdout.isTTY === true ? `${link}\n` : "";
+      io.stdout.write(
+        flags.json === true ? `${JSON.stringify(report)}\n` : `${url} ${mode}, store ${flags.store}\n${shown}`,
+      );
       if (flags.open === true) openBrowser(link, io.env);
       await untilEnded(signal, (done) => {
         process.once("SIGTERM", done);
@@ -88,6 +99,7 @@ export async function runGateway(
       // A standard input that is still read would keep the process.
       if (flags.tied === true) process.stdin.destroy();
       await eachInTurn([() => gateway.close(), () => lines.close()]);
+      if (flags.tied === true) io.stdout.write(keptLine(calls));
     }
     return exitStatus.done;
   });
