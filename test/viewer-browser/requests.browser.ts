@@ -53,6 +53,29 @@ describe.skipIf(!hasBrowser)("requests of a gateway", () => {
     await store.close();
   });
 
+  it("keep their cache in sight beside a long error, whose whole text is told", async () => {
+    const { folder, main } = await gatewayStore();
+    const manager = await SessionManager.open({ store: folder });
+    const message = `messages.3.content.0: Invalid signature in thinking block; ${"it was made for other text ".repeat(12)}`;
+    const line = await manager.resume(main);
+    await line.records.append("request", requestOf({ status: 400, error: { type: "invalid_request_error", message } }));
+    await manager.close();
+    const store = await openStore(folder);
+    const server = await served(storedSource(store, {}));
+    const opened = await watched(browser, server.link(`/s/${main}/requests`));
+    const { page } = opened;
+    await page.setViewportSize({ width: 1_500, height: 900 });
+    const went = await page.waitForSelector(".requests tbody tr:nth-child(1) .went");
+    expect(await went.getAttribute("title")).toContain(message.trim());
+    const cached = await page.waitForSelector(".requests thead th:has-text('first differs')");
+    const box = await cached.boundingBox();
+    expect((box?.x ?? 9_999) + 60).toBeLessThan(1_500);
+    expect(await violationsOf(opened)).toEqual([]);
+    await opened.close();
+    await server.close();
+    await store.close();
+  });
+
   it("run nothing of what they hold, and stand in a single file", async () => {
     const folder = await newFolder();
     const manager = await SessionManager.open({ store: folder });

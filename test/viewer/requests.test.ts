@@ -7,7 +7,7 @@ import type { ReadQuery, Scope } from "../../src/store/store.ts";
 import { fileSource } from "../../src/viewer/file/decode.ts";
 import { encodeSessions } from "../../src/viewer/file/encode.ts";
 import { storedSource } from "../../src/viewer/stored-source.ts";
-import type { LiveEvent } from "../../src/viewer/viewer.ts";
+import type { ListedSession, LiveEvent } from "../../src/viewer/viewer.ts";
 import { groupedLines, lineWords, requestWords } from "../../web/model/requests.ts";
 import { newFolder } from "../cli/stage.ts";
 import { gatewayStore, requestOf } from "./gateway-store.ts";
@@ -43,10 +43,42 @@ it("are told by ranges, each with the usage of its own answer and the call of it
     line && lineWords(line),
     isNext,
   ]);
-  expect(rows).toContainEqual([agent, "Look into it.", "claude-code agent a1", false]);
-  expect(rows).toContainEqual([main, "Mend it.", "claude-code main", true]);
+  expect(rows).toEqual([
+    [main, "Mend it.", "claude-code main", false],
+    [agent, "Look into it.", "claude-code agent a1", true],
+  ]);
   expect((await source.session(agent)).line?.parent).toEqual({ id: main, reason: "agent" });
   expect((await source.sessions({ text: "session-7" })).sessions).toHaveLength(2);
+  await store.close();
+});
+
+it("stand in the list below the line that they go on from, whichever is newer", async () => {
+  const { folder, main, agent } = await gatewayStore();
+  const manager = await SessionManager.open({ store: folder });
+  const fork = await manager.fork(main, { at: 1 });
+  const later = await manager.fork(fork.id, { at: 1 });
+  await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main", session: "session-8" } });
+  await manager.close();
+  const store = await openStore(folder);
+  const { sessions } = await storedSource(store, {}).sessions({});
+  expect(sessions.find(({ id }) => id === fork.id)?.line?.parent).toEqual({ id: main, reason: "forked at m1" });
+  const rows = groupedLines(sessions);
+  expect(rows.slice(1).map(({ id, isNext = false }) => [id, isNext])).toEqual([
+    [main, false],
+    [agent, true],
+    [fork.id, true],
+    [later.id, true],
+  ]);
+  // A key may say whatever it likes: lines that name each other as their parents are listed all the same.
+  const looped = sessions.map((row, place): ListedSession => {
+    const parent = { id: sessions[(place + 1) % sessions.length]?.id ?? "", reason: "x" };
+    return { ...row, line: { client: "a", line: "b", session: "c", parent } };
+  });
+  expect(
+    groupedLines(looped)
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(sessions.map(({ id }) => id).toSorted());
   await store.close();
 });
 

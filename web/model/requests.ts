@@ -24,7 +24,10 @@ export function requestWords(row: RequestRow): { readonly words: string; readonl
   return { words: words.filter((word) => word !== "").join(" · "), isBad: isFailed || error !== null };
 }
 
-/** Sessions in their order, but lines of one client's session behind the first of them. */
+/**
+ * Sessions in their order, but lines of one client's session together where the newest of them is: the oldest first, and
+ * behind each line those that go on from it.
+ */
 export function groupedLines(
   sessions: readonly ListedSession[],
 ): readonly (ListedSession & { readonly isNext?: true })[] {
@@ -37,6 +40,22 @@ export function groupedLines(
     else groups.set(key, [session]);
   }
   return [...groups.values()].flatMap((group) =>
-    group.map((session, place) => (place === 0 ? session : { ...session, isNext: true as const })),
+    descended(group).map((session, place) => (place === 0 ? session : { ...session, isNext: true as const })),
   );
+}
+
+/** The lines of a group, each behind the one that it goes on from. */
+function descended(newestFirst: readonly ListedSession[]): readonly ListedSession[] {
+  const group = newestFirst.toReversed();
+  const ids = new Set(group.map(({ id }) => id));
+  const ordered = new Set<ListedSession>();
+  const put = (session: ListedSession): void => {
+    if (ordered.has(session)) return;
+    ordered.add(session);
+    for (const other of group) if (other.line?.parent?.id === session.id) put(other);
+  };
+  for (const session of group) if (!ids.has(session.line?.parent?.id ?? "")) put(session);
+  // Lines that name each other as parents have no first one.
+  for (const session of group) put(session);
+  return [...ordered];
 }

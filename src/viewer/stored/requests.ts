@@ -2,6 +2,8 @@
 import { asArray, asCount, asName, asObject, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
+import type { SessionMetadata } from "../../store/store.ts";
+import { recallId } from "../../window/stub/stub.ts";
 import type { GatewayLine, RequestPage, RequestRow } from "../requests.ts";
 import { newestSeq } from "./calls.ts";
 import type { EpochIndex, Place } from "./epoch-index.ts";
@@ -11,12 +13,17 @@ import type { UsageLine } from "./usage-index.ts";
 /** The type of a request's record in `edits.jsonl`. */
 export const requestType = "request";
 
-/** The line of a gateway that a session keeps, by its task's key; undefined for any other session. */
-export function gatewayLine(taskKey: JsonObject): GatewayLine | undefined {
+/**
+ * The line of a gateway that a session keeps, by its task's key; undefined for any other session. A fork has the key of the
+ * line that it was forked from, and goes on from that one.
+ */
+export function gatewayLine(taskKey: JsonObject, fork?: SessionMetadata["forkedFrom"]): GatewayLine | undefined {
   const [client, line] = [asName(taskKey["client"]), asName(taskKey["line"])];
   if (taskKey["gateway"] !== 1 || client === undefined || line === undefined) return undefined;
   const [session, agent, parent] = [asName(taskKey["session"]), asName(taskKey["agent"]), asObject(taskKey["parent"])];
-  const [id, reason] = [asName(parent?.["uuid"]), asName(parent?.["reason"]) ?? ""];
+  const [id, reason] = fork
+    ? [fork.uuid, `forked at ${recallId(fork.at)}`]
+    : [asName(parent?.["uuid"]), asName(parent?.["reason"]) ?? ""];
   return {
     client,
     line,

@@ -117,8 +117,8 @@ function RequestLine({ state, row }: { readonly state: SessionState; readonly ro
         {plainLine(kind)}
         {attempt > 1 ? <span class="quiet"> · attempt {attempt}</span> : null}
       </td>
-      <td title={plainLine(row.note)}>
-        <span class={isBad ? "fault" : ""}>{plainLine(words)}</span>
+      <td class="went" title={[words, row.note].map(plainLine).join("\n")}>
+        <span class={isBad ? "clip fault" : "clip"}>{plainLine(words)}</span>
       </td>
       <td class="number">{time(firstByteMs)}</td>
       <td class="number">{time(totalMs)}</td>
