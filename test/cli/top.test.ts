@@ -20,7 +20,7 @@ it("shows who runs what: holder, calls, tokens, budget", async () => {
   const { status, stdout } = await windrow(["top", "--once", "--json", "--store", folder]);
   expect(status).toBe(0);
   const top = JSON.parse(stdout) as Top;
-  expect(top).toMatchObject({ running: 2, tokens: 1_234 });
+  expect(top).toMatchObject({ running: 1, died: 0, closed: 1, tokens: 1_234 });
   expect(top.sessions.find(({ id }) => id === running.id)).toMatchObject({
     user: "alice",
     task: "github/notfolder/coding_agent#27",
@@ -34,10 +34,10 @@ it("shows who runs what: holder, calls, tokens, budget", async () => {
   expect(top.sessions.find(({ id }) => id !== running.id)?.holder?.state).toBe("none");
 
   const text = await windrow(["top", "--once", "--store", folder]);
-  expect(text.stdout).toMatch(new RegExp(`^2 running, 1,234 tokens; .*UTC\\n`));
+  expect(text.stdout).toMatch(new RegExp(`^1 running, 1 closed, 1,234 tokens; .*UTC\\n`));
   expect(text.stdout).toContain(`${running.id.slice(0, 8)}  alice`);
   expect(text.stdout).toContain(`held ${process.pid}@`);
-  expect((await windrow(["top", "--once", "--lang", "ja", "--store", folder])).stdout).toContain("実行中2件");
+  expect((await windrow(["top", "--once", "--lang", "ja", "--store", folder])).stdout).toContain("実行中1件、閉1件");
   expect((await windrow(["top", "--once", "--limit", "1", "--store", folder])).stdout).toContain("and 1 more");
   expect((await windrow(["top", "--once", "--user", "bob", "--store", folder])).stdout).toContain(
     "No session is running",

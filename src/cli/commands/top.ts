@@ -77,16 +77,18 @@ async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | unde
  *
  * @param columns - of the terminal; what does not fit is left out, and named. 0 where there is no limit
  */
-export function topText({ time, running, closed, tokens, sessions }: Top, words: Words, columns = 0): string {
+export function topText({ time, running, died, closed, tokens, sessions }: Top, words: Words, columns = 0): string {
   const { top: labels } = words;
-  const head = labels.totals(count(running), closed > 0 ? count(closed) : undefined, count(tokens), timeLabel(time));
-  if (running + closed === 0) return `${head}\n${labels.none}`;
-  const all = columnsOf(time, words, columns);
-  const shown = fittingColumns(all, sessions, columns);
+  const some = (sum: number): string | undefined => (sum > 0 ? count(sum) : undefined);
+  const head = labels.totals(count(running), some(died), some(closed), count(tokens), timeLabel(time));
+  const all = running + died + closed;
+  if (all === 0) return `${head}\n${labels.none}`;
+  const possible = columnsOf(time, words, columns);
+  const shown = fittingColumns(possible, sessions, columns);
   const rows = sessions.map((session) => shown.map((column) => column.cell(session)));
   const right = shown.flatMap(({ isNumber }, place) => (isNumber === true ? [place] : []));
-  const left = running + closed - sessions.length;
-  const narrow = all.filter((column) => !shown.includes(column)).map(({ name }) => name);
+  const left = all - sessions.length;
+  const narrow = possible.filter((column) => !shown.includes(column)).map(({ name }) => name);
   const notes = [
     ...(left > 0 ? [labels.more(count(left))] : []),
     ...(narrow.length > 0 ? wrapped([labels.narrow(narrow.join(", "))], columns) : []),

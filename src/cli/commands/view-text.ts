@@ -161,8 +161,13 @@ function toolLine(run: ViewedTool, { words, columns, layout, colour }: ViewLook)
   const { view: labels, duration } = words;
   const isError = run.status === "error";
   const head = `[${run.seq}] ${timeLabel(run.timestamp)} `;
-  const end = isError ? `${labels.failure}: ${oneLine(run.error ?? "", 60)}` : labels.success;
-  const tail = ` -> ${end}, ${duration(run.durationMs)}`;
+  const isOpen = run.status === "open";
+  const end = isError
+    ? `${labels.failure}: ${oneLine(run.error ?? "", 60)}`
+    : isOpen
+      ? labels.noResult
+      : labels.success;
+  const tail = ` -> ${end}${run.durationMs === null ? "" : `, ${duration(run.durationMs)}`}`;
   const call = `${run.toolName}(${JSON.stringify(run.arguments)})`;
   const isLiteral = layout === "coding-agent";
   const shown = fittedLine(call, isLiteral ? 0 : room(head + tail, columns), lineLength);

@@ -49,6 +49,7 @@ export const english: Words = {
     showingLast: (count) => ` (showing last ${count})`,
     success: "Success",
     failure: "Error",
+    noResult: "No result",
     epoch: (reason, message, before, after, edits) =>
       `${reason} at message ${message}: ${before} -> ${after} tokens; ${edits}`,
     noEdits: "no edits",
@@ -156,8 +157,8 @@ export const english: Words = {
   },
   top: {
     head: ["Session", "User", "Task", "Status", "Holder", "Calls", "Tools", "Tokens", "Window", "Last activity"],
-    totals: (running, closed, tokens, time) =>
-      `${running} running, ${closed === undefined ? "" : `${closed} closed, `}${tokens} tokens; ${time}`,
+    totals: (running, died, closed, tokens, time) =>
+      `${running} running, ${died === undefined ? "" : `${died} died, `}${closed === undefined ? "" : `${closed} closed, `}${tokens} tokens; ${time}`,
     none: "No session is running.",
     more: (count) => `and ${count} more (--limit)`,
     narrow: (names) => `The terminal is too narrow for ${names}; --json has all.`,

@@ -45,6 +45,7 @@ export const japanese: Words = {
     showingLast: (count) => `（最新${count}件を表示）`,
     success: "成功",
     failure: "エラー",
+    noResult: "結果なし",
     epoch: (reason, message, before, after, edits) =>
       `${reason}（メッセージ${message}の時点）: ${before} -> ${after} トークン、${edits}`,
     noEdits: "編集なし",
@@ -162,8 +163,8 @@ export const japanese: Words = {
       "ウィンドウ",
       "最終活動",
     ],
-    totals: (running, closed, tokens, time) =>
-      `実行中${running}件、${closed === undefined ? "" : `閉${closed}件、`}${tokens}トークン、${time}`,
+    totals: (running, died, closed, tokens, time) =>
+      `実行中${running}件、${died === undefined ? "" : `異常終了${died}件、`}${closed === undefined ? "" : `閉${closed}件、`}${tokens}トークン、${time}`,
     none: "実行中のセッションはない。",
     more: (count) => `ほか${count}件（--limit）`,
     narrow: (names) => `端末の幅が狭いため${names}を省いた。--jsonですべて表示`,

@@ -41,6 +41,8 @@ export interface Words {
     readonly showingLast: (count: string) => string;
     readonly success: string;
     readonly failure: string;
+    /** The end of a tool call whose result no message holds. */
+    readonly noResult: string;
     readonly epoch: (reason: string, message: number, before: string, after: string, edits: string) => string;
     readonly noEdits: string;
     readonly window: string;
@@ -134,7 +136,13 @@ export interface Words {
   /** Texts of `windrow top`. */
   readonly top: {
     readonly head: readonly string[];
-    readonly totals: (running: string, closed: string | undefined, tokens: string, time: string) => string;
+    readonly totals: (
+      running: string,
+      died: string | undefined,
+      closed: string | undefined,
+      tokens: string,
+      time: string,
+    ) => string;
     readonly none: string;
     readonly more: (count: string) => string;
     /** Names of columns for which the terminal has no room. */

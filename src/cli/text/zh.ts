@@ -45,6 +45,7 @@ export const chinese: Words = {
     showingLast: (count) => `（显示最近 ${count} 条）`,
     success: "成功",
     failure: "错误",
+    noResult: "无结果",
     epoch: (reason, message, before, after, edits) =>
       `${reason}（在消息 ${message} 处）: ${before} -> ${after} token；${edits}`,
     noEdits: "无编辑",
@@ -149,8 +150,8 @@ export const chinese: Words = {
   },
   top: {
     head: ["会话", "用户", "任务", "状态", "持有者", "调用", "工具", "token", "窗口", "最近活动"],
-    totals: (running, closed, tokens, time) =>
-      `${running} 个运行中，${closed === undefined ? "" : `${closed} 个已关闭，`}${tokens} token；${time}`,
+    totals: (running, died, closed, tokens, time) =>
+      `${running} 个运行中，${died === undefined ? "" : `${died} 个已崩溃，`}${closed === undefined ? "" : `${closed} 个已关闭，`}${tokens} token；${time}`,
     none: "没有运行中的会话。",
     more: (count) => `另有 ${count} 个（--limit）`,
     narrow: (names) => `终端太窄，未显示 ${names}；--json 显示全部`,

@@ -40,7 +40,10 @@ const renewing: ReadonlySet<unknown> = new Set<EpochReason>(["system-changed", "
 /** The text of each event. An event that is not here is logged by its name and its plain fields. */
 const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "session-opened": (fields) =>
-    info(fields["resumed"] === true ? "Task resumed" : "Task started", taskName(fields["taskKey"])),
+    info(
+      fields["resumed"] === true ? "Task resumed" : "Task started",
+      typeof fields["task"] === "string" ? fields["task"] : taskName(fields["taskKey"]),
+    ),
   "session-recovered": ({ recovery }) => [
     { level: "WARNING", text: `Recovered ${count(recovery, "damaged span")} that a crash left` },
   ],

@@ -4,7 +4,6 @@
  */
 import { endedType } from "../../store/shared/state-count.ts";
 import { isWindrowError } from "../../errors.ts";
-import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import { isAboutRecords, isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
@@ -12,6 +11,7 @@ import { outlineOf } from "../../window/epoch/record.ts";
 import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
+import { shownTask } from "../look/title.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -41,6 +41,8 @@ interface Cursor {
   /** The next record of each kind; absent where none was read. */
   readonly next: Map<RecordKind, number>;
   readonly createdAt: string;
+  /** The name of its task, once it was asked for. */
+  task?: string;
   /** Model calls so far. */
   calls: number;
   opened: boolean;
@@ -182,19 +184,19 @@ async function* newEntries(
   level: LogLevel,
   cursor: Cursor,
 ): AsyncGenerator<LogEntry> {
-  const { uuid: sessionId, taskKey, createdAt } = metadata;
+  const { uuid: sessionId, createdAt } = metadata;
   const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
     logEntries({ ...event, sessionId }, new Date(time), level);
+  const task = (cursor.task ??= await shownTask(store, scope, metadata));
   if (!cursor.opened) {
     cursor.opened = true;
-    yield* entries({ type: "session-opened", ...{ taskKey } }, createdAt);
+    yield* entries({ type: "session-opened", ...{ task } }, createdAt);
   }
   const read = level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
   const logs = read.map((kind) => store.read<RecordKind>(scope, sessionId, { kind, from: cursor.next.get(kind) ?? 1 }));
   for await (const record of inOrder(logs)) {
     cursor.next.set(record.kind, record.seq + 1);
-    const event = eventOf(record, cursor, taskKey);
-    if (event) yield* entries(event, record.timestamp);
+    for (const event of eventsOf(record, cursor, task)) yield* entries(event, record.timestamp);
   }
   if (isFinal(state.status) && !cursor.ended) {
     cursor.ended = true;
@@ -203,35 +205,39 @@ async function* newEntries(
   }
 }
 
-/** The event that was told when a record was written; undefined where there was none. */
-function eventOf(record: StoredRecord, cursor: Cursor, taskKey: JsonObject): LoggedEvent | undefined {
+/** The events that were told when a record was written. */
+function eventsOf(record: StoredRecord, cursor: Cursor, task: string): readonly LoggedEvent[] {
+  const event = <F extends object>(type: string, fields: F): readonly LoggedEvent[] => [{ type, ...fields }];
   switch (record.kind) {
     case "message":
-      return { type: "message-appended", ...{ seq: record.seq, tokens: record.tokenCount } };
+      return event("message-appended", { seq: record.seq, tokens: record.tokenCount });
     case "call":
-      return { type: "tool-started", ...{ toolName: record.toolName } };
+      return event("tool-started", { toolName: record.toolName });
     case "tool":
-      return { type: "tool-finished", ...{ callId: record.callId, durationMs: record.durationMs } };
-    case "usage":
-      if (record.purpose !== "turn") return undefined;
+      return event("tool-finished", { callId: record.callId, durationMs: record.durationMs });
+    case "usage": {
+      const { purpose, usage, window } = record;
+      const recorded = event("usage-recorded", { purpose, usage });
+      if (purpose !== "turn") return recorded;
       cursor.calls += 1;
-      return {
-        type: "window-composed",
-        ...{ call: cursor.calls, report: { tokens: record.window?.tokens ?? record.usage.input } },
-      };
+      const report = { tokens: window?.tokens ?? usage.input };
+      return [...event("window-composed", { call: cursor.calls, report }), ...recorded];
+    }
     case "summary": {
       const { originalTokens, summaryTokens } = record;
-      return { type: "summary-committed", ...{ originalTokens, summaryTokens } };
+      return event("summary-committed", { originalTokens, summaryTokens });
     }
-    case "edit":
-      return editEvent(record, taskKey);
+    case "edit": {
+      const told = editEvent(record, task);
+      return told ? [told] : [];
+    }
     default:
-      return undefined;
+      return [];
   }
 }
 
-function editEvent({ type, data }: EditRecord, taskKey: JsonObject): LoggedEvent | undefined {
-  if (type === "resumed") return { type: "session-opened", ...{ resumed: true, taskKey } };
+function editEvent({ type, data }: EditRecord, task: string): LoggedEvent | undefined {
+  if (type === "resumed") return { type: "session-opened", ...{ resumed: true, task } };
   // The state tells of the end.
   if (type === endedType) return undefined;
   if (type === "summary-failed") return { ...data, type };

@@ -1,5 +1,5 @@
 /** How sessions stand, by their status and by who writes them. */
-import type { FinalStatus, Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { FinalStatus, Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 
 /**
@@ -15,7 +15,12 @@ export async function standingOf(
   { metadata, state }: SessionInfo,
 ): Promise<SessionStanding> {
   const { status } = state;
+  const isAsked = !isFinal(status) && status !== "closed";
+  return standingWith(status, isAsked ? await store.holding?.holder(scope, metadata.uuid) : undefined);
+}
+
+/** How a session of a status stands with its holder; undefined where the store cannot tell who that is. */
+export function standingWith(status: SessionStatus, holder: Holding | undefined): SessionStanding {
   if (isFinal(status) || status === "closed") return status;
-  const holder = await store.holding?.holder(scope, metadata.uuid);
   return holder?.state === "gone" ? "died" : holder?.state === "none" ? "closed" : "running";
 }

@@ -2,7 +2,8 @@
 import { messageText } from "../../message/message.ts";
 import { inlineText } from "../../message/quote.ts";
 import { withoutTagged } from "../../message/tagged.ts";
-import type { Scope, Store } from "../../store/store.ts";
+import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
+import { isGatewayLine, taskName } from "./task-name.ts";
 
 /** Characters of a title. */
 const titleLength = 80;
@@ -31,6 +32,13 @@ export async function sessionTitle(store: Store, scope: Scope, id: string): Prom
     // A session that cannot be read is listed all the same.
   }
   return tagged || undefined;
+}
+
+/** The name of a session's task; of a gateway's line with the first words of its user. */
+export async function shownTask(store: Store, scope: Scope, { uuid, taskKey }: SessionMetadata): Promise<string> {
+  const name = taskName(taskKey);
+  const title = isGatewayLine(taskKey) ? await sessionTitle(store, scope, uuid) : undefined;
+  return title === undefined ? name : `${name}: ${title}`;
 }
 
 function cut(text: string): string {

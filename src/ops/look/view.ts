@@ -1,6 +1,5 @@
 /** One session as its store has it: state, messages, tool runs, epochs. Nothing is locked and nothing written. */
 import type { JsonObject } from "../../message/message.ts";
-import type { ToolRecord } from "../../message/record.ts";
 import type { Recovered, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { outlineOf } from "../../window/epoch/record.ts";
 import { ratioOf } from "../../window/summary/summary.ts";
@@ -10,7 +9,10 @@ import { readMessages } from "./messages.ts";
 import type { MessageRange, ReadMessages, Shown, ViewedMessage } from "./messages.ts";
 import { spentBy } from "./spent.ts";
 import type { Spent } from "./spent.ts";
-import { taskName } from "./task-name.ts";
+import { modelOf } from "./model.ts";
+import { shownTask } from "./title.ts";
+import { viewTools } from "./tools.ts";
+import type { ViewedTool } from "./tools.ts";
 import { SentReader } from "../../window/sent.ts";
 import type { SentChange } from "../../window/sent.ts";
 import { defined } from "../../message/json.ts";
@@ -18,6 +20,7 @@ import { openCalls } from "../../session/log.ts";
 import type { OpenCall } from "../../session/log.ts";
 
 export type { MessageRange, Shown, ViewedMessage } from "./messages.ts";
+export type { ViewedTool } from "./tools.ts";
 
 /** Which parts of a session to look at beside what it is; `last` limits lists to the newest. */
 export interface ViewOptions {
@@ -32,15 +35,6 @@ export interface ViewOptions {
   /** Only these messages, by their numbers, with all their parts; then `last` does not count for them. */
   readonly only?: MessageRange;
 }
-
-/** A tool run that ended. */
-export type ViewedTool = Pick<
-  ToolRecord,
-  "callId" | "toolName" | "arguments" | "status" | "durationMs" | "timestamp"
-> & {
-  readonly seq: number;
-  readonly error?: string;
-};
 
 /** A summary, as its line has it; its text whole. */
 export interface ViewedSummary {
@@ -79,12 +73,13 @@ export interface SessionView {
   readonly repository: string | null;
   /** As `issue #27`, where the task key names it. */
   readonly task: string | null;
-  /** The task as `windrow top` names it: its key's values; empty for none. */
+  /** The task as `windrow top` names it: its key's values, or a gateway's client and its user's words; empty for none. */
   readonly taskName: string;
   readonly taskKey: JsonObject;
   readonly config: JsonObject;
-  /** The settings by which its windows are composed; null where the metadata name none. */
+  /** The model of its settings, else of its newest call; null where neither names one. */
   readonly model: string | null;
+  /** The settings by which its windows are composed; null where the metadata name none. */
   readonly strategy: string | null;
   readonly profile: string | null;
   /** Tokens a window may have. */
@@ -144,10 +139,11 @@ export async function viewSession(
     status: state.status,
     repository: repositoryOf(taskKey),
     task: taskOf(taskKey),
-    taskName: taskName(taskKey),
+    taskName: await shownTask(store, scope, session.metadata),
     taskKey,
     config,
     ...settingsIn(config),
+    model: await modelOf(store, scope, session.metadata),
     user: user ?? null,
     location: session.location,
     startedAt: state.startedAt,
@@ -179,14 +175,14 @@ async function windowOf(
   return composeStored(store, scope, session, options);
 }
 
-function settingsIn(config: JsonObject): Pick<SessionView, "model" | "strategy" | "profile" | "budget"> {
+function settingsIn(config: JsonObject): Pick<SessionView, "strategy" | "profile" | "budget"> {
   const named = (key: string): string | null => {
     const value = config[key];
     return typeof value === "string" ? value : null;
   };
   const { budget } = config;
   return {
-    ...{ model: named("model"), strategy: named("strategy"), profile: named("profile") },
+    ...{ strategy: named("strategy"), profile: named("profile") },
     budget: typeof budget === "number" ? budget : null,
   };
 }
@@ -202,17 +198,6 @@ function statisticsOf({ state }: SessionInfo, log: ReadMessages, summaries: numb
     historyTokens: log.historyTokens,
     summaries,
   };
-}
-
-async function viewTools(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedTool>> {
-  const shown: ViewedTool[] = [];
-  const query = { kind: "tool", ...(Number.isFinite(last) && { last }) } as const;
-  for await (const record of store.read(scope, id, query)) {
-    const { seq, callId, toolName, arguments: given, status, durationMs, timestamp, error } = record;
-    const tool = { seq, callId, toolName, arguments: given, status, durationMs, timestamp };
-    shown.push({ ...tool, ...(error !== undefined && { error }) });
-  }
-  return { total: shown.at(-1)?.seq ?? 0, shown };
 }
 
 async function viewSummaries(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedSummary>> {

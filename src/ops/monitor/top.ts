@@ -2,7 +2,9 @@
 import { isWindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
-import { taskName } from "../look/task-name.ts";
+import { standingWith } from "../look/standing.ts";
+import type { SessionStanding } from "../look/standing.ts";
+import { shownTask } from "../look/title.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -11,7 +13,7 @@ import { conversations } from "../../store/memory-logs.ts";
 export interface RunningSession {
   readonly id: string;
   readonly user: string | null;
-  /** `github/notfolder/coding_agent#27`, where its task key has the seed's fields. */
+  /** `github/notfolder/coding_agent#27`, where its task key has the seed's fields; of a gateway its client and its user's words. */
   readonly task: string;
   readonly status: SessionStatus;
   /** The process that writes it; null where the store cannot say. */
@@ -35,9 +37,11 @@ export interface RunningSession {
 export interface Top {
   /** ISO 8601, UTC. */
   readonly time: string;
-  /** Neither ended nor put to rest. */
+  /** A process writes them; where the store cannot tell, all that neither ended nor were put to rest. */
   readonly running: number;
-  /** Put to rest until they are resumed; among `sessions`, too. */
+  /** Their process is gone without letting go; among `sessions`, too. */
+  readonly died: number;
+  /** Nobody writes them until they are resumed; among `sessions`, too. */
   readonly closed: number;
   readonly tokens: number;
   /** The last active first. */
@@ -56,39 +60,51 @@ export interface TopOptions {
   readonly now?: () => Date;
 }
 
-/** Looks at the sessions that have not ended. Nothing is locked and nothing written; holders only of those that are shown. */
+/** Looks at the sessions that have not ended. Nothing is locked and nothing written. */
 export async function top(store: Store, options: TopOptions = {}): Promise<Top> {
   const { scope = {}, limit = 50, now = () => new Date() } = options;
-  let newest: SessionInfo[] = [];
-  let running = 0;
-  let closed = 0;
+  let newest: HeldSession[] = [];
+  const counts: Record<SessionStanding, number> = {
+    running: 0,
+    died: 0,
+    closed: 0,
+    completed: 0,
+    failed: 0,
+    timeout: 0,
+  };
   let tokens = 0;
   const unreadable = new Unreadable();
   for await (const info of conversations(store, scope, { unfinished: true, unreadable: unreadable.note })) {
     if (isFinal(info.state.status)) continue;
-    if (info.state.status === "closed") closed += 1;
-    else running += 1;
+    const holder = await holderOf(store, scope, info.metadata.uuid);
+    counts[standingWith(info.state.status, holder ?? undefined)] += 1;
     tokens += info.state.totalTokensUsed;
-    newest.push(info);
+    newest.push({ ...info, holder });
     if (newest.length >= 2 * limit + 64) newest = lastActive(newest, limit);
   }
   const shown = lastActive(newest, limit);
   const sessions = await Promise.all(shown.map((info) => describe(store, scope, info)));
-  return { time: now().toISOString(), running, closed, tokens, sessions, unreadable: unreadable.sessions() };
+  const { running, died, closed } = counts;
+  return { time: now().toISOString(), running, died, closed, tokens, sessions, unreadable: unreadable.sessions() };
 }
 
-function lastActive(sessions: readonly SessionInfo[], limit: number): SessionInfo[] {
+/** A session with the process that writes it. */
+interface HeldSession extends SessionInfo {
+  readonly holder: Holding | null;
+}
+
+function lastActive(sessions: readonly HeldSession[], limit: number): HeldSession[] {
   return sessions.toSorted((one, other) => (one.state.updatedAt < other.state.updatedAt ? 1 : -1)).slice(0, limit);
 }
 
-async function describe(store: Store, scope: Scope, { metadata, state }: SessionInfo): Promise<RunningSession> {
+async function describe(store: Store, scope: Scope, { metadata, state, holder }: HeldSession): Promise<RunningSession> {
   const { budget } = metadata.config;
   return {
     id: metadata.uuid,
     user: metadata.user ?? null,
-    task: taskName(metadata.taskKey),
+    task: await shownTask(store, scope, metadata),
     status: state.status,
-    holder: await holderOf(store, scope, metadata.uuid),
+    holder,
     startedAt: state.startedAt,
     updatedAt: state.updatedAt,
     lastActivity: state.lastActivity,

@@ -1,6 +1,7 @@
 /** The sessions of a store for a page: a page of the list, and one session's head. */
 import { WindrowError } from "../../errors.ts";
 import { sessionTitle } from "../../ops/look/title.ts";
+import { modelOf } from "../../ops/look/model.ts";
 import { spentBy } from "../../ops/look/spent.ts";
 import { standingOf } from "../../ops/look/standing.ts";
 import { taskName } from "../../ops/look/task-name.ts";
@@ -36,14 +37,14 @@ const keptCursors = 16;
 export async function listed(store: Store, scope: Scope, info: SessionInfo): Promise<ListedSession> {
   const { metadata, state } = info;
   const { uuid: id, taskKey, config, user } = metadata;
-  const line = gatewayLine(taskKey);
+  const line = gatewayLine(taskKey, metadata.forkedFrom);
   return {
     id,
     status: state.status,
     ...(store.holding && { standing: await standingOf(store, scope, info) }),
     // The key of a gateway's line holds hashes: what its user said names it.
     title: (line ? "" : taskName(taskKey)) || ((await sessionTitle(store, scope, id)) ?? ""),
-    model: configText(config, "model") ?? null,
+    model: await modelOf(store, scope, metadata),
     strategy: configText(config, "strategy") ?? null,
     user: user ?? null,
     startedAt: state.startedAt,

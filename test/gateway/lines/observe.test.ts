@@ -1,4 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { newestLog } from "../../../src/ops/logs/stored.ts";
+import { viewSession } from "../../../src/ops/look/view.ts";
+import { top } from "../../../src/ops/monitor/top.ts";
+import { stats } from "../../../src/ops/stats/stats.ts";
+import { storedSource } from "../../../src/viewer/stored-source.ts";
 import { answered, bodyOf, broken, exchange, openStage, requestOf, user } from "./stage.ts";
 
 const session = { "x-claude-code-session-id": "session-1", "user-agent": "claude-cli/2.1" };
@@ -38,6 +43,50 @@ describe("lines that are only observed", () => {
       { kind: "turn", attempt: 1, bytes_out: second.call.body.length, request_id: "req_1" },
     ]);
     expect(info!.state.llmCallCount).toBe(2);
+  });
+
+  test("a call's usage names the provider's answer, and the tool calls that the client runs are counted", async () => {
+    const stage = await openStage();
+    const call = (id: string): object => ({ type: "tool_use", id, name: "read", input: { path: `${id}.ts` } });
+    const asked = user("Read both.");
+    const calls = [call("toolu_1"), call("toolu_2")];
+    await exchange(stage.lines, requestOf(bodyOf([asked]), session), answered(calls, { id: "msg_1" }));
+    const results = ["toolu_1", "toolu_2"].map((id) => ({ type: "tool_result", tool_use_id: id, content: "Empty." }));
+    const second = [asked, { role: "assistant", content: calls }, user(results)];
+    await exchange(stage.lines, requestOf(bodyOf(second), session), broken("They"));
+    await exchange(
+      stage.lines,
+      requestOf(bodyOf(second), session),
+      answered([say("Both are empty.")], { id: "msg_2" }),
+    );
+    const [info] = await stage.sessions();
+    expect(info!.state).toMatchObject({ llmCallCount: 3, toolCallCount: 2 });
+    const used: unknown[] = [];
+    for await (const { answerId, requestId, toolCalls } of stage.store.read({}, info!.metadata.uuid, { kind: "usage" }))
+      used.push([answerId, requestId, toolCalls]);
+    expect(used).toEqual([
+      ["msg_1", "req_1", 2],
+      [undefined, "req_1", undefined],
+      ["msg_2", "req_1", undefined],
+    ]);
+    const view = await viewSession(stage.store, {}, info!.metadata.uuid, { tools: true });
+    expect(view).toMatchObject({ model: "claude-opus-5-5", taskName: "claude-code: Read both." });
+    expect(view.statistics.toolCalls).toBe(2);
+    expect(view.tools).toMatchObject({
+      total: 2,
+      shown: [
+        { callId: "toolu_1", toolName: "read", arguments: { path: "toolu_1.ts" }, status: "success", durationMs: null },
+        { callId: "toolu_2", status: "success" },
+      ],
+    });
+    const listed = await storedSource(stage.store, {}).sessions({});
+    expect(listed.sessions[0]).toMatchObject({ model: "claude-opus-5-5", toolCalls: 2, title: "Read both." });
+    expect((await top(stage.store)).sessions[0]).toMatchObject({ task: "claude-code: Read both.", toolCalls: 2 });
+    expect((await stats(stage.store)).average).toMatchObject({ toolCalls: 2 });
+    const log = await newestLog(stage.store, { level: "DEBUG" }, 20);
+    const said = log.map(({ text }) => text);
+    expect(said[0]).toBe("Task started: claude-code: Read both.");
+    expect(said.filter((text) => text === "Usage (turn): 100 tokens in, 10 out")).toHaveLength(3);
   });
 
   test("a request that is asked again with nothing new is an attempt and no message", async () => {

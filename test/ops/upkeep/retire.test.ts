@@ -125,7 +125,8 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
       expect(alertsOf({ ...health, running: 3 }, { stuck: 1 })).toHaveLength(1);
       expect(await stats(store)).toMatchObject({ total: 3, running: 1, closed: 2, completed: 0 });
       const look = await top(store);
-      expect(look).toMatchObject({ running: 1, closed: 2 });
+      // The third was let go in order, too: nobody writes it.
+      expect(look).toMatchObject({ running: 0, closed: 3 });
       expect(
         look.sessions
           .filter(({ status }) => status === "closed")
