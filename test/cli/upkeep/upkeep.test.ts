@@ -198,7 +198,7 @@ describe("windrow finish", () => {
     expect(tried.stdout).toMatch(/Closed, to be put to rest +1$/m);
     expect((await windrow(at("cleanup"))).stdout).toMatch(/Closed, put to rest +1$/m);
     expect(existsSync(join(folder, "running", old, "messages.jsonl.gz"))).toBe(true);
-    expect((await windrow(at("top", "--once"))).stdout).toMatch(/^1 running, 1 closed, /);
+    expect((await windrow(at("top", "--once"))).stdout).toMatch(/^0 running, 2 closed, /);
     const counted = JSON.parse((await windrow(at("stats", "--json"))).stdout) as object;
     expect(counted).toMatchObject({ total: 2, running: 1, closed: 1, byStatus: { closed: 1 } });
     expect((await windrow(at("search", "canary", "--status", "closed"))).stdout).toContain(old);
