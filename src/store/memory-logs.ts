@@ -1,4 +1,4 @@
-/** The sessions that are no conversations: logs of a memory, and hidden rounds of a gateway. Lists of sessions leave them out. */
+/** The sessions that are no conversations: logs of a memory. Lists of sessions leave them out. */
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, Store } from "./store.ts";
 
 /** The value of `config.purpose` of a memory's log. */
@@ -9,12 +9,7 @@ export function isMemoryLog({ config }: Pick<SessionMetadata, "config">): boolea
   return config.purpose === memoryPurpose;
 }
 
-/** Whether a session keeps the hidden rounds of a gateway's recall, and no conversation. */
-function keepsHiddenRounds({ taskKey }: SessionMetadata): boolean {
-  return taskKey["gateway_recall"] !== undefined;
-}
-
-/** The sessions of a scope as `Store.list` gives them, without those that are no conversations. */
+/** The sessions of a scope as `Store.list` gives them, without the logs of a memory. */
 export async function* conversations(
   store: Store,
   scope: Scope,
@@ -23,7 +18,7 @@ export async function* conversations(
   let left = limit ?? Infinity;
   if (left <= 0) return;
   for await (const session of store.list(scope, query)) {
-    if (isMemoryLog(session.metadata) || keepsHiddenRounds(session.metadata)) continue;
+    if (isMemoryLog(session.metadata)) continue;
     yield session;
     if (--left <= 0) return;
   }

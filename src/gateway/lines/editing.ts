@@ -29,11 +29,15 @@ export class Editing {
     return !this.#house.isAsking || isAskable(this.#house, this.#request, this.#tenant);
   }
 
-  /** A turn as whoever edits it wants it. The gateway goes on with what it once composed. */
-  async edited(line: Line): Promise<Outcome> {
+  /**
+   * A turn as whoever edits it wants it. The gateway goes on with what it once composed.
+   *
+   * @param limit - most tokens of a window. Default: the line's limit
+   */
+  async edited(line: Line, limit = line.limit): Promise<Outcome> {
     const question = this.asked(line);
     if (question?.asked) return question;
-    const outcome = await this.composed(line, question && this.#house.unlimited);
+    const outcome = await this.composed(line, question && this.#house.unlimited, limit);
     return question ?? outcome;
   }
 
@@ -54,11 +58,11 @@ export class Editing {
   }
 
   /** A turn in its window. @param given - its budget, in the place of the house's */
-  async composed(line: Line, given?: number): Promise<Outcome> {
+  async composed(line: Line, given?: number, limit = line.limit): Promise<Outcome> {
     const [house, request] = [this.#house, this.#request];
     const budget = this.isDue ? house.budgetFor(request.model) : undefined;
     const session = await line.current(originalsOf(request, line.chain));
-    const most = given ?? Math.min(budget ?? house.unlimited, line.limit);
+    const most = given ?? Math.min(budget ?? house.unlimited, limit);
     const { system, tools } = request;
     const composed = await session.compose({ ...(system !== undefined && { system }), tools, budget: most });
     line.isPlanned ||= budget !== undefined && hasEdits(composed.state.edits);

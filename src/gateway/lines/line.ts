@@ -36,6 +36,16 @@ export interface LineParts {
 /** Most bodies whose epochs are remembered: their answers are kept at once, unless the store fails. */
 const mostSent = 256;
 
+/** An epoch that a mend opened. */
+export interface MendedEpoch {
+  /** Its number, or that of the epoch which stands for it again. */
+  epoch: number;
+  /** The epoch before it. */
+  readonly behind: number;
+  /** Whether its window was refused as well. */
+  isInVain: boolean;
+}
+
 /** One line. Its group sees to it that one request at a time works on it. */
 export class Line {
   readonly facts: LineFacts;
@@ -50,6 +60,8 @@ export class Line {
   keepsReasoning = false;
   /** Most tokens that the provider took, where it refused more. */
   limit = Infinity;
+  /** The epochs that mends opened since a body was taken, oldest first. */
+  mended: MendedEpoch[] = [];
   /** How many smaller bodies were refused since one was taken. */
   refusedInVain = 0;
   /** Whether a body that was made smaller was refused again by its status alone, and none was taken since. */

@@ -1,11 +1,11 @@
 /** The mending of a request that was refused for what the gateway did to it: another body, each kind of mend once. */
-import type { WireRequest } from "../gateway.ts";
+import type { SentAnswer, WireRequest } from "../gateway.ts";
 import { isOfOtherLength } from "../wire/faults.ts";
 import { editsRemoved } from "./asking.ts";
 import type { Editing } from "./editing.ts";
 import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
-import type { Line } from "./line.ts";
+import type { Line, MendedEpoch } from "./line.ts";
 import { seen, withoutReasoning } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Session } from "../../session/session.ts";
@@ -15,6 +15,9 @@ import { within } from "./within.ts";
 const lessOf = 0.75;
 
 const emergencyEpoch = "emergency-epoch";
+
+/** Refusals of smaller bodies that make the next one smaller still, at most: a cause that is not the length makes none tiny. */
+const mostInVain = 4;
 
 /** A request as it was sent. */
 export interface Refused {
@@ -32,10 +35,10 @@ export class Mending {
   readonly #house: House;
   readonly #request: WireRequest;
   readonly #editing: Editing;
-  /** The line's limit before a mend lowered it. */
-  #before: number | undefined;
+  /** Most tokens of the smaller body. */
+  #limit: number | undefined;
   /** The epoch that a mend opened. */
-  #opened: number | undefined;
+  #opened: MendedEpoch | undefined;
   /** Whether the refusal says only by its status that the request is too long. */
   #isVague = false;
 
@@ -62,17 +65,19 @@ export class Mending {
     return this.#isVague && isInVain ? undefined : this.#smaller(sent);
   }
 
-  /** Takes the status of the answer. A limit stays lowered, and a mend's epoch open, only where that helped. */
-  async answered(line: Line, session: Session, status: number): Promise<void> {
+  /** Takes the answer. A limit holds on, and a mend's epoch stays open, only where that helped. */
+  async answered(line: Line, session: Session, { status, isAborted, answer }: SentAnswer): Promise<void> {
     const isTaken = status >= 200 && status < 300;
-    if (isTaken) [line.isRefusedSmall, line.refusedInVain] = [false, 0];
-    if (this.#before === undefined || isTaken) return;
-    line.limit = this.#before;
-    // An upstream that is away or busy has judged nothing.
-    const isJudged = status >= 400 && status < 500 && status !== 429;
+    if (isTaken) [line.isRefusedSmall, line.refusedInVain, line.mended] = [false, 0, []];
+    if (this.#limit === undefined) return;
+    if (isTaken) line.limit = Math.min(line.limit, this.#limit);
+    if (isTaken) return;
+    // An upstream that is away, busy or was not waited for has judged nothing.
+    const isJudged = status >= 400 && status < 500 && status !== 429 && !isAborted && answer.isComplete;
     line.isRefusedSmall = this.#isVague && isJudged;
-    if (isJudged) line.refusedInVain += 1;
-    if (epochOf(session) === this.#opened) await session.undo({ mayLeaveAgain: true });
+    if (isJudged) line.refusedInVain = Math.min(line.refusedInVain + 1, mostInVain);
+    if (this.#opened) this.#opened.isInVain = true;
+    await takenBack(line, session);
   }
 
   /** The client's own bytes, which know nothing of the edits that were refused. */
@@ -104,16 +109,29 @@ export class Mending {
       const session = await line.session();
       const { state } = session.stats();
       const tokens = outcome.tally?.left ?? state.currentContextTokens;
-      this.#before ??= line.limit;
-      line.limit = Math.floor(Math.min(line.limit, tokens) * lessOf ** (line.refusedInVain + 1));
+      this.#limit = Math.floor(Math.min(line.limit, tokens) * lessOf ** (line.refusedInVain + 1));
       if (line.chain.length !== base) return undefined;
       const before = epochOf(session);
-      const edited = await this.#editing.edited(line);
-      if (epochOf(session) > before) this.#opened = epochOf(session);
+      const edited = await this.#editing.edited(line, this.#limit);
+      if (epochOf(session) > before) {
+        this.#opened = { epoch: epochOf(session), behind: before, isInVain: false };
+        line.mended.push(this.#opened);
+      }
       return edited;
     });
     const found = await within(whole, smaller);
     return found?.list || found?.asked ? found : undefined;
+  }
+}
+
+/** Takes back the epochs of mends that did not help, newest first, as long as no other stands on them. */
+async function takenBack(line: Line, session: Session): Promise<void> {
+  for (let last = line.mended.at(-1); last?.isInVain && last.epoch === epochOf(session); last = line.mended.at(-1)) {
+    await session.undo({ mayLeaveAgain: true });
+    line.mended.pop();
+    const before = line.mended.at(-1);
+    // The window of the epoch before is in force again, under a number of its own.
+    if (before && before.epoch === last.behind) before.epoch = epochOf(session);
   }
 }
 

@@ -25,7 +25,13 @@ export interface HiddenTurn {
 const types = { line: "hidden-line", round: "hidden-round", lost: "hidden-lost" } as const;
 
 /** Codes of a session that others ended, threw away or write: the next one is taken. */
-const taken = ["read-only", "session-busy", "session-exists"] as const;
+const taken = ["read-only", "session-busy", "session-exists", "session-archived", "store-corrupt"] as const;
+
+/** Codes of a session whose rounds nobody can read now: those of the others count. */
+const unreadable = ["session-archived", "store-corrupt"] as const;
+
+/** Sessions in a row that are not there, behind which none is looked for: one in between may have been erased. */
+const mostMissing = 3;
 
 /** Codes of a lock that is worth nothing any more. */
 const gone = ["fenced", "closed", "read-only", "session-not-found"] as const;
@@ -135,12 +141,14 @@ export class KnownTurns {
   /** Reads what earlier processes, and others at work, kept. */
   async load(): Promise<void> {
     if (!this.#store) return;
-    try {
-      for (let place = 0; ; place += 1) {
+    for (let place = 0, missing = 0; missing < mostMissing; place += 1) {
+      try {
         for await (const record of this.#store.read({}, this.#idAt(place), { kind: "edit" })) this.#take(record);
+        missing = 0;
+      } catch (error) {
+        if (isWindrowError(error, "session-not-found")) missing += 1;
+        else if (!unreadable.some((code) => isWindrowError(error, code))) throw error;
       }
-    } catch (error) {
-      if (!isWindrowError(error, "session-not-found")) throw error;
     }
   }
 

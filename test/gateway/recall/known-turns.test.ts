@@ -4,6 +4,7 @@ import { WindrowError } from "../../../src/errors.ts";
 import { TurnStore } from "../../../src/gateway/recall/known-turns.ts";
 import type { KnownTurns } from "../../../src/gateway/recall/known-turns.ts";
 import { ramStore } from "../../../src/store/ram/ram.ts";
+import { everybody } from "../../../src/store/testing/kit.ts";
 import type { Lock, Store } from "../../../src/store/store.ts";
 
 const secret = Buffer.alloc(32, 7);
@@ -136,4 +137,8 @@ test("rounds go on in another session behind one that was ended, or that another
   await keep(second, "four");
   await second.close();
   expect(found(await open(store), "one", "two", "three", "four")).toEqual([true, true, true, true]);
+  await store.upkeep!.erase(everybody, [ended.id]);
+  const third = await open(store);
+  expect(found(third, "one", "two", "three", "four")).toEqual([false, true, false, true]);
+  await third.close();
 });
