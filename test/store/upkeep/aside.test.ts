@@ -1,5 +1,5 @@
 /** What was put aside by earlier versions names no owner; what a doctor takes out of a session is that session's owner's. */
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -172,6 +172,43 @@ describe("a store of folders for each user, whose sessions lay in one folder bef
     const other = await finished(store, { user: "ann" });
     await writeFile(join(user, "completed", other, "metadata.json"), "{");
     expect(await store.upkeep!.putAside!(everybody, other)).toContain("aside");
+    await store.close();
+  });
+});
+
+describe("a store of folders for each user, of which one is closed to the process", () => {
+  const bob = { tenant: "alpha", user: "bob" };
+  async function twoUsers() {
+    const folder = join(await newFolder(), "store");
+    const store = await openStore(folder, { folderPerUser: true });
+    return {
+      store,
+      id: await finished(store),
+      other: await finished(store, bob),
+      closed: join(folder, "users", "bob"),
+    };
+  }
+
+  it("asks a user's own folder alone, and that of all", async () => {
+    const { store, id, other, closed } = await twoUsers();
+    for (const name of ["aside", "erasing", "trash"]) await writeFile(join(closed, name), "no folder");
+    const left = await finished(store);
+    await store.upkeep!.trash(ann, [left], "2026-01-01T00:00:00.000Z");
+    expect(await erase(store, [id, left], { scope: ann })).toHaveLength(2);
+    await expect(erase(store, [other], { scope: bob })).rejects.toMatchObject({ code: "store-unavailable" });
+    await store.close();
+  });
+
+  // Rights stop no process of root's.
+  it.skipIf(process.getuid?.() === 0)("erases what it may read for who names no user", async () => {
+    const { store, id, other, closed } = await twoUsers();
+    await chmod(closed, 0o000);
+    const operator = { tenant: "alpha" };
+    expect(await store.upkeep!.unerased(operator)).toEqual([]);
+    expect(await store.upkeep!.erase(operator, [id])).toHaveLength(1);
+    await expect(store.upkeep!.erase(operator, [other])).rejects.toMatchObject({ code: "session-not-found" });
+    await chmod(closed, 0o700);
+    expect((await store.info(bob, other)).state.status).toBe("completed");
     await store.close();
   });
 });

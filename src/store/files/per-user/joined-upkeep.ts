@@ -23,15 +23,15 @@ interface Part {
  * The upkeep of several stores of files as one: each call goes to the stores that have something of the session.
  *
  * @param first - that of a store which is always there, and can do what the others can
- * @param folders - the folders of the stores
+ * @param folders - the folders of the stores; of a scope those that may have something of its own, and can be read
  */
 export function joinedUpkeep(
   first: Upkeep,
-  folders: () => readonly string[],
+  folders: (scope?: Scope) => readonly string[],
   upkeepOf: (folder: string) => Upkeep,
 ): Upkeep {
-  const parts = (): readonly Part[] =>
-    folders().map((folder) => ({ layout: layoutOf(folder), upkeep: upkeepOf(folder) }));
+  const parts = (scope?: Scope): readonly Part[] =>
+    folders(scope).map((folder) => ({ layout: layoutOf(folder), upkeep: upkeepOf(folder) }));
   /** The store that has the session; its own check says whether the scope sees it. */
   const having = (id: string): Upkeep => {
     sessionId(id);
@@ -58,24 +58,23 @@ export function joinedUpkeep(
       for (const [upkeep, some] of own) await upkeep.trash(scope, some, time);
     },
     async *trashed(scope, id) {
-      for (const { upkeep } of parts()) yield* upkeep.trashed(scope, id);
+      for (const { upkeep } of parts(scope)) yield* upkeep.trashed(scope, id);
     },
     async untrash(scope, id) {
       sessionId(id);
-      const all = parts();
-      const part = all.find(({ layout }) => {
+      const part = parts(scope).find(({ layout }) => {
         const metadata = trashedMetadata(layout, id, systemDisk);
         return metadata && inScope(scope, metadata);
       });
       if (!part) throw notInTrash(id);
-      if (all.some(({ layout }) => locate(layout, id))) throw alreadyExists(id);
+      if (parts().some(({ layout }) => locate(layout, id))) throw alreadyExists(id);
       await part.upkeep.untrash(scope, id);
     },
     async erase(scope, ids, elsewhere = nowhere, limits = {}) {
       const known = [...new Set(ids.map(sessionId))];
       // All are looked at before the first is removed.
       const found: [Upkeep, readonly string[]][] = [];
-      for (const { layout, upkeep } of parts()) {
+      for (const { layout, upkeep } of parts(scope)) {
         found.push([upkeep, await erasableIn(layout, { scope, elsewhere, ...limits }, known, systemDisk)]);
       }
       const missing = known.find((id) => !found.some(([, some]) => some.includes(id)));
@@ -90,7 +89,7 @@ export function joinedUpkeep(
       return known.map((id) => erased.get(id)!);
     },
     async unerased(scope, ...how) {
-      const ids = await Promise.all(parts().map(({ upkeep }) => upkeep.unerased(scope, ...how)));
+      const ids = await Promise.all(parts(scope).map(({ upkeep }) => upkeep.unerased(scope, ...how)));
       return [...new Set(ids.flat())];
     },
   };

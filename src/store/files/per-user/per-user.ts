@@ -3,7 +3,7 @@
  * user's sessions, so that a system's own rights can keep users apart. Sessions of no user, and those from before the
  * folders were parted, lie in the base folder itself.
  */
-import { existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
 import { eachInTurn } from "../../../turns.ts";
@@ -14,6 +14,7 @@ import type { StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "
 import type { Upkeep } from "../../upkeep.ts";
 import { LockMap } from "../../shared/held-sessions.ts";
 import { systemDisk } from "../../../disk/disk.ts";
+import { systemCode, unavailable } from "../../../disk/safe-write.ts";
 import { checkNotInTrash } from "../upkeep/trash.ts";
 import { joinedUpkeep } from "./joined-upkeep.ts";
 
@@ -99,7 +100,7 @@ class UserFolders implements Store {
     this.name = name;
     this.capabilities = capabilities;
     const upkeepOf = (folder: string): Upkeep => this.#at(folder).upkeep!;
-    this.upkeep = joinedUpkeep(upkeep!, () => this.#folders(), upkeepOf);
+    this.upkeep = joinedUpkeep(upkeep!, (scope) => this.#folders(scope), upkeepOf);
   }
 
   async create(...[scope, session]: Parameters<Store["create"]>): Promise<Lock> {
@@ -196,11 +197,20 @@ class UserFolders implements Store {
     return known;
   }
 
-  #folders(): readonly string[] {
+  /**
+   * The folders of the stores.
+   *
+   * @param scope - those alone that may have something of this scope: what the process may not read is another's
+   */
+  #folders(scope?: Scope): readonly string[] {
     const users = join(this.#base, usersFolder);
     if (!existsSync(users)) return [this.#base];
     const entries = readdirSync(users, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    return [this.#base, ...entries.map(({ name }) => join(users, name))];
+    const all = entries.map(({ name }) => join(users, name));
+    if (!scope) return [this.#base, ...all];
+    const own = scope.user === undefined ? undefined : this.#folderOf(scope.user);
+    const near = all.filter((folder) => (own === undefined ? mayRead(folder) : folder === own));
+    return [this.#base, ...near];
   }
 
   /** The store that has a session; its own check says whether the scope sees it. */
@@ -230,6 +240,17 @@ function isNewer(one: SessionInfo, other: SessionInfo | undefined): boolean {
   if (!other) return true;
   const [left, right] = [Date.parse(one.metadata.createdAt), Date.parse(other.metadata.createdAt)];
   return left === right ? one.metadata.uuid < other.metadata.uuid : left > right;
+}
+
+/** Whether the system lets this process into a folder. */
+function mayRead(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EACCES") return false;
+    throw unavailable(error, "Reading a folder", folder);
+  }
 }
 
 function hasSessions(folder: string): boolean {
