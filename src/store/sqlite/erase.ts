@@ -33,6 +33,12 @@ export function scopeOf(row: SqlRow): Scope {
   return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
 }
 
+/** Whether columns name a scope. They hold what UTF-8 can: two names that differ in half a character are one there. */
+export function isNotedOf({ tenant, user }: Scope, row: SqlRow): boolean {
+  const noted = { tenant: tenant?.toWellFormed() ?? null, user: user?.toWellFormed() ?? null };
+  return inScope(scopeOf(noted), scopeOf(row));
+}
+
 /** A session that may be erased, and which rows of its id are its owner's. */
 interface Erasable {
   readonly id: string;
@@ -55,9 +61,8 @@ export function mayErase(
   const trashed = trashRow(connection, id);
   const old = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
   const isMeant = (one: Scope | undefined): boolean => !one || inScope(scope, one);
-  const aside = asideOwner(connection, scope, id);
-  const owners = [row?.metadata, old, begun && scopeOf(begun), aside && scopeOf(aside)];
-  const owner = owners.find((one) => one && inScope(scope, one));
+  const noted = [begun, asideOwner(connection, scope, id)].find((one) => one && isNotedOf(scope, one));
+  const owner = [row?.metadata, old].find((one) => one && inScope(scope, one)) ?? (noted && scopeOf(noted));
   if (!owner) throw notFound(id);
   const meant = { id, scope, owner, store: isMeant(row?.metadata), trash: isMeant(old) };
   if (!meant.store) return meant;

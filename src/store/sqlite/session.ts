@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
-import { formatVersion, isFinal } from "../shared/rules.ts";
+import { formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { insertSession, selectSession, sessionColumns } from "./tables.ts";
 import type { Connection, SqlRow, SqlValue } from "./connection/driver.ts";
 import type { Holding, ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
@@ -84,10 +84,12 @@ export function* listRows(connection: Connection, scope: Scope, query: ListQuery
     for (const row of page) {
       after = { createdMs: Number(row["created_ms"]), id: String(row["id"]) };
       const found = readRow(row);
-      if (found) yield found;
+      // The columns cannot hold half a character: they may name another's, too.
+      if (!found || !inScope(scope, found.metadata)) continue;
+      left -= 1;
+      yield found;
     }
     if (page.length < asked) return;
-    left -= page.length;
   }
 }
 

@@ -16,7 +16,7 @@ import { busy } from "../shared/unlock.ts";
 import { inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
 import { makeAside, moveAside } from "./aside.ts";
-import { linesOf, mayErase, noteErasing, removeRows, scopeOf, wipe } from "./erase.ts";
+import { isNotedOf, linesOf, mayErase, noteErasing, removeRows, wipe } from "./erase.ts";
 import { freeId, hasTable, trashRow } from "./erasing.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
@@ -78,7 +78,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       find(scope, id);
     } catch (error) {
       const row = connection.get("SELECT tenant, user FROM sessions WHERE id = ?", id);
-      if (!isWindrowError(error, "store-corrupt") || !row || !inScope(scope, scopeOf(row))) throw error;
+      if (!isWindrowError(error, "store-corrupt") || !row || !isNotedOf(scope, row)) throw error;
     }
   };
   return {
@@ -154,8 +154,9 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       sessionId(id);
       const time = timestamp(clock);
       return change(() => {
-        const row = connection.get("SELECT tenant, user, holder FROM sessions WHERE id = ?", id);
-        if (!row || !inScope(scope, scopeOf(row))) throw notFound(id);
+        const row = connection.get("SELECT tenant, user, holder, metadata FROM sessions WHERE id = ?", id);
+        const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
+        if (!row || !(metadata ? inScope(scope, metadata) : isNotedOf(scope, row))) throw notFound(id);
         const holder = parseDocument(String(row["holder"])) as unknown as Holder | undefined;
         if (holder && isHeld(holder, clock.now())) throw busy(ownerOf(holder));
         makeAside(connection);
@@ -182,7 +183,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       alive();
       if (!has("erasing")) return [];
       const rows = connection.all("SELECT * FROM erasing");
-      return rows.filter((row) => inScope(scope, scopeOf(row))).map((row) => String(row["session_id"]));
+      return rows.filter((row) => isNotedOf(scope, row)).map((row) => String(row["session_id"]));
     },
   };
 }
