@@ -48,3 +48,25 @@ test("a session in the trash that cannot be read for EMFILE is another's no more
   expect((await fixture.store.info(ann, session.uuid)).state.status).toBe("completed");
   await fixture.close();
 });
+
+test.each(["EMFILE", "EACCES"])("an erasure has not ended where the index cannot be read for %s", async (code) => {
+  const fixture = await filesFixture();
+  const session = newSession();
+  await fixture.store.finish(await fixture.store.create(everybody, session), stateOf("completed"));
+  let isShort = true;
+  const disk = {
+    ...systemDisk,
+    readFile(path: string): Buffer {
+      if (isShort && path.endsWith("index.jsonl")) throw Object.assign(new Error(`${code}: no`), { code });
+      return systemDisk.readFile(path);
+    },
+  };
+  const short = filesStore({ folder: fixture.folder }, { disk });
+  await refused(() => short.upkeep!.erase(everybody, [session.uuid]), "store-unavailable");
+  expect(await short.upkeep!.unerased(everybody)).toEqual([session.uuid]);
+  isShort = false;
+  const [receipt] = await short.upkeep!.erase(everybody, [session.uuid]);
+  expect(receipt?.places.find(({ kind }) => kind === "index")?.count).toBeGreaterThan(0);
+  await short.close();
+  await fixture.close();
+});

@@ -125,8 +125,9 @@ export async function dropFromIndex(
 function textOf(path: string, disk: Disk): string {
   try {
     return disk.readFile(path).toString("utf8");
-  } catch {
-    return "";
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return "";
+    throw unavailable(error, "Reading the index", path);
   }
 }
 
