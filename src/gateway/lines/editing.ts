@@ -1,4 +1,5 @@
 /** The bytes of one request by whoever edits it: the gateway, its provider, or nobody. */
+import { isWindrowError } from "../../errors.ts";
 import type { WireRequest, Written } from "../gateway.ts";
 import { windowAlone } from "./alone.ts";
 import { asked, isAskable } from "./asking.ts";
@@ -64,7 +65,13 @@ export class Editing {
     const session = await line.current(originalsOf(request, line.chain));
     const most = given ?? Math.min(budget ?? house.unlimited, limit);
     const { system, tools } = request;
-    const composed = await session.compose({ ...(system !== undefined && { system }), tools, budget: most });
+    const blocks = { ...(system !== undefined && { system }), tools };
+    const composed = await session.compose({ ...blocks, budget: most }).catch((error: unknown) => {
+      if (line.limit > most || !isWindrowError(error, "over-budget")) throw error;
+      // The provider took so little once; the newest messages alone are more now.
+      line.limit = Infinity;
+      return session.compose({ ...blocks, budget: budget ?? house.unlimited });
+    });
     line.isPlanned ||= budget !== undefined && hasEdits(composed.state.edits);
     if (!line.isPlanned || request.fixed !== undefined) {
       return { ...seen(request), mode: budget === undefined ? "observed" : "composed" };
