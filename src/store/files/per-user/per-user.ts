@@ -3,7 +3,7 @@
  * user's sessions, so that a system's own rights can keep users apart. Sessions of no user, and those from before the
  * folders were parted, lie in the base folder itself.
  */
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { existsSync, opendirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
 import { eachInTurn } from "../../../turns.ts";
@@ -242,10 +242,11 @@ function isNewer(one: SessionInfo, other: SessionInfo | undefined): boolean {
   return left === right ? one.metadata.uuid < other.metadata.uuid : left > right;
 }
 
-/** Whether the system lets this process into a folder. */
+/** Whether the system lets this process into a folder, by the rights that it has now. */
 function mayRead(folder: string): boolean {
   try {
-    accessSync(folder, constants.R_OK | constants.X_OK);
+    // To find the entry one has to be let in, and to open it one has to be let read.
+    opendirSync(`${folder}/.`).closeSync();
     return true;
   } catch (error) {
     if (systemCode(error) === "EACCES") return false;
