@@ -3,14 +3,24 @@ import { logNames } from "../format/logs.ts";
 import { SealHash, noCounts } from "../format/seal.ts";
 import { addLine } from "../shared/session-log.ts";
 import type { Counters } from "../shared/session-log.ts";
+import { notFound } from "../shared/rules.ts";
 import type { LogName, ReadQuery } from "../store.ts";
+import type { Send } from "./client.ts";
+import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
+import { readScript } from "./scripts.ts";
+import type { SessionRow } from "./session.ts";
 
 /** Lines read at once: first, and at most; and the characters of a page, about. */
 const firstPage = 32;
 const longestPage = 1_024;
 const pageCharacters = 1024 * 1024;
+
+/** Sends the commands that read a log. */
+interface LogSource {
+  readonly sender: Pick<RedisPlace["sender"], "send">;
+}
 
 /** A line as it lies in its stream. */
 export interface LogRow {
@@ -52,9 +62,32 @@ export async function hashOfSession(place: RedisPlace, keys: SessionKeys): Promi
   return hash.digest();
 }
 
+/** A session that is read, as its hash was when the reading began. */
+type Reading = Pick<SessionRow, "id" | "hash">;
+
+/**
+ * As {@link rowsOf}, of a session that is there when each page is read: what is left of one that went is not all of it.
+ *
+ * @throws WindrowError `session-not-found` where it went, or was made anew under its id
+ */
+export function rowsIn(
+  place: RedisPlace,
+  { id, hash }: Reading,
+  log: LogName,
+  query: Omit<ReadQuery, "kind"> = {},
+): AsyncGenerator<LogRow> {
+  const keys = place.keys.of(id);
+  const send: Send = async (command, key, ...values) => {
+    const reply = await run(place, readScript, [keys.session, String(key)], [hash.made ?? "", command, ...values]);
+    if (reply === null) throw notFound(id);
+    return reply;
+  };
+  return rowsOf({ sender: { send } }, logKey(keys, log), query);
+}
+
 /** The rows a query asks for, oldest first. A reader stops at what was the newest when it began. */
 export async function* rowsOf(
-  { sender }: RedisPlace,
+  { sender }: LogSource,
   key: string,
   query: Omit<ReadQuery, "kind"> = {},
 ): AsyncGenerator<LogRow> {
@@ -88,7 +121,7 @@ export async function* rowsOf(
 
 /** The id of the n-th line from the end. */
 async function idFromEnd(
-  { sender }: Pick<RedisPlace, "sender">,
+  { sender }: LogSource,
   key: string,
   { from, end, last }: { readonly from: number; readonly end: string; readonly last: number },
 ): Promise<string> {

@@ -29,7 +29,7 @@ import type { UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { placeOf } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { hashOfSession, logKey, readCounters, rowsOf } from "./log.ts";
+import { hashOfSession, logKey, readCounters, rowsIn, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
@@ -202,9 +202,9 @@ class RedisStore implements Store {
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
     checkQuery(query);
-    await this.#find(scope, id);
+    const row = await this.#find(scope, id);
     const log = kindLogs[query.kind];
-    for await (const { seq, line } of rowsOf(this.#place, logKey(this.#place.keys.of(id), log), query)) {
+    for await (const { seq, line } of rowsIn(this.#place, row, log, query)) {
       const record = recordOf(query.kind, line);
       if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
       else {

@@ -224,3 +224,11 @@ if ARGV[2] == 'trash' and redis.call('HEXISTS', KEYS[1], 'kept') == 1 then retur
 for i = 1, half do if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('RENAME', KEYS[i], KEYS[half + i]) end end
 redis.call('HSET', KEYS[1 + half], 'taking', ARGV[1])
 return 1`;
+
+/**
+ * KEYS: session, log. ARGV: the name of its making or "", a command that reads a log, what stands behind its key. Answers as the
+ * command does, or nothing where the session is gone, or was made anew.
+ */
+export const readScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 or (redis.call('HGET', KEYS[1], 'made') or '') ~= ARGV[1] then return false end
+return redis.call(ARGV[2], KEYS[2], unpack(ARGV, 3))`;

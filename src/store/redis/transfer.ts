@@ -11,7 +11,7 @@ import { busy } from "../shared/unlock.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump } from "../store.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { logKey, logNumber, rowsOf } from "./log.ts";
+import { logNumber, rowsIn } from "./log.ts";
 import { checkErasing } from "./named.ts";
 import { dropStagedScript, showScript, stageScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
@@ -34,10 +34,9 @@ export interface RestoreTarget extends RowHolder {
 
 /** A session as it is now; what is added while it is read does not belong to it. */
 export async function dumpSession(place: RedisPlace, row: SessionRow): Promise<SessionDump> {
-  const keys = place.keys.of(row.id);
   const newest = new Map<LogName, number>();
   for (const log of logNames) {
-    for await (const { seq } of rowsOf(place, logKey(keys, log), { last: 1 })) newest.set(log, seq);
+    for await (const { seq } of rowsIn(place, row, log, { last: 1 })) newest.set(log, seq);
   }
   return {
     id: row.id,
@@ -45,7 +44,7 @@ export async function dumpSession(place: RedisPlace, row: SessionRow): Promise<S
     state: parseDocument(row.texts.state) ?? {},
     async *lines(): AsyncGenerator<DumpedLine> {
       for (const [log, to] of newest) {
-        for await (const { line } of rowsOf(place, logKey(keys, log), { to })) {
+        for await (const { line } of rowsIn(place, row, log, { to })) {
           if (recordOf(logKinds[log], line)) yield { log, line };
         }
       }
