@@ -177,6 +177,23 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     await fixture.close();
   });
 
+  it("is examined: a session that is erased meanwhile lacks nothing", async () => {
+    const { store } = await postgresFixture(server.url);
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index++) {
+      const lock = await store.create(everybody, newSession());
+      await store.append(lock, [messageRecord("1"), messageRecord("2")]);
+      await store.finish(lock, stateOf("completed"));
+      ids.push(lock.id);
+    }
+    const found: Examined[] = [];
+    for await (const one of store.checkup?.examine() ?? []) {
+      if (found.push(one) === 1) await store.upkeep?.erase(everybody, ids.slice(1));
+    }
+    expect(problems(found)).toEqual([]);
+    expect(found.map(({ sessionId }) => sessionId)).toEqual([ids[0], undefined]);
+  });
+
   it("is examined: damaged lines, lost lines and unreadable documents are told, and mended where that is possible", async () => {
     const fixture = await postgresFixture(server.url);
     const schema = new URL(fixture.address).searchParams.get("schema") ?? "";

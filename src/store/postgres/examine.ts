@@ -2,7 +2,7 @@
  * The examination of a Postgres store: each session's documents and every line. Nothing is changed unless mending is asked
  * for. Nothing is deleted: rows that are taken out go into the table `aside`.
  */
-import { WindrowError } from "../../errors.ts";
+import { WindrowError, isWindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState } from "../format/documents.ts";
 import { parseDocument } from "../format/documents.ts";
 import { sealIn } from "../format/seal.ts";
@@ -77,7 +77,7 @@ export async function* examineDatabase(
         putAside: mends
           ? async (log, seq, line) => putAside(database, { time, source: `record.${log}.${seq}`, id, content: line })
           : undefined,
-        linesOf: (log) => rowsOf(database, key, log),
+        linesOf: (log) => rowsOf(database, { key, id }, log),
         placeOf: (log) => `record, ${log}`,
       };
       if (row["restoring"] === true) {
@@ -87,7 +87,8 @@ export async function* examineDatabase(
         drafts.push(...examined.findings);
         continue;
       }
-      const logs = await examineLines(examined);
+      const logs = await unlessGone(examineLines(examined));
+      if (!logs) continue;
       // The records of an archived session are the archive's.
       if (!decodeState(parseDocument(String(row["state"])))?.archived) examineLosses(examined, "session");
       await examineRow(examined, row);
@@ -100,6 +101,16 @@ export async function* examineDatabase(
     if (page.length < pageSessions) break;
   }
   yield { records: 0, goodBytes: 0, badBytes: 0, findings: drafts };
+}
+
+/** The outcome of an examination; undefined where the session was erased meanwhile. */
+async function unlessGone<T>(examining: Promise<T>): Promise<T | undefined> {
+  try {
+    return await examining;
+  } catch (error) {
+    if (isWindrowError(error, "session-not-found")) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -191,7 +191,7 @@ export class PostgresLocks {
   /** Counts numbers again: a writer that let go wrote its state last, and the lines of one that died may say more. */
   async #recount(lock: Lock, row: SessionRow, state: string, counters: Counters): Promise<void> {
     const { database, store } = this.#parts;
-    await store.setState(lock, await recounted(row, state, (log) => allRows(database, row.key, log, counters)));
+    await store.setState(lock, await recounted(row, state, (log) => allRows(database, row, log, counters)));
   }
 
   /** Reads a session that was taken in several steps, as one statement gives it; what cannot be read is read when asked for. */

@@ -2,10 +2,13 @@
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import type { Counters } from "../shared/session-log.ts";
+import { notFound } from "../shared/rules.ts";
 import type { LogName, ReadQuery } from "../store.ts";
+import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import type { KnownRows, LogRow } from "./ends.ts";
 import { logNumbers } from "./schema.ts";
+import type { SessionRow } from "./session.ts";
 
 /** Lines and bytes read at once, at most; a single line may have more. */
 interface Page {
@@ -42,65 +45,73 @@ export async function newestOf({ asker, schema }: Database, key: string, log: Lo
   return Number(row?.["seq"] ?? 0);
 }
 
-/** The rows a query asks for, oldest first. The first page says where the log ended when it was read. */
+/** A session that is read, as its row was when the reading began. */
+type Reading = Pick<SessionRow, "key" | "id">;
+
+/**
+ * The rows a query asks for, oldest first. The first page says where the log ended when it was read.
+ *
+ * @throws WindrowError `session-not-found` where the session was erased meanwhile, also where it was made anew under its id
+ */
 export async function* rowsOf(
   database: Database,
-  key: string,
+  reading: Reading,
   log: LogName,
   query: Omit<ReadQuery, "kind"> = {},
 ): AsyncGenerator<LogRow> {
   const { from = 0, to = Number.MAX_SAFE_INTEGER, last, limit = Number.POSITIVE_INFINITY } = query;
   if (last === 0 || limit === 0) return;
   if (last !== undefined && last <= longestPage.lines) {
-    yield* await newestRows(database, key, log, { from, to, last });
+    yield* await newestRows(database, reading, log, { from, to, last });
     return;
   }
-  const newest = Math.min(to, await newestOf(database, key, log));
-  const first = last === undefined ? from : await seqFromEnd(database, key, log, { from, to: newest, last });
-  yield* following(database, key, log, { from: first, to: newest, left: limit }, firstPage, longestPage);
+  const newest = Math.min(to, await newestOf(database, reading.key, log));
+  const first = last === undefined ? from : await seqFromEnd(database, reading.key, log, { from, to: newest, last });
+  yield* following(database, reading, log, { from: first, to: newest, left: limit }, firstPage, longestPage);
 }
 
 /** The rows of a session that this process took: those that are not known are asked for. */
 export async function* knownRows(
   database: Database,
-  key: string,
+  reading: Reading,
   log: LogName,
   { before, rows }: KnownRows,
 ): AsyncGenerator<LogRow> {
   if (before)
-    yield* following(database, key, log, { ...before, left: Number.POSITIVE_INFINITY }, windowPage, windowPage);
+    yield* following(database, reading, log, { ...before, left: Number.POSITIVE_INFINITY }, windowPage, windowPage);
   yield* rows;
 }
 
 /** Every row of a log, in as few pages as memory allows. */
 export async function* allRows(
   database: Database,
-  key: string,
+  reading: Reading,
   log: LogName,
   { seqs }: Pick<Counters, "seqs">,
 ): AsyncGenerator<LogRow> {
-  if (seqs[log] > 0) yield* knownRows(database, key, log, { before: { from: 0, to: seqs[log] }, rows: [] });
+  if (seqs[log] > 0) yield* knownRows(database, reading, log, { before: { from: 0, to: seqs[log] }, rows: [] });
 }
 
 async function* following(
   { asker, schema }: Database,
-  key: string,
+  { key, id }: Reading,
   log: LogName,
   range: { readonly from: number; readonly to: number; readonly left: number },
   first: Page,
   later: Page,
 ): AsyncGenerator<LogRow> {
-  const sql =
+  const page =
     "SELECT seq, twin, body, found FROM (SELECT seq, twin, body, count(*) OVER () AS found, sum(octet_length(body)) OVER " +
     "(ORDER BY seq, twin) - octet_length(body) AS before FROM (SELECT seq, twin, body FROM " +
     `${schema}.record WHERE session = $1 AND log = $2 AND (seq, twin) > ($3, $4) AND seq <= $5 ORDER BY seq, twin ` +
-    "LIMIT $6) AS page) AS sized WHERE before < $7 ORDER BY seq, twin";
+    "LIMIT $6) AS page) AS sized WHERE before < $7";
+  const sql = `${besideSession(schema, page)} ORDER BY r.seq, r.twin`;
   let { left } = range;
   let place = { seq: range.from, twin: -1 };
-  for (let page = first; left > 0; page = later) {
-    const asked = Math.min(page.lines, left);
-    const values = [key, logNumbers[log], place.seq, place.twin, range.to, asked, page.bytes];
-    const rows = await asker.askOften(sql, values);
+  for (let size = first; left > 0; size = later) {
+    const asked = Math.min(size.lines, left);
+    const values = [key, logNumbers[log], place.seq, place.twin, range.to, asked, size.bytes];
+    const rows = rowsThere(id, await asker.askOften(sql, values));
     for (const row of rows) {
       const found = logRow(row);
       place = found;
@@ -111,6 +122,22 @@ async function* following(
   }
 }
 
+/**
+ * A statement that reads lines, and says in the same moment whether their session is there: it gives no row without it, and one
+ * of nulls where there are no lines. The key of a row is given to no other one.
+ *
+ * @param lines - the statement, whose first parameter is the session's key
+ */
+function besideSession(schema: string, lines: string): string {
+  return `SELECT r.* FROM ${schema}.session s LEFT JOIN (${lines}) AS r ON true WHERE s.key = $1`;
+}
+
+/** The lines that such a statement gave. */
+function rowsThere(id: string, rows: readonly PostgresRow[]): readonly PostgresRow[] {
+  if (rows.length === 0) throw notFound(id);
+  return rows.filter((row) => row["seq"] !== null);
+}
+
 interface NewestQuery {
   readonly from: number;
   readonly to: number;
@@ -119,14 +146,15 @@ interface NewestQuery {
 
 async function newestRows(
   { asker, schema }: Database,
-  key: string,
+  { key, id }: Reading,
   log: LogName,
   { from, to, last }: NewestQuery,
 ): Promise<readonly LogRow[]> {
-  const sql =
+  const newest =
     `SELECT seq, twin, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq BETWEEN $3 AND $4 ` +
     "ORDER BY seq DESC, twin DESC LIMIT $5";
-  return (await asker.askOften(sql, [key, logNumbers[log], from, to, last])).map(logRow).toReversed();
+  const sql = `${besideSession(schema, newest)} ORDER BY r.seq, r.twin`;
+  return rowsThere(id, await asker.askOften(sql, [key, logNumbers[log], from, to, last])).map(logRow);
 }
 
 async function seqFromEnd(
@@ -142,6 +170,6 @@ async function seqFromEnd(
   return row ? Number(row["seq"]) : from;
 }
 
-function logRow(row: Readonly<Record<string, unknown>>): LogRow {
+function logRow(row: PostgresRow): LogRow {
   return { seq: Number(row["seq"]), twin: Number(row["twin"]), line: String(row["body"]) };
 }

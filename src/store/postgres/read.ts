@@ -22,7 +22,7 @@ export interface ReadListener {
  * The records that a query asks for, oldest first, as they are kept.
  *
  * @param ends - of a session that this process took, where they may be used
- * @throws WindrowError `session-archived`, also in the middle
+ * @throws WindrowError `session-archived` and `session-not-found`, also in the middle
  */
 export async function* readRecords<K extends RecordKind>(
   database: Database,
@@ -31,12 +31,12 @@ export async function* readRecords<K extends RecordKind>(
   { damaged, isMine }: ReadListener,
   ends: LogEnds | undefined,
 ): AsyncGenerator<StoredRecordOf<K>> {
-  const { key, id, state } = row;
+  const { id, state } = row;
   if (state.archived) throw inArchive(id, state.archived);
   const file = kindLogs[query.kind];
   let [count, newest] = [0, 0];
   const known = ends?.known(query);
-  const rows = known ? knownRows(database, key, file, known) : rowsOf(database, key, file, query);
+  const rows = known ? knownRows(database, row, file, known) : rowsOf(database, row, file, query);
   for await (const { seq, line } of rows) {
     [count, newest] = [count + 1, seq];
     const record = recordOf(query.kind, line);

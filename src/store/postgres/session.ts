@@ -11,6 +11,7 @@ import {
   inScope,
   isFinal,
   movedMeanwhile,
+  notFound,
 } from "../shared/rules.ts";
 import type { ListQuery, LogName, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { PostgresRow } from "./client.ts";
@@ -60,6 +61,21 @@ export async function findRow(database: Database, id: string): Promise<SessionRo
   return row && rowOf(row);
 }
 
+/**
+ * The row of a session that was found, as it is now, wherever it lies.
+ *
+ * @throws WindrowError `session-not-found` where it is gone, also where there is another one with its id
+ */
+export async function rowNow(database: Database, { key, id }: Pick<SessionRow, "key" | "id">): Promise<SessionRow> {
+  const { schema, asker } = database;
+  const sql =
+    `SELECT ${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
+    "WHERE s.key = $1";
+  const [row] = await asker.askOften(sql, [key, database.now()]);
+  if (!row) throw notFound(id);
+  return rowOf(row);
+}
+
 /** A log as far as it was read. */
 export interface ReadLog {
   readonly log: LogName;
@@ -74,12 +90,12 @@ export interface ReadLog {
  * gone on with meanwhile has every line that it had.
  *
  * @param row - the session as it was before
- * @throws WindrowError `session-archived`
+ * @throws WindrowError `session-archived`; `session-not-found` where it was erased
  */
 export async function checkAttached(database: Database, row: SessionRow, logs: readonly ReadLog[]): Promise<void> {
-  const now = await findRow(database, row.id);
-  if (now?.state.archived) throw inArchive(row.id, now.state.archived);
-  if (!now || now.generation === row.generation) return;
+  const now = await rowNow(database, row);
+  if (now.state.archived) throw inArchive(row.id, now.state.archived);
+  if (now.generation === row.generation) return;
   const { asker, schema } = database;
   // A line that was there before has a place that was given out before.
   const sql =
@@ -88,8 +104,8 @@ export async function checkAttached(database: Database, row: SessionRow, logs: r
     `${schema}.session s WHERE s.key = $1 AND s.generation = $2`;
   const numbers = [logs.map(({ log }) => logNumbers[log]), logs.map(({ seq }) => seq), logs.map(({ to }) => to)];
   const [found] = await asker.ask(sql, [row.key, now.generation, ...numbers, row.head]);
-  if (!found && now.key === row.key) return checkAttached(database, row, logs);
-  if (found?.["lacks"] !== false) throw movedMeanwhile(row.id);
+  if (!found) return checkAttached(database, row, logs);
+  if (found["lacks"] !== false) throw movedMeanwhile(row.id);
 }
 
 /** The sessions of a scope, newest creation first, page by page. */

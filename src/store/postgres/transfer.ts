@@ -14,7 +14,7 @@ import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 import { heldBy } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
-import { checkAttached, findRow, whyNotMade } from "./session.ts";
+import { checkAttached, findRow, rowNow, whyNotMade } from "./session.ts";
 import type { ReadLog, RowHolder, SessionRow } from "./session.ts";
 
 /** Characters written in one statement, about. */
@@ -50,12 +50,12 @@ export async function dumpSession(database: Database, row: SessionRow): Promise<
     metadata: parseDocument(row.texts.metadata) ?? {},
     state: parseDocument(row.texts.state) ?? {},
     async *lines(): AsyncGenerator<DumpedLine> {
-      const before = (await findRow(database, row.id)) ?? row;
+      const before = await rowNow(database, row);
       // A session that is on its way back has only a part of its lines.
       if (before.state.archived) throw inArchive(row.id, before.state.archived);
       const given = new Map<LogName, number>();
       for (const log of logNames) {
-        for await (const { seq, line } of rowsOf(database, row.key, log, { to: newest.get(log) ?? 0 })) {
+        for await (const { seq, line } of rowsOf(database, row, log, { to: newest.get(log) ?? 0 })) {
           given.set(log, seq);
           if (recordOf(logKinds[log], line)) yield { log, line };
         }
