@@ -95,6 +95,11 @@ interface Place {
   readonly id: number;
 }
 
+/** A line that was read, at its place. */
+interface LineRead extends Place {
+  readonly line: string;
+}
+
 /** The session that is read, as its row was when the reading began. */
 type Reading = Pick<SessionRow, "id" | "texts">;
 
@@ -121,7 +126,7 @@ export async function* rowsOf(
       query.last === undefined ? undefined : connection.get(placeFromEnd[log], id, from, to, query.last - 1);
     return first ? { seq: Number(first["seq"]), id: Number(first["id"]) - 1 } : { seq: from, id: 0 };
   };
-  let place: Place | undefined;
+  let place: LineRead | undefined;
   for (let size = firstPage; left > 0;) {
     const page = connection.snapshot(() => {
       checkThere(connection, session, log, newest, place);
@@ -131,9 +136,9 @@ export async function* rowsOf(
     let characters = 0;
     for (const row of page) {
       const { seq, pos, line } = row;
-      place = { seq: Number(seq), id: Number(row["id"]) };
-      characters += String(line).length;
-      yield { ...place, pos: Number(pos), line: String(line) };
+      place = { seq: Number(seq), id: Number(row["id"]), line: String(line) };
+      characters += place.line.length;
+      yield { ...place, pos: Number(pos) };
     }
     if (page.length < Math.min(size, left)) return;
     left -= page.length;
@@ -143,18 +148,18 @@ export async function* rowsOf(
 
 /**
  * Refuses a session that went, or was made anew under its id: what is left of its lines is not all of them. The lines of one
- * that came back from the trash have other rows.
+ * that came back from the trash have other rows. The rows of one that was made anew may have the places of those that went.
  */
 function checkThere(
   connection: Connection,
   { id, texts }: Reading,
   log: LogName,
   newest: number,
-  place: Place | undefined,
+  last: LineRead | undefined,
 ): void {
   const row = connection.get("SELECT id FROM sessions WHERE id = ? AND metadata = ?", id, texts.metadata);
   if (!row || newestOf(connection, id, log) < newest) throw notFound(id);
-  if (place && !connection.get(lineAt[log], place.id, id, place.seq)) throw notFound(id);
+  if (last && connection.get(lineAt[log], last.id, id, last.seq)?.["line"] !== last.line) throw notFound(id);
 }
 
 /** The record of a line; undefined for one that is damaged. */

@@ -92,7 +92,9 @@ export const lastLine = statements(
 );
 
 /** A line: its id, session, seq. */
-export const lineAt = statements(({ table }) => `SELECT id FROM ${table} WHERE id = ? AND session_id = ? AND seq = ?`);
+export const lineAt = statements(
+  ({ table }) => `SELECT line FROM ${table} WHERE id = ? AND session_id = ? AND seq = ?`,
+);
 
 /** The place of the n-th line from the end: session, from, to, n − 1. */
 export const placeFromEnd = statements(
