@@ -272,7 +272,10 @@ export interface SessionDump {
   readonly metadata: JsonObject;
   /** The fields of `state.json`, also those this version does not know. */
   readonly state: JsonObject;
-  /** Every line that is a record: log by log in the order of {@link LogName}, within a log by `seq`. Read as it is asked for. */
+  /**
+   * Every line that is a record: log by log in the order of {@link LogName}, within a log by `seq`. Read as it is asked for;
+   * `session-not-found` where the session goes before all of it is read.
+   */
   lines(): AsyncIterable<DumpedLine>;
 }
 
@@ -319,7 +322,10 @@ export interface Store {
    */
   append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]>;
 
-  /** Records of one kind, oldest first. Reads only what the query needs. A damaged line is skipped and told by `recovery`. */
+  /**
+   * Records of one kind, oldest first. Reads only what the query needs. A damaged line is skipped and told by `recovery`.
+   * `session-not-found` also in the middle, where the session goes before all of it is read.
+   */
   read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncIterable<StoredRecordOf<K>>;
 
   /** Replaces the state; newest wins. Coalesced: only a change of status is synced at once. */

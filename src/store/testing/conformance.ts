@@ -9,6 +9,7 @@ import { anewCases } from "./anew.ts";
 import { holdingCases } from "./holding.ts";
 import { lifeCases } from "./life.ts";
 import { logCases } from "./log.ts";
+import { midwayCases } from "./midway.ts";
 import { transferCases } from "./transfer.ts";
 import { trashCases } from "./trash.ts";
 import { upkeepCases } from "./upkeep.ts";
@@ -32,7 +33,7 @@ export function storeConformance(
 ): readonly ConformanceCase[] {
   return [
     ...[...lifeCases, ...logCases, ...holdingCases, ...anewCases],
-    ...[...transferCases, ...upkeepCases, ...trashCases, ...asideCases],
+    ...[...transferCases, ...upkeepCases, ...trashCases, ...asideCases, ...midwayCases],
   ]
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
