@@ -8,7 +8,7 @@ import { everybody, everyKind, messageRecord, newSession, readAll } from "../../
 import { everyRecordKind, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
 import { openStore } from "../../src/access/open.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store, StoreTransfer } from "../../src/store/store.ts";
 import { windrow } from "../cli/stage.ts";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
@@ -156,6 +156,34 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
   });
 });
 
+/** A store whose session is erased behind a line of its dump, and is not found from then on. */
+function goingAt(store: Store, line: number): Store {
+  const transfer: StoreTransfer = {
+    ...store.transfer!,
+    async dump(scope, id) {
+      const dump = await store.transfer!.dump(scope, id);
+      return {
+        ...dump,
+        async *lines() {
+          let count = 0;
+          for await (const one of dump.lines()) {
+            yield one;
+            if (++count === line) await store.upkeep!.erase(scope, [id]);
+            if (count < 100) await store.info(scope, id);
+          }
+        },
+      };
+    },
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "transfer") return transfer;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 describe("copying", () => {
   it("never touches a session that differs, and goes on with the others", async () => {
     const [one, two] = [ramStore(), ramStore()];
@@ -189,6 +217,22 @@ describe("copying", () => {
     const forgetful = Object.assign(Object.create(two) as Store, { transfer });
     const report = await copy(one, forgetful);
     expect(report.sessions).toMatchObject([{ id: lock.id, outcome: "failed", error: { code: "store-corrupt" } }]);
+  });
+
+  it("of a session that goes behind its last line is a copy; of one that goes before is none", async () => {
+    for (const [at, copied] of [
+      [100, 1],
+      [1, 0],
+    ] as const) {
+      const [from, to] = [ramStore(), ramStore()];
+      const lock = await sessionWith(from, 100);
+      await from.finish(lock, stateOf("completed"));
+      const report = await copy(goingAt(from, at), to);
+      expect(report).toMatchObject({ copied, failed: 1 - copied });
+      const ids: string[] = [];
+      for await (const { metadata } of to.list(everybody)) ids.push(metadata.uuid);
+      expect(ids).toEqual(copied === 1 ? [lock.id] : []);
+    }
   });
 
   it("is refused for a store that cannot", async () => {

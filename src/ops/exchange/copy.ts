@@ -103,7 +103,7 @@ async function copySession(
     const { outcome, masked, hash } = await to.transfer!.restore(scope, source.dump, signal);
     const kept = await summaryOf(await to.transfer!.dump(scope, id));
     check(id, source.summary(), kept, masked, hash);
-    const damaged = (await from.recovery(scope, id)).filter(({ problem }) => problem === "damaged").length;
+    const damaged = await damagedIn(from, scope, id);
     return {
       id,
       outcome: outcome === "same" ? "same" : "copied",
@@ -117,6 +117,16 @@ async function copySession(
     if (!isWindrowError(error) || error.code === "aborted") throw error;
     const { code, message } = error;
     return { id, outcome: "failed", lines: 0, hash: "", masked: 0, damaged: 0, missing: 0, error: { code, message } };
+  }
+}
+
+/** Damaged spans of the source that was read; a session that goes behind its last line tells of none. */
+async function damagedIn(from: Store, scope: Scope, id: string): Promise<number> {
+  try {
+    return (await from.recovery(scope, id)).filter(({ problem }) => problem === "damaged").length;
+  } catch (error) {
+    if (isWindrowError(error, "session-not-found")) return 0;
+    throw error;
   }
 }
 
