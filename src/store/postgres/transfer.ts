@@ -59,6 +59,9 @@ export async function dumpSession(database: Database, row: SessionRow): Promise<
           given.set(log, seq);
           if (recordOf(logKinds[log], line)) yield { log, line };
         }
+        // The next log may be back by now: its lines would stand where those of this one are missing.
+        const end: ReadLog = { log, seq: given.get(log) ?? 0, to: newest.get(log) ?? 0 };
+        if (end.seq < end.to) await checkAttached(database, before, [end]);
       }
       // Records that an archive took meanwhile look like a log that ended.
       await checkAttached(
