@@ -59,12 +59,35 @@ export async function erase(
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
   const erased = await eraseAll(store, named, options);
-  const left = begun.filter((id) => !named.has(id));
+  const left: string[] = [];
+  for (const id of begun) if (!named.has(id) && !(await isAnothers(store, scope, id))) left.push(id);
   const ended = await endAll(store, left, options).catch((error: unknown) => {
     if (named.size === 0) throw error;
     return [];
   });
   return [...ended, ...erased].map((one) => receiptOf(one, now(), begun.includes(one.sessionId)));
+}
+
+/**
+ * Whether a session of an id that is being erased belongs to another owner than the erasure. Whoever may see both must not end
+ * the one with the other.
+ */
+async function isAnothers(store: Store, scope: Scope, id: string): Promise<boolean> {
+  const upkeep = upkeepOf(store);
+  const owners: Scope[] = [];
+  try {
+    owners.push((await store.info(scope, id)).metadata);
+  } catch (error) {
+    // One that cannot be described is erased as before.
+    if (!isWindrowError(error)) throw error;
+  }
+  for await (const { user } of upkeep.trashed(scope, id))
+    owners.push({ ...scope, ...(user !== undefined && { user }) });
+  for (const { tenant, user } of owners) {
+    const owner = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
+    if (!(await upkeep.unerased(owner)).includes(id)) return true;
+  }
+  return false;
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */

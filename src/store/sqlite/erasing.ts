@@ -38,8 +38,10 @@ export function freeId(connection: Connection, metadata: SessionMetadata, now: n
   const trashed = trashRow(connection, id);
   const owner = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
   if (owner && !haveOneOwner(owner, metadata)) throw alreadyExists(id);
-  if (hasTable(connection, "erasing") && connection.get("SELECT session_id FROM erasing WHERE session_id = ?", id))
-    throw beingErased(id);
+  const noted = hasTable(connection, "erasing") && connection.get("SELECT * FROM erasing WHERE session_id = ?", id);
+  // A session that comes back from the trash is not the one that another owner erases.
+  const [tenant, user] = [noted && (noted["tenant"] ?? undefined), noted && (noted["user"] ?? undefined)];
+  if (noted && (!owner || (owner.tenant === tenant && owner.user === user))) throw beingErased(id);
   if (found) deleteAll(connection, id);
   if (hasTable(connection, "kept")) connection.run("DELETE FROM kept WHERE session_id = ?", id);
 }

@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
-import { inScope, isSessionId, notFound } from "../../shared/rules.ts";
+import { inScope, isSessionId, notFound, haveOneOwner } from "../../shared/rules.ts";
 import type { Scope } from "../../store.ts";
 import { inStoreToo, isKept } from "../../upkeep.ts";
 import type { Erased, EraseElsewhere, ErasedPlace, EraseLimits } from "../../upkeep.ts";
@@ -132,9 +132,10 @@ function mayErase(layout: Layout, reach: Reach, id: string, found: readonly Copy
   const owner = meantOwner(reach, found, intent);
   if (!owner) throw notFound(id);
   const copies = found.filter((one) => !one.owner || inScope(scope, one.owner));
-  for (const { path, kind } of copies) {
+  for (const { path, kind, owner: whose } of copies) {
     if (kind === "session" && trashAlone) throw inStoreToo(id);
-    if (kind === "session" && !intent && disk.exists(join(path, keepFile))) throw isKept(id);
+    const isBegun = intent && (!whose || haveOneOwner(intent, whose));
+    if (kind === "session" && !isBegun && disk.exists(join(path, keepFile))) throw isKept(id);
     const isWritten = dirname(path) === layout.running && disk.exists(join(path, lockFile));
     if (isWritten && holderOf(path, disk).state === "held") throw busy(path, disk);
     if (elsewhere.reachesArchive !== true) checkNotArchived({ id, folder: path }, disk);

@@ -38,7 +38,7 @@ export async function moveFromTrash(layout: Layout, scope: Scope, id: string, di
   const metadata = trashedMetadata(layout, id, disk);
   if (!metadata || !inScope(scope, metadata)) throw notInTrash(id);
   if (locate(layout, id, disk)) throw alreadyExists(id);
-  checkNotErased(layout, id, disk);
+  checkNotErased(layout, id, disk, folder);
   const target = join(layout.completed, id);
   await makeFolder(layout.completed, disk);
   await moveFolder(folder, target, disk);
