@@ -25,7 +25,12 @@ describe.each(readdirSync(golden))("a store written in %s", (version) => {
 
   it("lists its sessions, and reads every kind of record", async () => {
     expect(await listAll(fixture.store)).toHaveLength(4);
-    const [message, ...others] = everyKind();
+    const [message, ...others] = everyKind().map((record) => {
+      if (record.kind !== "usage") return record;
+      // Fields that came later: the stores here were written without them.
+      const { answerId: _, requestId: __, toolCalls: ___, ...usage } = record;
+      return usage;
+    });
     const [first, rich, large] = await readAll(fixture.store, finished, { kind: "message" });
     expect(first).toMatchObject({ ...message, seq: 1, pos: 1 });
     expect(rich?.message.parts).toMatchObject([
