@@ -49,10 +49,10 @@ async function judge(product: Product, report: Report, target: Target, outcome: 
   const { findings } = JSON.parse(stdout) as {
     readonly findings: readonly Readonly<Record<"problem" | "severity" | "message" | "sessionId", string>>[];
   };
-  const unborn = ["log-missing", "metadata-unreadable"];
+  const unborn = ["log-missing", "metadata-unreadable", "state-unreadable"];
   const told = new Set(acknowledged.map(({ session }) => session));
   for (const { problem, severity, message, sessionId } of findings) {
-    // A process that is killed while it makes a session leaves one without a file or two; nothing of it was acknowledged.
+    // A process that is killed while it makes a session leaves files out, or empty; nothing of it was acknowledged.
     const isLeftover = leftovers.includes(problem) || (unborn.includes(problem) && !told.has(sessionId));
     if (severity === "damage" && !isLeftover) report.failed(`the doctor finds ${problem}: ${message}`);
   }
