@@ -18,7 +18,7 @@ export function readOnlyStore(store: Store): Store {
       "This session was opened for reading. Resume it without `readOnly` to write it, or fork it.",
     );
   };
-  const ownTypes: readonly string[] = ["epoch", "insert", "recall", ...sentTypes];
+  const ownTypes: readonly string[] = ["epoch", "window", "insert", "recall", ...sentTypes];
   const isOwn = (record: NewRecord): boolean => record.kind === "edit" && ownTypes.includes(record.type);
   const { checkup: _checkup, ...front } = inFrontOf(store, storeShape, (_name, method, call) =>
     method.changes === true ? refuse : call,

@@ -111,3 +111,20 @@ describe.each([
     expect(await run(true)).toEqual(live);
   });
 });
+
+it.each([
+  ["an undo", undo],
+  ["a summary", compact],
+] as const)("a reader composes behind %s that its writer has not composed after", async (_what, change) => {
+  const options = { strategy: "adaptive", budget: 100_000, profile: "anthropic", counter: estimate } as const;
+  const manager = await SessionManager.open({ store: ramStore(), ...options });
+  managers.push(manager);
+  const session = await manager.create();
+  await session.append({ id: "task", timestamp, role: "user", parts: [{ type: "text", text: "Mend the parser." }] });
+  for (let at = 0; at < 14; at++) await session.append(step(at));
+  await session.compose({ system });
+  await change(session);
+  const reader = await manager.resume(session.id, { readOnly: true });
+  const read = (await reader.compose({ system })).messages;
+  expect(read).toEqual((await session.compose({ system })).messages);
+});

@@ -60,7 +60,7 @@ export class Line {
   keepsReasoning = false;
   /** Most tokens that the provider took, where it refused more. */
   limit = Infinity;
-  /** The epochs that mends opened since a body was taken, oldest first. */
+  /** The epochs that mends opened and of which nobody knows yet whether they helped, oldest first. */
   mended: MendedEpoch[] = [];
   /** How many smaller bodies were refused since one was taken. */
   refusedInVain = 0;

@@ -68,10 +68,15 @@ export class Mending {
   /** Takes the answer. A limit holds on, and a mend's epoch stays open, only where that helped. */
   async answered(line: Line, session: Session, { status, isAborted, answer }: SentAnswer): Promise<void> {
     const isTaken = status >= 200 && status < 300;
-    if (isTaken) [line.isRefusedSmall, line.refusedInVain, line.mended] = [false, 0, []];
+    if (isTaken) [line.isRefusedSmall, line.refusedInVain] = [false, 0];
     if (this.#limit === undefined) return;
-    if (isTaken) line.limit = Math.min(line.limit, this.#limit);
-    if (isTaken) return;
+    if (isTaken) {
+      line.limit = Math.min(line.limit, this.#limit);
+      // Those of requests that wait for their answers are behind it.
+      const opened = this.#opened;
+      if (opened) line.mended = line.mended.slice(line.mended.indexOf(opened) + 1);
+      return;
+    }
     // An upstream that is away, busy or was not waited for has judged nothing.
     const isJudged = status >= 400 && status < 500 && status !== 429 && !isAborted && answer.isComplete;
     line.isRefusedSmall = this.#isVague && isJudged;

@@ -10,7 +10,8 @@ const mostApart = 300_000;
 
 /**
  * The calls of each place, those of Windrow's store under the key of the same call in an agent's file. A call is the same by
- * the provider's ids; where files hold none, by its tokens and its time, and each of an agent's calls is one of the store's.
+ * the provider's ids, which files of Claude Code have; where one side holds none, by its tokens and its time, and each of an
+ * agent's calls is one of the store's.
  *
  * @param agents - the calls that agents keep
  * @param own - the calls of Windrow's store
@@ -20,6 +21,8 @@ export function withSharedKeys(
   own: readonly CollectedUsage[],
 ): readonly (readonly CallUsage[])[] {
   const known = new Set<number>();
+  const named = new Set<CallUsage>();
+  for (const { agent, calls } of agents) if (agent === "claude-code") for (const call of calls) named.add(call);
   const alike = new Map<string, CallUsage[]>();
   for (const call of agents.flatMap(({ calls }) => calls)) {
     if (known.has(call.key)) continue;
@@ -39,8 +42,10 @@ export function withSharedKeys(
   for (const call of all) {
     if (keys.has(call)) continue;
     const list = alike.get(likeness(call)) ?? [];
+    // Two calls with other ids of the provider's are two, whatever their tokens.
+    const may = call.others ? list.filter((other) => !named.has(other)) : list;
     const apart = (other: CallUsage): number => Math.abs((other.time ?? Infinity) - (call.time ?? 0));
-    const [nearest] = list.toSorted((one, other) => apart(one) - apart(other));
+    const [nearest] = may.toSorted((one, other) => apart(one) - apart(other));
     if (!nearest || !(apart(nearest) <= mostApart)) continue;
     keys.set(call, nearest.key);
     drop(list, (other) => other === nearest);

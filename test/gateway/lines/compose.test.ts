@@ -169,6 +169,22 @@ test("two requests that are refused at once, smaller too, leave the window as it
   expect(faultsOf(body)).toEqual([]);
 });
 
+test("a body that is taken whole while a smaller one waits leaves that one's window no longer than it helps", async () => {
+  const stage = await openStage({ budget });
+  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+  history.push(user("Go on."));
+  const send = async () =>
+    stage.lines.send(requestOf(bodyOf(history, { metadata: { note: "x".repeat(1_000_000) } }), session), "tenant-a");
+  const [one, two] = [await send(), await send()];
+  const { length } = one.body;
+  await one.again(413, "too large");
+  await two.keep(answered("Gone on."));
+  await one.keep({ ...answered(""), status: 413, answer: { isComplete: true, error: { type: "x", message: "no" } } });
+  history.push({ role: "assistant", content: "Gone on." }, user("And on."));
+  const { body } = await send();
+  expect(body.length - 1_000_000).toBeGreaterThan((length - 1_000_000) * 0.97);
+});
+
 test("a 413 for less than any limit makes a window smaller only where it speaks of tokens", async () => {
   const stage = await openStage({ budget });
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
