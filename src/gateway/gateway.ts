@@ -260,6 +260,8 @@ export interface SentAnswer {
   readonly answer: WireAnswer;
   /** Whether the client left before the end. */
   readonly isAborted: boolean;
+  /** Whether the upstream refused, as well, the other body that was sent for a refused one. Default: false. */
+  readonly isRefusedAgain?: boolean;
   /** Milliseconds from the request to the first byte of the answer, and to its last. */
   readonly firstByteMs: number;
   readonly totalMs: number;

@@ -8,7 +8,7 @@ import { Slow } from "./within.ts";
 const mostRead = 16;
 
 /** Most lines of a group that stay in memory: a client with one name for all that it does begins one after the other. */
-const mostLines = 64;
+const mostLines = 256;
 
 /** Most work that waits in a group whose present work does not end. */
 const mostWaiting = 32;

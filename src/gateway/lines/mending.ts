@@ -17,7 +17,7 @@ const lessOf = 0.75;
 const emergencyEpoch = "emergency-epoch";
 
 /** Refusals of smaller bodies that make the next one smaller still, at most: a cause that is not the length makes none tiny. */
-const mostInVain = 4;
+const mostInVain = 6;
 
 /** A request as it was sent. */
 export interface Refused {
@@ -66,7 +66,7 @@ export class Mending {
   }
 
   /** Takes the answer. A limit holds on, and a mend's epoch stays open, only where that helped. */
-  async answered(line: Line, session: Session, { status, isAborted, answer }: SentAnswer): Promise<void> {
+  async answered(line: Line, session: Session, { status, isRefusedAgain = false }: SentAnswer): Promise<void> {
     const isTaken = status >= 200 && status < 300;
     if (isTaken) [line.isRefusedSmall, line.refusedInVain] = [false, 0];
     if (this.#limit === undefined) return;
@@ -78,9 +78,8 @@ export class Mending {
       return;
     }
     // An upstream that is away, busy or was not waited for has judged nothing.
-    const isJudged = status >= 400 && status < 500 && status !== 429 && !isAborted && answer.isComplete;
-    line.isRefusedSmall = this.#isVague && isJudged;
-    if (isJudged) line.refusedInVain = Math.min(line.refusedInVain + 1, mostInVain);
+    line.isRefusedSmall = this.#isVague && isRefusedAgain;
+    if (isRefusedAgain) line.refusedInVain = Math.min(line.refusedInVain + 1, mostInVain);
     if (this.#opened) this.#opened.isInVain = true;
     await takenBack(line, session);
   }

@@ -71,6 +71,7 @@ class Exchange implements Receiver {
   #error: HeldError | undefined;
   /** The whole answer of the first attempt, once another body is tried. */
   #first: HeldError | undefined;
+  #isRefusedAgain = false;
   #isKept = false;
   #isOver = false;
 
@@ -114,6 +115,7 @@ class Exchange implements Receiver {
     // The client knows how to go on from the first error, not from one about a body that it never sent.
     if (this.#first && head.status >= 400 && head.status < 500 && head.status !== 429) {
       this.#attempt?.abort();
+      this.#isRefusedAgain = true;
       return this.#passFirst(this.#first);
     }
     this.#call.course.head(head);
@@ -273,6 +275,7 @@ class Exchange implements Receiver {
       status: course.firstByteMs === undefined ? 0 : status,
       answer: this.#copy?.end() ?? { isComplete: false },
       isAborted: response.destroyed && !this.#isOver,
+      isRefusedAgain: this.#isRefusedAgain,
       firstByteMs: course.firstByteMs ?? totalMs,
       totalMs,
       ...(requestId !== undefined && { requestId }),

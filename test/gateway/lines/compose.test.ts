@@ -128,7 +128,12 @@ test("a 413 that has nothing to do with the history makes one window smaller, an
   const stage = await openStage({ budget });
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   history.push(user("Go on."));
-  const refused = { ...answered(""), status: 413, answer: { isComplete: true, error: { type: "x", message: "no" } } };
+  const refused = {
+    ...answered(""),
+    status: 413,
+    isRefusedAgain: true,
+    answer: { isComplete: false, error: { type: "x", message: "no" } },
+  };
   const tokensOf = await loadCounter();
   const bodies: string[] = [];
   const sizes: number[] = [];
@@ -155,7 +160,12 @@ test("two requests that are refused at once, smaller too, leave the window as it
   const stage = await openStage({ budget });
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   history.push(user("Go on."));
-  const refused = { ...answered(""), status: 413, answer: { isComplete: true, error: { type: "x", message: "no" } } };
+  const refused = {
+    ...answered(""),
+    status: 413,
+    isRefusedAgain: true,
+    answer: { isComplete: false, error: { type: "x", message: "no" } },
+  };
   const send = async () =>
     stage.lines.send(requestOf(bodyOf(history, { metadata: { note: "x".repeat(1_000_000) } }), session), "tenant-a");
   const [one, two] = [await send(), await send()];
@@ -179,7 +189,12 @@ test("a body that is taken whole while a smaller one waits leaves that one's win
   const { length } = one.body;
   await one.again(413, "too large");
   await two.keep(answered("Gone on."));
-  await one.keep({ ...answered(""), status: 413, answer: { isComplete: true, error: { type: "x", message: "no" } } });
+  await one.keep({
+    ...answered(""),
+    status: 413,
+    isRefusedAgain: true,
+    answer: { isComplete: false, error: { type: "x", message: "no" } },
+  });
   history.push({ role: "assistant", content: "Gone on." }, user("And on."));
   const { body } = await send();
   expect(body.length - 1_000_000).toBeGreaterThan((length - 1_000_000) * 0.97);
@@ -200,7 +215,12 @@ test("a request that is too long by its words is made smaller until it is taken,
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   history.push(user("Go on."));
   const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 10000 maximum" } });
-  const refused = { ...answered(""), status: 400, answer: { isComplete: true, error: { type: "x", message: "no" } } };
+  const refused = {
+    ...answered(""),
+    status: 400,
+    isRefusedAgain: true,
+    answer: { isComplete: false, error: { type: "x", message: "no" } },
+  };
   const wholes: number[] = [];
   const sizes: number[] = [];
   for (let attempt = 0; attempt < 4; attempt++) {
@@ -208,7 +228,8 @@ test("a request that is too long by its words is made smaller until it is taken,
     wholes.push(sending.body.length);
     const smaller = await sending.again(400, long);
     sizes.push(smaller!.length);
-    await sending.keep(attempt < 3 ? refused : answered("Gone on."));
+    const isTaken = attempt === 3;
+    await sending.keep(isTaken ? answered("Gone on.") : refused);
   }
   expect(sizes.toSorted((left, right) => right - left)).toEqual(sizes);
   expect(sizes[3]).toBeLessThan(sizes[0]! * 0.7);
