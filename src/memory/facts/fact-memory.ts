@@ -1,4 +1,5 @@
 /** A memory that keeps facts, read by a model when a session has ended, and tells those that a text is about. */
+import { ownerOf } from "../../store/shared/rules.ts";
 import type { Model } from "../../model/model.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { inlineText } from "../../message/quote.ts";
@@ -7,7 +8,6 @@ import type { Scope, Store } from "../../store/store.ts";
 import { recallId } from "../../window/stub/stub.ts";
 import { memoryTokens } from "../memory.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
-import { ownerOf } from "../offload/due.ts";
 import { extractFacts } from "./extract.ts";
 import { Facts } from "./facts.ts";
 import type { CurrentFact, NewFact } from "./facts.ts";

@@ -2,11 +2,11 @@
  * Sessions whose messages an engine lacks. A session names its engine when it begins, so every end of it makes it due:
  * its own, a monitor's, or that it was put to rest. A receipt takes it off the list.
  */
-import { isAtRest, isFinal } from "../../store/shared/rules.ts";
+import { isAtRest, isFinal, ownerOf } from "../../store/shared/rules.ts";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { infoIfThere } from "../../store/if-there.ts";
 import { isMemoryLog } from "../../store/memory-logs.ts";
-import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
 import { Receipts, receiptsName } from "./receipts.ts";
 import type { OffloadProgress } from "./receipts.ts";
@@ -38,11 +38,6 @@ export interface DueOptions extends MemoryLogOptions {
 
 /** The setting of a session that names its engine (docs/format.md). */
 export const engineSetting = "memory_engine";
-
-/** The tenant and the user that a session belongs to. */
-export function ownerOf({ tenant, user }: Pick<SessionMetadata, "tenant" | "user">): Scope {
-  return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
-}
 
 /** The receipts of owners, each opened once. */
 export class ReceiptsByOwner {

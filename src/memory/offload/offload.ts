@@ -5,13 +5,13 @@
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { systemClock } from "../../store/shared/clock.ts";
-import { isFinal } from "../../store/shared/rules.ts";
+import { isFinal, ownerOf } from "../../store/shared/rules.ts";
 import { kindFiles } from "../../store/format/logs.ts";
 import { infoIfThere } from "../../store/if-there.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
 import type { Memory } from "../memory.ts";
-import { dueAmong, dueOf, engineOf, KnownOffloads, ownerOf, ReceiptsByOwner } from "./due.ts";
+import { dueAmong, dueOf, engineOf, KnownOffloads, ReceiptsByOwner } from "./due.ts";
 import type { DueOffload } from "./due.ts";
 import { within } from "./limit.ts";
 import { isClaimed } from "./receipts.ts";

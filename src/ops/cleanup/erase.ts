@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { isSessionId, notFound } from "../../store/shared/rules.ts";
+import { isSessionId, notFound, ownerOf } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../../store/upkeep.ts";
 import { forgetSessions } from "../../memory/forget.ts";
@@ -83,10 +83,7 @@ async function isAnothers(store: Store, scope: Scope, id: string): Promise<boole
   }
   for await (const { user } of upkeep.trashed(scope, id))
     owners.push({ ...scope, ...(user !== undefined && { user }) });
-  for (const { tenant, user } of owners) {
-    const owner = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
-    if (!(await upkeep.unerased(owner)).includes(id)) return true;
-  }
+  for (const owner of owners) if (!(await upkeep.unerased(ownerOf(owner))).includes(id)) return true;
   return false;
 }
 

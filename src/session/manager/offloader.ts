@@ -2,10 +2,10 @@
  * A manager's engine: sessions that ended are handed to it in the background, those of other processes too. Nobody waits
  * for it unless asked; what could not be handed over stays due.
  */
+import { ownerOf } from "../../store/shared/rules.ts";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { Offloads } from "../../memory/offload/offload.ts";
 import type { OffloadOptions, OffloadOutcome } from "../../memory/offload/offload.ts";
-import { ownerOf } from "../../memory/offload/due.ts";
 import { within } from "../../memory/offload/limit.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { Clock } from "../../store/shared/clock.ts";

@@ -9,7 +9,7 @@ import { addFinding, countedState, examineLines, examineLosses } from "../shared
 import type { LinesUnderExamination } from "../shared/examine-lines.ts";
 import { LossCheck } from "../shared/losses.ts";
 import { heldBy } from "../shared/remote.ts";
-import { formatVersion } from "../shared/rules.ts";
+import { formatVersion, ownerOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, ExamineOptions, Finding, LogName, SessionMetadata } from "../store.ts";
 import type { Scope } from "../scope.ts";
@@ -17,7 +17,6 @@ import { putAside } from "./aside.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { logKey, readCounters, rowsOf } from "./log.ts";
-import { ownerOf } from "./named.ts";
 import { dropStagedScript, mendScript } from "./scripts.ts";
 import { holderOf, readHash } from "./session.ts";
 import type { SessionHash } from "./session.ts";

@@ -79,8 +79,3 @@ export async function checkWritable(place: RedisPlace, { id, metadata, state, ha
   // A mark that came before the erasure stops it.
   if (hash.kept === undefined && (await isBeingErased(place, id, hash))) throw beingErased(id);
 }
-
-/** The owner of a session, without the rest of its metadata. */
-export function ownerOf({ tenant, user }: Scope): Scope {
-  return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
-}

@@ -66,6 +66,11 @@ export function inScope(scope: Scope, metadata: Pick<SessionMetadata, "tenant" |
   return scope.tenant === metadata.tenant && (scope.user === undefined || scope.user === metadata.user);
 }
 
+/** The owner of a session, without the rest of its metadata. */
+export function ownerOf({ tenant, user }: Scope): Scope {
+  return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
+}
+
 /** Whether two sessions belong to one user of one tenant. */
 export function haveOneOwner(one: Scope, other: Scope): boolean {
   return one.tenant === other.tenant && one.user === other.user;

@@ -8,12 +8,14 @@ import type { Scope, Store } from "../store.ts";
 const group = "upkeep";
 const time = "2024-03-01T00:00:00.000Z";
 
+const twoUsers: readonly [mine: Scope, yours: Scope] = [
+  { tenant: "alpha", user: "me" },
+  { tenant: "alpha", user: "you" },
+];
+
 const owners: readonly (readonly [mine: Scope, yours: Scope])[] = [
   [{ tenant: "alpha" }, { tenant: "beta" }],
-  [
-    { tenant: "alpha", user: "me" },
-    { tenant: "alpha", user: "you" },
-  ],
+  twoUsers,
   [{ user: "me" }, { user: "you" }],
   [{ tenant: 'al"pha', user: "{me}" }, everybody],
 ];
@@ -45,16 +47,13 @@ export const asideCases: readonly StoreCase[] = [
     name: "a tenant's operator erases what was put aside of every user of theirs",
     run: withUpkeep(async (upkeep, store) => {
       if (!upkeep.putAside) return;
-      const [mine, yours]: readonly Scope[] = [
-        { tenant: "alpha", user: "me" },
-        { tenant: "alpha", user: "you" },
-      ];
-      const id = await finished(store, mine!);
-      await upkeep.putAside(mine!, id);
-      await finished(store, yours!, id);
-      await upkeep.putAside(yours!, id);
+      const [mine, yours] = twoUsers;
+      const id = await finished(store, mine);
+      await upkeep.putAside(mine, id);
+      await finished(store, yours, id);
+      await upkeep.putAside(yours, id);
       assert.ok((await asideIn(store, { tenant: "alpha" }, id)) > 0);
-      for (const scope of [mine!, yours!]) await refused(() => upkeep.erase(scope, [id]), "session-not-found");
+      for (const scope of [mine, yours]) await refused(() => upkeep.erase(scope, [id]), "session-not-found");
     }),
   },
   {
@@ -77,19 +76,16 @@ export const asideCases: readonly StoreCase[] = [
     name: "an erasure of what another put aside that has not ended holds up no session",
     run: withUpkeep(async (upkeep, store) => {
       if (!upkeep.putAside) return;
-      const [mine, yours]: readonly Scope[] = [
-        { tenant: "alpha", user: "me" },
-        { tenant: "alpha", user: "you" },
-      ];
-      const id = await finished(store, mine!);
-      await upkeep.putAside(mine!, id);
-      await (await store.create(yours!, newSession({ uuid: id }))).release();
-      await assert.rejects(() => upkeep.erase(mine!, [id], () => Promise.reject(new Error("no"))));
-      const lock = await store.lock(yours!, id);
+      const [mine, yours] = twoUsers;
+      const id = await finished(store, mine);
+      await upkeep.putAside(mine, id);
+      await (await store.create(yours, newSession({ uuid: id }))).release();
+      await assert.rejects(() => upkeep.erase(mine, [id], () => Promise.reject(new Error("no"))));
+      const lock = await store.lock(yours, id);
       await store.append(lock, [messageRecord("goes on")]);
       await lock.release();
-      await upkeep.keep(yours!, id, { keptAt: time });
-      assert.equal((await upkeep.erase(mine!, [id])).length, 1);
+      await upkeep.keep(yours, id, { keptAt: time });
+      assert.equal((await upkeep.erase(mine, [id])).length, 1);
       assert.equal((await readAll(store, id, { kind: "message" }, yours)).length, 1);
     }),
   },

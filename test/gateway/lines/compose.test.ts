@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
+import type { SentAnswer } from "../../../src/gateway/gateway.ts";
 import type { JsonObject } from "../../../src/message/message.ts";
 import { countMessages, loadCounter } from "./counting.ts";
 import { faultsOf, hashesOf, resultOf, runAgent } from "./agent.ts";
@@ -124,16 +125,19 @@ test("a refusal that the plan caused is met once without reasoning, an overflow 
   expect(records.at(-1)!.data).toMatchObject({ mends: ["reasoning-removed", "emergency-epoch"] });
 });
 
+/** An answer that refuses the other body of a refused request as well. */
+const refusedAgain = (status: number): SentAnswer => ({
+  ...answered(""),
+  status,
+  isRefusedAgain: true,
+  answer: { isComplete: false, error: { type: "x", message: "no" } },
+});
+
 test("a 413 that has nothing to do with the history makes one window smaller, and no more", async () => {
   const stage = await openStage({ budget });
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   history.push(user("Go on."));
-  const refused = {
-    ...answered(""),
-    status: 413,
-    isRefusedAgain: true,
-    answer: { isComplete: false, error: { type: "x", message: "no" } },
-  };
+  const refused = refusedAgain(413);
   const tokensOf = await loadCounter();
   const bodies: string[] = [];
   const sizes: number[] = [];
@@ -160,12 +164,7 @@ test("two requests that are refused at once, smaller too, leave the window as it
   const stage = await openStage({ budget });
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   history.push(user("Go on."));
-  const refused = {
-    ...answered(""),
-    status: 413,
-    isRefusedAgain: true,
-    answer: { isComplete: false, error: { type: "x", message: "no" } },
-  };
+  const refused = refusedAgain(413);
   const send = async () =>
     stage.lines.send(requestOf(bodyOf(history, { metadata: { note: "x".repeat(1_000_000) } }), session), "tenant-a");
   const [one, two] = [await send(), await send()];
@@ -189,12 +188,7 @@ test("a body that is taken whole while a smaller one waits leaves that one's win
   const { length } = one.body;
   await one.again(413, "too large");
   await two.keep(answered("Gone on."));
-  await one.keep({
-    ...answered(""),
-    status: 413,
-    isRefusedAgain: true,
-    answer: { isComplete: false, error: { type: "x", message: "no" } },
-  });
+  await one.keep(refusedAgain(413));
   history.push({ role: "assistant", content: "Gone on." }, user("And on."));
   const { body } = await send();
   expect(body.length - 1_000_000).toBeGreaterThan((length - 1_000_000) * 0.97);
@@ -215,12 +209,7 @@ test("a request that is too long by its words is made smaller until it is taken,
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   history.push(user("Go on."));
   const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 10000 maximum" } });
-  const refused = {
-    ...answered(""),
-    status: 400,
-    isRefusedAgain: true,
-    answer: { isComplete: false, error: { type: "x", message: "no" } },
-  };
+  const refused = refusedAgain(400);
   const wholes: number[] = [];
   const sizes: number[] = [];
   for (let attempt = 0; attempt < 4; attempt++) {

@@ -4,8 +4,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { hasPostgres, startPostgres } from "../../support/postgres.ts";
-import { everybody } from "../../../src/store/testing/kit.ts";
-import type { DumpedLine, SessionDump, Store } from "../../../src/store/store.ts";
+import { everybody, wholeDump } from "../../../src/store/testing/kit.ts";
+import type { SessionDump, Store } from "../../../src/store/store.ts";
 import type { TestPostgres } from "../../support/postgres.ts";
 import { temporaryFolder } from "../fixtures.ts";
 
@@ -53,14 +53,6 @@ export async function newArchive(): Promise<string> {
 }
 
 /** A dump that can be restored when its session is gone. */
-export async function backupOf(store: Store, id: string): Promise<SessionDump> {
-  const dump = await store.transfer!.dump(everybody, id);
-  const lines: DumpedLine[] = [];
-  for await (const line of dump.lines()) lines.push(line);
-  return {
-    ...dump,
-    async *lines() {
-      yield* lines;
-    },
-  };
+export function backupOf(store: Store, id: string): Promise<SessionDump> {
+  return wholeDump(store.transfer!, everybody, id);
 }
