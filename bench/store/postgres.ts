@@ -77,7 +77,7 @@ export async function benchPostgres(): Promise<BenchReport> {
     return {
       name: "postgres",
       rows,
-      note: `medians of ${pairs} pairs; lines of ${lineBytes} bytes; fsync on; after ${warmUpCount} appends; floor: the store's statement in a bare loop`,
+      note: `medians of ${pairs} pairs; lines of ${lineBytes} bytes; fsync on; after ${warmUpCount} appends; floor: the store's statements in a bare loop; unchecked: INSERTs of the same lines and no more`,
     };
   } finally {
     await pool.end();
@@ -112,9 +112,11 @@ interface Sent {
 async function appends(pool: Pool, sessions: number, goal: number): Promise<BenchRow> {
   const store = storeOn(pool);
   const locks = await newLocks(store, sessions);
-  const bare = await bareStatement(pool, sessions);
+  const sent = await statementsOf(pool, sessions);
+  const bare = bareStatements(pool, sent, sessions);
+  const alone = await insertsAlone(pool, sent, sessions);
   const each = Math.max(20, Math.round(Math.min(6_400, 300 * sessions) / sessions));
-  const samples: { readonly plain: number; readonly bare: number; readonly store: number }[] = [];
+  const samples: Record<"plain" | "store" | "bare" | "alone", number>[] = [];
   for (let pair = 0; pair < pairs; pair++) {
     const plain = await plainLoop(pool);
     const before = performance.now();
@@ -124,7 +126,7 @@ async function appends(pool: Pool, sessions: number, goal: number): Promise<Benc
       }),
     );
     const seconds = (performance.now() - before) / 1_000;
-    samples.push({ plain, store: (each * sessions) / seconds, bare: await bare(each) });
+    samples.push({ plain, store: (each * sessions) / seconds, bare: await bare(each), alone: await alone(each) });
   }
   await store.close();
   return {
@@ -134,21 +136,18 @@ async function appends(pool: Pool, sessions: number, goal: number): Promise<Benc
     ratio: rounded(median(samples.map((one) => one.store / one.plain))),
     goal: goal === 0 ? "–" : `≥ ${goal}`,
     floor: rounded(median(samples.map((one) => one.bare / one.plain))),
+    unchecked: rounded(median(samples.map((one) => one.alone / one.plain))),
   };
 }
+
 async function newLocks(store: Store, count: number): Promise<readonly Lock[]> {
   const locks: Lock[] = [];
   for (let index = 0; index < count; index++) locks.push(await store.create({}, newSession()));
   return locks;
 }
 
-/**
- * A loop that sends the statements of the store, one line of each session, again and again: the most that they can do,
- * without a mask, JSON or checksums.
- *
- * @returns appends a second, for so many turns of each session
- */
-async function bareStatement(pool: Pool, sessions: number): Promise<(turns: number) => Promise<number>> {
+/** The statements in which a store sends one line of each session at once. */
+async function statementsOf(pool: Pool, sessions: number): Promise<readonly Sent[]> {
   const sent: Sent[] = [];
   const listening = {
     connect: true,
@@ -162,16 +161,54 @@ async function bareStatement(pool: Pool, sessions: number): Promise<(turns: numb
   const locks = await newLocks(store, sessions);
   sent.length = 0;
   await Promise.all(locks.map(async (lock) => store.append(lock, [messageRecord(1, lineBytes)])));
+  return sent;
+}
+
+/**
+ * A loop that sends the statements of the store, one line of each session, again and again: the most that they can do,
+ * without a mask, JSON or checksums.
+ *
+ * @returns appends a second, for so many turns of each session
+ */
+function bareStatements(pool: Pool, sent: readonly Sent[], sessions: number): (turns: number) => Promise<number> {
   let done = 0;
-  const send = async (one: Sent, turns: number): Promise<void> => {
-    for (let turn = done + 1; turn <= done + turns; turn++) {
-      const values = one.values.map((value, at) => (steps.has(at) ? raised(value, turn) : value));
-      await pool.query({ ...one, values });
-    }
-  };
   return async (turns) => {
     const before = performance.now();
-    await Promise.all(sent.map(async (one) => send(one, turns)));
+    const send = async (one: Sent): Promise<void> => {
+      for (let turn = done + 1; turn <= done + turns; turn++) {
+        const values = one.values.map((value, at) => (steps.has(at) ? raised(value, turn) : value));
+        await pool.query({ ...one, values });
+      }
+    };
+    await Promise.all(sent.map(send));
+    done += turns;
+    return (turns * sessions) / ((performance.now() - before) / 1_000);
+  };
+}
+
+/**
+ * A loop of INSERTs that add the lines of those statements to a table of their own, as many at once, and check nothing: no
+ * store can be faster that has one row a line.
+ *
+ * @returns lines a second, for so many turns of each session
+ */
+async function insertsAlone(
+  pool: Pool,
+  sent: readonly Sent[],
+  sessions: number,
+): Promise<(turns: number) => Promise<number>> {
+  const table = `alone_${randomUUID().replaceAll("-", "")}`;
+  await pool.query(`CREATE TABLE ${table} (session bigint, seq bigint, body text, PRIMARY KEY (session, seq))`);
+  const text = `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::bigint[], string_to_array($3, E'\\n'))`;
+  let done = 0;
+  return async (turns) => {
+    const before = performance.now();
+    const send = async ({ values }: Sent): Promise<void> => {
+      for (let turn = done + 1; turn <= done + turns; turn++) {
+        await pool.query({ name: table, text, values: [values[7], raised(values[9], turn), values[11]] });
+      }
+    };
+    await Promise.all(sent.map(send));
     done += turns;
     return (turns * sessions) / ((performance.now() - before) / 1_000);
   };
