@@ -16,7 +16,7 @@ export const editsRemoved = "edits-removed";
  */
 export function asked(house: House, line: Line, request: WireRequest): Outcome {
   const { counter } = house.options;
-  const budget = Math.min(house.budgetFor(request.model) ?? house.unlimited, line.limit);
+  const budget = Math.min(house.budgetFor(request.model) ?? house.unlimited, line.ceilings.of(request.model).most);
   const plan = clearingOf(request, line.tallied, {
     budget,
     counter: counterFor(undefined, counter),

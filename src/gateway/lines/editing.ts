@@ -4,6 +4,7 @@ import type { WireRequest, Written } from "../gateway.ts";
 import { windowAlone } from "./alone.ts";
 import { asked, isAskable } from "./asking.ts";
 import { originalsOf } from "./find.ts";
+import type { Ceiling } from "./ceiling.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { seen, windowed } from "./outcome.ts";
@@ -33,9 +34,9 @@ export class Editing {
   /**
    * A turn as whoever edits it wants it. The gateway goes on with what it once composed.
    *
-   * @param limit - most tokens of a window. Default: the line's limit
+   * @param limit - most tokens of a window. Default: what its model takes
    */
-  async edited(line: Line, limit = line.limit): Promise<Outcome> {
+  async edited(line: Line, limit = this.#ceilingOf(line).most): Promise<Outcome> {
     const question = this.asked(line);
     if (question?.asked) return question;
     const outcome = await this.composed(line, question && this.#house.unlimited, limit);
@@ -59,17 +60,17 @@ export class Editing {
   }
 
   /** A turn in its window. @param given - its budget, in the place of the house's */
-  async composed(line: Line, given?: number, limit = line.limit): Promise<Outcome> {
+  async composed(line: Line, given?: number, limit = this.#ceilingOf(line).most): Promise<Outcome> {
     const [house, request] = [this.#house, this.#request];
     const budget = this.isDue ? house.budgetFor(request.model) : undefined;
     const session = await line.current(originalsOf(request, line.chain));
-    const most = given ?? Math.min(budget ?? house.unlimited, limit);
+    const most = given ?? Math.floor(Math.min(budget ?? house.unlimited, limit));
     const { system, tools } = request;
     const blocks = { ...(system !== undefined && { system }), tools };
     const composed = await session.compose({ ...blocks, budget: most }).catch((error: unknown) => {
-      if (line.limit > most || !isWindrowError(error, "over-budget")) throw error;
+      if (this.#ceilingOf(line).most > most || !isWindrowError(error, "over-budget")) throw error;
       // The provider took so little once; the newest messages alone are more now.
-      line.limit = Infinity;
+      this.#ceilingOf(line).most = Infinity;
       return session.compose({ ...blocks, budget: budget ?? house.unlimited });
     });
     line.isPlanned ||= budget !== undefined && hasEdits(composed.state.edits);
@@ -78,5 +79,9 @@ export class Editing {
     }
     line.window = sentWindow(composed, line.chain, request.api);
     return windowed(request, line, "composed");
+  }
+
+  #ceilingOf(line: Line): Ceiling {
+    return line.ceilings.of(this.#request.model);
   }
 }

@@ -8,6 +8,7 @@ import type { Originals } from "../../session/log.ts";
 import { newestOutline } from "../../session/log.ts";
 import type { Store } from "../../store/store.ts";
 import type { WireApi } from "../gateway.ts";
+import { Ceilings } from "./ceiling.ts";
 import { Chain, noted, noteOf } from "./chain.ts";
 import type { WireNote } from "./chain.ts";
 import { Tallied } from "./clearing.ts";
@@ -58,12 +59,10 @@ export class Line {
   isForeign = false;
   /** Whether the model of its last turn takes reasoning behind any history. */
   keepsReasoning = false;
-  /** Most tokens that the provider took, where it refused more. */
-  limit = Infinity;
+  /** How much its models take. */
+  ceilings = new Ceilings();
   /** The epochs that mends opened and of which nobody knows yet whether they helped, oldest first. */
   mended: MendedEpoch[] = [];
-  /** How many smaller bodies were refused since one was taken. */
-  refusedInVain = 0;
   /** Whether a body that was made smaller was refused again by its status alone, and none was taken since. */
   isRefusedSmall = false;
   /** How many of its oldest tool results the provider was asked to clear last. */
@@ -217,7 +216,7 @@ export class Line {
     line.keepsReasoning = line.#isOpenFor = this.keepsReasoning;
     line.isPlanned = this.isPlanned;
     for (const [length, plan] of this.#sent) if (length <= at) line.sent(length, plan);
-    line.limit = this.limit;
+    line.ceilings = this.ceilings;
     line.isRefusedSmall = this.isRefusedSmall;
     line.chain = this.chain.upTo(at);
     return line;

@@ -11,13 +11,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Session } from "../../session/session.ts";
 import { within } from "./within.ts";
 
-/** The share of a refused window that the next one may have; of that a share again where it was refused too. */
-const lessOf = 0.75;
-
 const emergencyEpoch = "emergency-epoch";
-
-/** Refusals of smaller bodies that make the next one smaller still, at most: a cause that is not the length makes none tiny. */
-const mostInVain = 6;
 
 /** A request as it was sent. */
 export interface Refused {
@@ -68,10 +62,11 @@ export class Mending {
   /** Takes the answer. A limit holds on, and a mend's epoch stays open, only where that helped. */
   async answered(line: Line, session: Session, { status, isRefusedAgain = false }: SentAnswer): Promise<void> {
     const isTaken = status >= 200 && status < 300;
-    if (isTaken) [line.isRefusedSmall, line.refusedInVain] = [false, 0];
+    const ceiling = line.ceilings.of(this.#request.model);
+    if (isTaken) line.isRefusedSmall = false;
+    if (isTaken && this.#request.kind === "turn") ceiling.taken(this.#limit);
     if (this.#limit === undefined) return;
     if (isTaken) {
-      line.limit = Math.min(line.limit, this.#limit);
       // Those of requests that wait for their answers are behind it.
       const opened = this.#opened;
       if (opened) line.mended = line.mended.slice(line.mended.indexOf(opened) + 1);
@@ -79,7 +74,7 @@ export class Mending {
     }
     // An upstream that is away, busy or was not waited for has judged nothing.
     line.isRefusedSmall = this.#isVague && isRefusedAgain;
-    if (isRefusedAgain) line.refusedInVain = Math.min(line.refusedInVain + 1, mostInVain);
+    if (isRefusedAgain) ceiling.refused(this.#limit);
     if (this.#opened) this.#opened.isInVain = true;
     await takenBack(line, session);
   }
@@ -113,7 +108,7 @@ export class Mending {
       const session = await line.session();
       const { state } = session.stats();
       const tokens = outcome.tally?.left ?? state.currentContextTokens;
-      this.#limit = Math.floor(Math.min(line.limit, tokens) * lessOf ** (line.refusedInVain + 1));
+      this.#limit = line.ceilings.of(this.#request.model).below(tokens);
       if (line.chain.length !== base) return undefined;
       const before = epochOf(session);
       const edited = await this.#editing.edited(line, this.#limit);

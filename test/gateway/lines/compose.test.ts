@@ -228,6 +228,38 @@ test("a request that is too long by its words is made smaller until it is taken,
   expect(Math.max(...rest.bodies.map(({ length }) => length))).toBeLessThan(sizes[3]! * 1.6);
 });
 
+test("a limit of one model is none of another's, and rises again", { timeout: 60_000 }, async () => {
+  const stage = await openStage({ budget });
+  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+  const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 10000 maximum" } });
+  const tokensOf = await loadCounter();
+  const refuse = async (model: string, attempts: number): Promise<number> => {
+    history.push(user("Go on."));
+    let smaller: Buffer | undefined;
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const sending = await stage.lines.send(requestOf(bodyOf(history, { model }), session), "tenant-a");
+      smaller = await sending.again(400, long);
+      await sending.keep(attempt === attempts ? answered("Gone on.") : refusedAgain(400));
+    }
+    history.push({ role: "assistant", content: "Gone on." }, user("And on."));
+    return countMessages(tokensOf, smaller!);
+  };
+  const largest = ({ bodies }: { readonly bodies: readonly Buffer[] }): number =>
+    Math.max(...bodies.map((body) => countMessages(tokensOf, body)));
+
+  expect(await refuse("claude-haiku-4-5", 5)).toBeLessThan(budget / 10);
+  const other = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines, history });
+  expect(largest(other)).toBeGreaterThan(budget * 0.7);
+  expect(new Set(other.notes.map(epochOf)).size).toBeLessThan(4);
+
+  const small = await refuse("claude-opus-5-5", 2);
+  const next = await runAgent({ rounds: 6, headers: session, lines: () => stage.lines, history });
+  expect(largest(next)).toBeLessThan(small * 3);
+  expect(largest(next)).toBeLessThan(budget * 0.7);
+  const later = await runAgent({ rounds: 24, headers: session, lines: () => stage.lines, history });
+  expect(largest(later)).toBeGreaterThan(budget * 0.7);
+});
+
 test("a subagent is composed by itself, and a line without tools is not", async () => {
   const stage = await openStage({ budget: 2_000 });
   const long: JsonObject[] = [];
