@@ -1,7 +1,6 @@
 /** Erasing sessions in Redis: each copy goes in one script, by what was seen of it, and what came since stays. */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
-import { decodeMetadata, parseDocument } from "../format/documents.ts";
 import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
 import { inScope, notFound, ownerOf } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
@@ -15,6 +14,7 @@ import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
 import { allIn, forgetName, isMeant, nameIn, setName } from "./named.ts";
 import type { NameRead } from "./named.ts";
+import { ownerIn } from "./owner.ts";
 import { removeScript, unlistScript } from "./scripts.ts";
 import { holderOf, readHash } from "./session.ts";
 import type { SessionHash } from "./session.ts";
@@ -135,10 +135,6 @@ function ownedBy(scope: Scope, copies: readonly Copy[], trashed: NameRead | unde
     const owner = ownerIn(hash) ?? (kind === "trash" ? trashed : undefined);
     return !owner || inScope(scope, owner);
   });
-}
-
-function ownerIn({ metadata }: SessionHash): Scope | undefined {
-  return metadata === undefined ? undefined : decodeMetadata(parseDocument(metadata), "");
 }
 
 /** The copies that an erasure means, and that are still there. */
@@ -289,7 +285,7 @@ function sum(one: Weight, other: Weight): Weight {
 }
 
 /** Takes a session that is not there from its list; answers how often it stood there. */
-async function unlist(place: RedisPlace, id: string, owner: Scope): Promise<number> {
+export async function unlist(place: RedisPlace, id: string, owner: Scope): Promise<number> {
   const { sender, keys } = place;
   const [session, list] = [keys.of(id).session, keys.sessions(owner)];
   if (!sender.isCluster) return Number(await run(place, unlistScript, [session, list], [id]));

@@ -12,17 +12,15 @@ import { heldBy } from "../shared/remote.ts";
 import { formatVersion, ownerOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, ExamineOptions, Finding, LogName, SessionMetadata } from "../store.ts";
-import type { Scope } from "../scope.ts";
 import { putAside } from "./aside.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { logKey, readCounters, rowsOf } from "./log.ts";
+import { keysWith, salvaged } from "./owner.ts";
+import type { Salvaged } from "./owner.ts";
 import { dropStagedScript, mendScript } from "./scripts.ts";
 import { holderOf, readHash } from "./session.ts";
 import type { SessionHash } from "./session.ts";
-
-/** Keys that a node is asked for at once. */
-const pageKeys = 512;
 
 /** One session under examination. */
 interface ExaminedSession extends LinesUnderExamination {
@@ -31,8 +29,8 @@ interface ExaminedSession extends LinesUnderExamination {
   /** For the list `aside`: when this examination began. */
   readonly time: string;
   readonly hash: SessionHash;
-  /** Its owner, as far as that is known. */
-  readonly owner: Scope;
+  /** Its owner, and the time by the list that names it; undefined where nobody can say whose it is. */
+  readonly whose: Salvaged | undefined;
 }
 
 /**
@@ -103,19 +101,6 @@ async function* sessionIds(place: RedisPlace): AsyncGenerator<string> {
   }
 }
 
-/** The keys of all nodes that begin with a text. */
-async function* keysWith({ sender }: RedisPlace, prefix: string): AsyncGenerator<string> {
-  const pattern = `${prefix.replaceAll(/[\\[\]?*]/g, String.raw`\$&`)}*`;
-  for (const send of await sender.masters()) {
-    let cursor = "0";
-    do {
-      const [next, page] = (await send("SCAN", cursor, "MATCH", pattern, "COUNT", pageKeys)) as [string, string[]];
-      cursor = next;
-      yield* page;
-    } while (cursor !== "0");
-  }
-}
-
 async function underExamination(
   place: RedisPlace,
   id: string,
@@ -127,13 +112,14 @@ async function underExamination(
   const check = new LossCheck(sealIn(fields), (await readCounters(place, keys)).pos);
   const state = decodeState(fields);
   if (state && state.llmCallCount + state.toolCallCount > 0) check.imply(1);
-  const owner = ownerOf(decodeMetadata(parseDocument(hash.metadata ?? ""), id) ?? (await salvaged(place, id, time)));
+  const metadata = decodeMetadata(parseDocument(hash.metadata ?? ""), id);
+  const whose = metadata ? { owner: ownerOf(metadata), createdAt: undefined } : await salvaged(place, id, hash);
   const aside = async (log: LogName, seq: number, line: string): Promise<void> =>
-    putAsideOnce({ place, id, hash, owner }, { time, log, seq, line });
+    putAsideOnce({ place, id, hash, whose }, { time, log, seq, line });
   return {
-    ...{ place, id, hash, owner, time, mend, check, findings: [], inDamage: new Set() },
-    count: new StateCount(decodeMetadata(parseDocument(hash.metadata ?? ""), id)?.createdAt ?? time),
-    putAside: mend ? aside : undefined,
+    ...{ place, id, hash, whose, time, mend: mend && whose !== undefined, check, findings: [], inDamage: new Set() },
+    count: new StateCount(metadata?.createdAt ?? time),
+    putAside: mend && whose ? aside : undefined,
     linesOf: (log) => rowsOf(place, logKey(keys, log)),
     placeOf: (log) => logKey(keys, log),
   };
@@ -141,10 +127,11 @@ async function underExamination(
 
 /** Puts a text aside, the same one once, unless the session was taken or erased meanwhile. */
 async function putAsideOnce(
-  { place, id, hash, owner }: Pick<ExaminedSession, "place" | "id" | "hash" | "owner">,
+  { place, id, hash, whose }: Pick<ExaminedSession, "place" | "id" | "hash" | "whose">,
   one: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { generation = "", taking = "" } = hash;
+  const owner = whose?.owner ?? {};
   const text = JSON.stringify({ ...one, time: undefined });
   const there = (await place.sender.send("LRANGE", place.keys.of(id).aside(owner), 0, -1)) as readonly string[];
   if (there.some((other) => JSON.stringify({ ...parseDocument(other), time: undefined }) === text)) return;
@@ -153,31 +140,37 @@ async function putAsideOnce(
 
 /** The documents, and the list that a session is found by. */
 async function examineHash(examined: ExaminedSession): Promise<void> {
-  const { place, id, hash, mend, time } = examined;
+  const { place, id, hash, mend, time, whose } = examined;
   const { session, logs } = place.keys.of(id);
   const found = {
     metadata: decodeMetadata(parseDocument(hash.metadata ?? ""), id),
     state: decodeState(parseDocument(hash.state ?? "")),
   };
-  const metadata = found.metadata ?? (await salvaged(place, id, time));
+  const metadata = found.metadata ?? { ...bare(id, whose?.createdAt ?? time), ...whose?.owner };
   const state = found.state ?? countedState(examined, metadata);
   for (const [name, text, from] of [
     [
       "metadata",
       found.metadata ? undefined : encodeMetadata(metadata),
-      "the list that names it; its user is not known",
+      hash.owner === undefined
+        ? "the list that names it; its user is not known"
+        : "its owner and the list that names it",
     ],
     ["state", found.state ? undefined : encodeState(state), "the usage and tool calls, which are counted again"],
   ] as const) {
     if (text === undefined) continue;
-    const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
-    addFinding(examined, { problem: `${name}-unreadable`, file: session, message, mended: mend });
+    const message = whose
+      ? `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`
+      : `The ${name} cannot be read, and the lists of several tenants name the session: nothing says whose it is, so it stays as it is.`;
+    const remedy = whose ? "mend" : "hand";
+    addFinding(examined, { problem: `${name}-unreadable`, file: session, message, mended: mend, remedy });
     if (!mend) continue;
     await putAsideOnce(examined, { time, [name]: hash[name] ?? null });
     const head = (await readCounters(place, place.keys.of(id))).pos;
     const { generation = "", taking = "" } = hash;
     await run(place, mendScript, [session, ...logs], [generation, taking, name, text, state.status, head]);
   }
+  if (!whose) return;
   const score = await place.sender.send("ZSCORE", place.keys.sessions(metadata), id);
   if (score !== null && Number(score) === -(Date.parse(metadata.createdAt) || 0)) return;
   if (mend) await list(place, metadata);
@@ -187,18 +180,6 @@ async function examineHash(examined: ExaminedSession): Promise<void> {
 
 async function list({ sender, keys }: RedisPlace, metadata: SessionMetadata): Promise<void> {
   await sender.send("ZADD", keys.sessions(metadata), -(Date.parse(metadata.createdAt) || 0), metadata.uuid);
-}
-
-/** Metadata in the place of one that cannot be read: time and tenant are those of the list that names the session. */
-async function salvaged(place: RedisPlace, id: string, time: string): Promise<SessionMetadata> {
-  const lists = place.keys.sessions({});
-  for await (const key of keysWith(place, lists)) {
-    const score = await place.sender.send("ZSCORE", key, id);
-    if (score === null) continue;
-    const tenant = key.slice(lists.length + 1);
-    return { ...bare(id, new Date(-Number(score)).toISOString()), ...(tenant !== "" && { tenant }) };
-  }
-  return bare(id, time);
 }
 
 function bare(id: string, createdAt: string): SessionMetadata {

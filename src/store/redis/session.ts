@@ -3,11 +3,12 @@ import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import type { Holder, Taker } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
-import { formatVersion, haveOneOwner, inScope, isFinal } from "../shared/rules.ts";
+import { formatVersion, haveOneOwner, inScope, isFinal, ownerOf } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import { run } from "./database.ts";
 import type { Sender } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
+import { ownerIn } from "./owner.ts";
 import { beatScript, createScript, endScript, letGoScript, takeScript } from "./scripts.ts";
 
 /** Sessions listed at once. */
@@ -15,7 +16,7 @@ const pageSize = 200;
 
 const fields = [
   ...(["metadata", "state", "status", "generation", "head", "revision", "holder", "worker", "taking"] as const),
-  ...(["made", "restoring", "kept", "marks"] as const),
+  ...(["made", "owner", "restoring", "kept", "marks"] as const),
 ] as const;
 
 /** A session as its hash has it. */
@@ -150,10 +151,6 @@ export async function insertRow(
   place: RedisPlace,
   { metadata, state, holder, worker }: RowHolder & Pick<SessionRow, "metadata" | "state">,
 ): Promise<boolean> {
-  const { sender, keys } = place;
-  const id = metadata.uuid;
-  // First the list, then the session: a list that names a session that is not there is read past.
-  await sender.send("ZADD", keys.sessions(metadata), "NX", -(Date.parse(metadata.createdAt) || 0), id);
   const made = {
     ...{ metadata: encodeMetadata(metadata), state: encodeState(state), status: state.status },
     ...{ generation: 1, head: 0 },
@@ -169,30 +166,59 @@ function damagedInTrash(id: string): WindrowError {
   return new WindrowError("store-corrupt", message, { id });
 }
 
-/** Makes the hash of a session; false where there is one of another taking, or where the trash has one of another owner. */
+/**
+ * Makes the hash of a session and lists it; false where there is one of another taking, or where the trash has one of another
+ * owner.
+ */
 export async function makeHash(
   place: RedisPlace,
   metadata: SessionMetadata,
   { holder, worker }: RowHolder,
   made: Readonly<Record<string, string | number>>,
 ): Promise<boolean> {
+  const { sender, keys } = place;
   const { uuid: id } = metadata;
+  const { session } = keys.of(id);
+  if (Number(await sender.send("EXISTS", session)) === 1) return false;
+  // First the list, then the session: a list that names a session that is not there is read past.
+  await sender.send("ZADD", keys.sessions(metadata), "NX", -(Date.parse(metadata.createdAt) || 0), id);
   const fixed = ["worker", worker, "taking", holder.taking, "made", holder.taking];
-  const values = [JSON.stringify(holder), ...fixed, ...Object.entries(made).flat()];
+  const owner = JSON.stringify(ownerOf(metadata));
+  const values = [JSON.stringify(holder), ...fixed, "owner", owner, ...Object.entries(made).flat()];
+  const isMade = await createHash(place, metadata, values);
+  if (isMade) await place.durability.safe(async () => (await takingOf(place, session)) === holder.taking);
+  else await unlistAnothers(place, metadata);
+  return isMade;
+}
+
+async function createHash(
+  place: RedisPlace,
+  metadata: SessionMetadata,
+  values: readonly (string | number)[],
+): Promise<boolean> {
+  const { uuid: id } = metadata;
   const [{ session }, trash] = [place.keys.of(id), place.keys.inTrash(id)];
-  let outcome = -1;
   let trashed = "";
   for (let looks = 0; looks < mostLooks; looks++) {
-    outcome = Number(await run(place, createScript, [session, trash.session], [...values, trashed]));
-    if (outcome !== -1) break;
-    ({ metadata: trashed = "" } = await readHash(place, trash.session));
-    const owner = decodeMetadata(parseDocument(trashed), id);
+    const outcome = Number(await run(place, createScript, [session, trash.session], [...values, trashed]));
+    if (outcome !== -1) return outcome === 1;
+    const found = await readHash(place, trash.session);
+    trashed = found.metadata ?? "";
+    const owner = ownerIn(found);
     if (owner && !haveOneOwner(owner, metadata)) return false;
   }
-  if (outcome === -1) throw damagedInTrash(id);
-  const isMade = outcome === 1;
-  if (isMade) await place.durability.safe(async () => (await takingOf(place, session)) === holder.taking);
-  return isMade;
+  throw damagedInTrash(id);
+}
+
+/** Takes an id that another tenant has from the list of the one that was refused. */
+async function unlistAnothers(place: RedisPlace, metadata: SessionMetadata): Promise<void> {
+  const { uuid: id } = metadata;
+  for (const { session } of [place.keys.of(id), place.keys.inTrash(id)]) {
+    const owner = ownerIn(await readHash(place, session));
+    if (!owner) continue;
+    if (owner.tenant !== metadata.tenant) await place.sender.send("ZREM", place.keys.sessions(metadata), id);
+    return;
+  }
 }
 
 /** A session's place and the text of its state, at the moment it was taken. */

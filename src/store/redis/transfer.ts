@@ -80,8 +80,6 @@ export async function restoreSession(
   const mark = randomUUID();
   const drop = async (): Promise<boolean> => Number(await run(place, dropStagedScript, all, [mark])) === 1;
   target.underWay.add(mark);
-  // First the list, then the session: a list that names a session that is not there is read past.
-  await place.sender.send("ZADD", place.keys.sessions(scope), -(Date.parse(metadata.createdAt) || 0), dump.id);
   try {
     const made = makeHash(place, metadata, target, {
       ...{ metadata: page(admitted.dump.metadata), state: page(admitted.dump.state), status: state.status },

@@ -14,16 +14,17 @@ import type { KeepMark, Upkeep } from "../upkeep.ts";
 import { putAside as putAsideOf } from "./aside.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { eraseSessions, seenIn, unerasedIn, weightOf } from "./erase.ts";
+import { eraseSessions, seenIn, unerasedIn, unlist, weightOf } from "./erase.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
 import { allIn, forgetName, isBeingErased, nameIn, setName } from "./named.ts";
 import type { NameRead } from "./named.ts";
+import { ownerIn, salvaged } from "./owner.ts";
 import { markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
 import { dropDraft } from "./transfer.ts";
 import { heldBy } from "../shared/remote.ts";
 import { findRow, hashAnywhere, holderOf, readHash } from "./session.ts";
-import type { SessionRow } from "./session.ts";
+import type { SessionHash, SessionRow } from "./session.ts";
 
 /** The place, the mask and the clock of a store's upkeep. */
 export interface RedisUpkeep {
@@ -45,15 +46,20 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     // A process that died before the move left the name alone.
     return Number(await sender.send("EXISTS", keys.inTrash(id).session)) === 1 ? known : undefined;
   };
-  const putAside = async (scope: Scope, id: string): Promise<string> => {
+  /** The hash of a session whose documents may be damaged, and whose it is; nobody's where that is not known. */
+  const damagedToo = async (scope: Scope, id: string): Promise<{ hash: SessionHash; owner: Scope }> => {
     await alive();
-    const own = keys.of(sessionId(id));
-    const hash = await readHash(place, own.session);
-    const metadata = parseDocument(hash.metadata ?? "");
-    if (!metadata || !inScope(scope, metadata)) throw notFound(id);
+    const hash = await readHash(place, keys.of(sessionId(id)).session);
+    if (Object.keys(hash).length === 0) throw notFound(id);
+    const owner = ownerIn(hash) ?? (await salvaged(place, id, hash))?.owner ?? {};
+    if (!inScope(scope, owner)) throw notFound(id);
+    return { hash, owner };
+  };
+  const putAside = async (scope: Scope, id: string): Promise<string> => {
+    const { hash, owner: whose } = await damagedToo(scope, id);
+    const own = keys.of(id);
     const owner = heldBy(await holderOf(place, hash));
     if (owner) throw busy(owner);
-    const whose = ownerOf(metadata);
     const time = timestamp(clock);
     // From here on no line is added but by who takes it anew.
     const raise = randomUUID();
@@ -74,6 +80,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     const seen = seenIn({ ...texts, generation, taking: raise });
     const removed = await run(place, removeScript, [own.session, ...own.logs], seen);
     if (Number(removed) < 0) return putAside(scope, id);
+    await unlist(place, id, whose);
     return `list ${own.aside(whose)}, time ${time}`;
   };
   /** Marks a session as it was looked at, or takes its mark away with an empty text; false where it has to be looked at again. */
@@ -126,7 +133,8 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       }
     },
     async kept(scope, id) {
-      const { kept } = await find(scope, id);
+      const { kept, restoring } = (await damagedToo(scope, id)).hash;
+      if (restoring !== undefined) throw notFound(id);
       return kept === undefined ? undefined : (parseDocument(kept) as unknown as KeepMark);
     },
     async trash(scope, ids, time) {

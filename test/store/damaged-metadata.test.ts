@@ -1,0 +1,104 @@
+/** Sessions whose metadata cannot be read: whose they are, and what can still be done with them. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { backup } from "../../src/ops/backup/backup.ts";
+import { restore } from "../../src/ops/backup/restore.ts";
+import { doctor } from "../../src/ops/doctor/doctor.ts";
+import { messageRecord, newSession, readAll, refused, stateOf } from "../../src/store/testing/kit.ts";
+import type { Scope, Store } from "../../src/store/store.ts";
+import { hasRedis } from "../support/redis.ts";
+import { newFolder } from "./archive/kinds.ts";
+import { damageMetadata, keptKinds, redisCommand } from "./damaged.ts";
+
+const [alpha, beta]: [Scope, Scope] = [{ tenant: "alpha" }, { tenant: "beta" }];
+const time = "2026-01-01T00:00:00.000Z";
+
+async function finished(store: Store, scope: Scope, uuid: string = newSession().uuid): Promise<string> {
+  const lock = await store.create(scope, newSession({ uuid }));
+  await store.append(lock, [messageRecord("one")]);
+  await store.finish(lock, stateOf("completed"));
+  return uuid;
+}
+
+const kinds = keptKinds().filter(({ isHere }) => isHere);
+
+describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
+  /** A session of each tenant, whose id the other one had, or asked for. */
+  const ways: Readonly<Record<string, (store: Store, owner: Scope, other: Scope) => Promise<string>>> = {
+    "that another tenant asked for": async (store, owner, other) => {
+      const id = await finished(store, owner);
+      await refused(() => store.create(other, newSession({ uuid: id })), "session-exists");
+      return id;
+    },
+    "that another tenant would restore": async (store, owner, other) => {
+      const id = await finished(store, owner);
+      const dump = await store.transfer!.dump(owner, id);
+      const theirs = { ...dump, metadata: { ...dump.metadata, ...other } };
+      await refused(() => store.transfer!.restore(other, theirs), "session-exists");
+      return id;
+    },
+    "whose namesake of another tenant was put aside": async (store, owner, other) => {
+      const id = await finished(store, other);
+      await store.upkeep!.putAside!(other, id);
+      return finished(store, owner, id);
+    },
+    "whose namesake of another tenant lies in the trash of a refused one": async (store, owner, other) => {
+      const id = await finished(store, owner);
+      await store.upkeep!.trash(owner, [id], time);
+      await refused(() => store.create(other, newSession({ uuid: id })), "session-exists");
+      await store.upkeep!.untrash(owner, id);
+      return id;
+    },
+  };
+  it.each(Object.entries(ways))("%s is mended for nobody but its owner", async (_name, made) => {
+    const address = await kind.address();
+    const store = await openStore(address);
+    for (const [owner, other] of [[alpha, beta] as const, [beta, alpha] as const]) {
+      const id = await made(store, owner, other);
+      await damageMetadata(address, id);
+      await doctor(store, { mend: true });
+      await refused(() => store.info(other, id), "session-not-found");
+      if (kind.name !== "files") expect(await readAll(store, id, { kind: "message" }, owner)).toHaveLength(1);
+    }
+    await store.close();
+  });
+
+  // A folder whose metadata is damaged is no tenant's.
+  it.each(kind.name === "files" ? [{}, { user: "me" }] : [{}, { user: "me" }, { tenant: "alpha", user: "me" }])(
+    "of %o is replaced by that of a backup",
+    async (owner: Scope) => {
+      const address = await kind.address();
+      const store = await openStore(address);
+      const id = await finished(store, owner);
+      const folder = join(await newFolder(), "backup");
+      const scope = owner.tenant === undefined ? {} : { tenant: owner.tenant };
+      await backup(store, folder, { scope });
+      await damageMetadata(address, id);
+      expect(await restore(folder, store, { scope, replace: true })).toMatchObject({ restored: 1, failed: 0 });
+      expect(await readAll(store, id, { kind: "message" }, owner)).toHaveLength(1);
+      await store.close();
+    },
+  );
+});
+
+describe.skipIf(!hasRedis)("a session of an earlier version in redis whose metadata is damaged", () => {
+  const kind = kinds.find(({ name }) => name === "redis")!;
+
+  it("is mended for the tenant of the one list that names it, and left to a hand where two do", async () => {
+    const address = await kind.address();
+    const store = await openStore(address);
+    for (const isTwice of [false, true]) {
+      const id = await finished(store, alpha);
+      await redisCommand(address, id, "HDEL", "KEY", "owner");
+      if (isTwice) await redisCommand(address, id, "ZADD", "PREFIXsessions:beta", "-1", id);
+      await damageMetadata(address, id);
+      const { findings } = await doctor(store, { mend: true });
+      const found = findings.find(({ problem }) => problem === "metadata-unreadable");
+      expect(found).toMatchObject({ sessionId: id, mended: !isTwice, ...(isTwice && { remedy: "hand" }) });
+      await refused(() => store.info(beta, id), isTwice ? "store-corrupt" : "session-not-found");
+      if (!isTwice) expect((await store.info(alpha, id)).metadata.tenant).toBe("alpha");
+    }
+    await store.close();
+  });
+});
