@@ -10,6 +10,8 @@ import { filesStore } from "../../src/store/files/files.ts";
 import { openStore } from "../../src/access/open.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
+import { inFrontOf, storeShape } from "../../src/store/shared/shape.ts";
+import { notFound } from "../../src/store/shared/rules.ts";
 import { summaryOf } from "../../src/store/shared/transfer.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
@@ -209,6 +211,57 @@ describe("backup and restore", () => {
     });
     expect(await restore(to, ramStore({}))).toMatchObject({ restored: 1 });
   });
+
+  /** A store whose sessions do something behind the line of a dump, the first times. */
+  function doing(store: Store, at: number, times: number, then: (id: string) => Promise<unknown>): Store {
+    let left = times;
+    const dump: NonNullable<Store["transfer"]>["dump"] = async (scope, id) => {
+      const found = await store.transfer!.dump(scope, id);
+      return {
+        ...found,
+        async *lines() {
+          let seen = 0;
+          for await (const line of found.lines()) {
+            yield line;
+            if (++seen === at && left-- > 0) await then(id);
+          }
+          if (at === Infinity && left-- > 0) await then(id);
+        },
+      };
+    };
+    return { ...inFrontOf(store, storeShape, (_name, _method, call) => call), transfer: { ...store.transfer!, dump } };
+  }
+
+  it.skipIf(!driver)(
+    "takes one that goes behind its last line, and one that goes while it is read and comes back",
+    async () => {
+      const store = await openStore(`sqlite:${join(await newFolder(), "store.db")}`);
+      const lock = await store.create(everybody, newSession());
+      const { id } = lock;
+      await store.append(
+        lock,
+        Array.from({ length: 9 }, (_, index) => messageRecord(`${index}`)),
+      );
+      await store.finish(lock, stateOf("completed"));
+      const away = async (): Promise<void> => store.upkeep!.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
+      // A reader that meets it in the trash, from where it is back when it is asked for again.
+      const awayAndBack = (): Promise<never> => Promise.reject(notFound(id));
+      const to = await newFolder();
+      expect(await backup(doing(store, 1, 1, awayAndBack), to)).toMatchObject({ written: 1, sessions: [{ id }] });
+      const error = { code: "session-not-found" };
+      const [kept, fresh] = [await newFolder(), await newFolder()];
+      await backup(store, kept);
+      const always = doing(store, 1, 2, awayAndBack);
+      expect(await backup(always, fresh)).toMatchObject({ failed: 1, sessions: [{ id, outcome: "failed", error }] });
+      expect(await backup(doing(store, Infinity, 1, away), fresh)).toMatchObject({
+        written: 1,
+        sessions: [{ id, lines: 9 }],
+      });
+      expect(await restore(fresh, ramStore({}))).toMatchObject({ restored: 1 });
+      expect(await backup(store, kept)).toMatchObject({ gone: 1, sessions: [] });
+      await store.close();
+    },
+  );
 
   it("masks what lies in clear, and writes every file for its owner alone", async () => {
     const [from, to] = [await newFolder(), join(await newFolder(), "b")];

@@ -16,7 +16,7 @@ import { isAtRest } from "../../store/shared/rules.ts";
 import type { Scope, SessionDump, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { admit, weigh } from "../../store/shared/transfer.ts";
-import { isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
+import { damagedIn, isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
 import { copyPath, verifyCopy, writeCopy } from "./copy.ts";
 import { checkScope, generationNames, generationsFolder, hasCopy, newName, readGeneration } from "./generations.ts";
 import { lockBackup, removeOldGenerations, writeGeneration } from "./generations.ts";
@@ -195,7 +195,12 @@ class Backup {
     return wanted;
   }
 
-  async #session(id: string, before: StoredSession | undefined, report: (lines: number) => void): Promise<void> {
+  async #session(
+    id: string,
+    before: StoredSession | undefined,
+    report: (lines: number) => void,
+    isAgain = false,
+  ): Promise<void> {
     this.#stopIfAsked();
     const none = { id, lines: 0, bytes: 0, masked: 0, damaged: 0, missing: 0 };
     try {
@@ -204,9 +209,19 @@ class Backup {
       this.#sessions.push({ ...none, lines: entry.lines, bytes: entry.bytes, ...about, ...(error && { error }) });
     } catch (error) {
       if (!isWindrowError(error) || error.code === "aborted") throw error;
-      // Erased since it was listed.
-      if (error.code === "session-not-found") return;
-      this.#refused(id, before, error);
+      if (error.code !== "session-not-found" || isAgain) this.#refused(id, before, error);
+      // One that went while it was read may be back; one that is gone is left out, as if it had gone before it was listed.
+      else if (await this.#isThere(id)) await this.#session(id, before, report, true);
+    }
+  }
+
+  async #isThere(id: string): Promise<boolean> {
+    try {
+      await this.#store.info(this.#scope, id);
+      return true;
+    } catch (error) {
+      if (!isWindrowError(error)) throw error;
+      return error.code !== "session-not-found";
     }
   }
 
@@ -251,7 +266,7 @@ class Backup {
     const error = isLossy(losses) ? lossy(id, losses) : undefined;
     // The copy of the generation before has more of it.
     if (error && before && before.lines > seen && hasCopy(this.#folder, before)) throw error;
-    const spans = await this.#store.recovery(this.#scope, id);
+    const damaged = await damagedIn(this.#store, this.#scope, id);
     const entry = {
       id,
       hash,
@@ -261,7 +276,6 @@ class Backup {
       lines: seen,
       bytes,
     };
-    const damaged = spans.filter(({ problem }) => problem === "damaged").length;
     const failure = error && { error: { code: error.code, message: error.message } };
     const outcome = isNew ? "written" : "unchanged";
     return { entry, outcome, masked: admitted.masked(), damaged, missing: losses.records, ...failure };

@@ -2,7 +2,7 @@
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { summaryOf, weigh } from "../../store/shared/transfer.ts";
-import { watchLosses } from "../../store/shared/transfer-losses.ts";
+import { damagedIn, watchLosses } from "../../store/shared/transfer-losses.ts";
 import type { DumpSummary } from "../../store/shared/transfer.ts";
 
 /** Options of a copy: the sessions, and their owner. */
@@ -117,16 +117,6 @@ async function copySession(
     if (!isWindrowError(error) || error.code === "aborted") throw error;
     const { code, message } = error;
     return { id, outcome: "failed", lines: 0, hash: "", masked: 0, damaged: 0, missing: 0, error: { code, message } };
-  }
-}
-
-/** Damaged spans of the source that was read; a session that goes behind its last line tells of none. */
-async function damagedIn(from: Store, scope: Scope, id: string): Promise<number> {
-  try {
-    return (await from.recovery(scope, id)).filter(({ problem }) => problem === "damaged").length;
-  } catch (error) {
-    if (isWindrowError(error, "session-not-found")) return 0;
-    throw error;
   }
 }
 

@@ -3,7 +3,8 @@ import { LossCheck, impliedBy } from "./losses.ts";
 import type { Losses } from "./losses.ts";
 import { checksumOf, sealIn } from "../format/seal.ts";
 import { decodeState } from "../format/documents.ts";
-import type { SessionDump } from "../store.ts";
+import { isWindrowError } from "../../errors.ts";
+import type { Scope, SessionDump, Store } from "../store.ts";
 import { parseDumped } from "./transfer.ts";
 import { logKinds } from "../format/logs.ts";
 import { decodeRecord } from "../format/record.ts";
@@ -60,4 +61,14 @@ function checkOf({ state }: SessionDump): LossCheck {
   const { llmCallCount = 0, toolCallCount = 0 } = decodeState(state) ?? {};
   if (llmCallCount + toolCallCount > 0) check.imply(1);
   return check;
+}
+
+/** Damaged spans of a session that was read to its end; one that went behind its last line tells of none. */
+export async function damagedIn(from: Store, scope: Scope, id: string): Promise<number> {
+  try {
+    return (await from.recovery(scope, id)).filter(({ problem }) => problem === "damaged").length;
+  } catch (error) {
+    if (isWindrowError(error, "session-not-found")) return 0;
+    throw error;
+  }
 }
