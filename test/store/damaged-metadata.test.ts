@@ -75,7 +75,7 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
       const scope = owner.tenant === undefined ? {} : { tenant: owner.tenant };
       await backup(store, folder, { scope });
       await damageMetadata(address, id);
-      expect(await restore(folder, store, { scope, replace: true })).toMatchObject({ restored: 1, failed: 0 });
+      expect(await restore(folder, store, { replace: true })).toMatchObject({ restored: 1, failed: 0 });
       expect(await readAll(store, id, { kind: "message" }, owner)).toHaveLength(1);
       await store.close();
     },

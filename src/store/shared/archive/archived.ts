@@ -2,6 +2,7 @@
  * A store with an archive beside it: finished sessions lie there as one object each, and are read on as if they lay in the
  * store. It stands before any store that can let go of records ({@link StoreDetaching}).
  */
+import { isDeepStrictEqual } from "node:util";
 import { WindrowError, isWindrowError } from "../../../errors.ts";
 import type { Mask } from "../../../mask/mask.ts";
 import type { RecordKind, StoredRecordOf } from "../../../message/record.ts";
@@ -9,7 +10,7 @@ import { kindLogs, logNames } from "../../format/logs.ts";
 import { systemClock, timestamp } from "../clock.ts";
 import type { Clock } from "../clock.ts";
 import { readRecord } from "../prepare.ts";
-import { alreadyExists } from "../rules.ts";
+import { alreadyExists, notFound } from "../rules.ts";
 import { recordOf } from "../session-log.ts";
 import { inFrontOf, storeShape } from "../shape.ts";
 import { summaryOf } from "../transfer.ts";
@@ -179,12 +180,15 @@ class Archive {
   }
 
   async *#read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
-    const lies = (): AsyncIterable<StoredRecordOf<K>> => this.#behind.store.read(scope, id, query);
-    const archived = ({ logs }: FetchedSession): Iterable<StoredRecordOf<K>> => {
-      const records = recordsOf(logs[kindLogs[query.kind]], query);
-      return records.map((record) => readRecord(this.#mask, query, record));
-    };
-    yield* this.#wherever(scope, id, lies, archived);
+    yield* this.#wherever<StoredRecordOf<K>>(scope, id, (given) => {
+      const { asked, again } = leftOf(query, given);
+      return {
+        again,
+        lies: () => this.#behind.store.read(scope, id, asked),
+        archived: ({ logs }) =>
+          recordsOf(logs[kindLogs[query.kind]], asked).map((record) => readRecord(this.#mask, query, record)),
+      };
+    });
   }
 
   async #dump(scope: Scope, id: string): Promise<SessionDump> {
@@ -200,24 +204,24 @@ class Archive {
     const kept = dump;
     const archived = ({ logs }: FetchedSession): Iterable<DumpedLine> =>
       logNames.flatMap((log) => logs[log].map((line) => ({ log, line })));
-    return { ...kept, lines: () => this.#wherever(scope, id, () => kept.lines(), archived) };
+    const from = ({ count }: Given<DumpedLine>): Source<DumpedLine> => ({
+      ...{ again: count, lies: () => kept.lines(), archived },
+    });
+    return { ...kept, lines: () => this.#wherever(scope, id, from) };
   }
 
-  /** Items from the store; where an archive took them, or takes them meanwhile, from there, and the other way round. */
-  async *#wherever<T>(
-    scope: Scope,
-    id: string,
-    lies: () => AsyncIterable<T>,
-    archived: (object: FetchedSession) => Iterable<T>,
-  ): AsyncGenerator<T> {
-    for (let given = 0; ;) {
+  /**
+   * Items from the store; where an archive took them, or takes them meanwhile, from there, and the other way round. The last
+   * item that was given is met again there: where it is another one, so is the session.
+   */
+  async *#wherever<T>(scope: Scope, id: string, from: (given: Given<T>) => Source<T>): AsyncGenerator<T> {
+    let given: Given<T> = { count: 0 };
+    for (;;) {
       let object: FetchedSession | undefined;
       try {
-        let seen = 0;
-        for await (const item of lies()) {
-          seen += 1;
-          if (seen <= given) continue;
-          given = seen;
+        const { again, lies } = from(given);
+        for await (const item of behind(id, lies(), again, given.last)) {
+          given = { count: given.count + 1, last: item };
           yield item;
         }
         return;
@@ -225,12 +229,8 @@ class Archive {
         object = await this.#object(scope, id, markIn(error));
       }
       if (!object) continue;
-      let seen = 0;
-      for (const item of archived(object)) {
-        seen += 1;
-        if (seen > given) yield item;
-      }
-      return;
+      const { again, archived } = from(given);
+      return yield* behind(id, archived(object), again, given.last);
     }
   }
 
@@ -270,6 +270,45 @@ class Archive {
     };
     return Object.assign(both, { reachesArchive: true });
   }
+}
+
+/** The items that a reader was given so far. */
+interface Given<T> {
+  readonly count: number;
+  readonly last?: T;
+}
+
+/** The places that may have the items of a session, with how many of them were given before. */
+interface Source<T> {
+  readonly again: number;
+  readonly lies: () => AsyncIterable<T>;
+  readonly archived: (object: FetchedSession) => Iterable<T>;
+}
+
+/** Items behind those that were given before, of which the last is known. */
+async function* behind<T>(
+  id: string,
+  items: AsyncIterable<T> | Iterable<T>,
+  again: number,
+  last: T | undefined,
+): AsyncGenerator<T> {
+  let seen = 0;
+  for await (const item of items) {
+    seen += 1;
+    if (seen > again) yield item;
+    else if (seen === again && !isDeepStrictEqual(item, last)) throw notFound(id);
+  }
+  if (seen < again) throw notFound(id);
+}
+
+/** The query for what a reader was not given yet, and the last that it was given. */
+function leftOf<K extends RecordKind>(
+  query: ReadQuery<K>,
+  { count, last }: Given<StoredRecordOf<K>>,
+): { readonly asked: ReadQuery<K>; readonly again: number } {
+  if (!last) return { asked: query, again: 0 };
+  const { last: _, limit, ...others } = query;
+  return { asked: { ...others, from: last.seq, ...(limit !== undefined && { limit: limit - count + 1 }) }, again: 1 };
 }
 
 /** The records that a query asks for. */
