@@ -192,18 +192,19 @@ if ARGV[4] ~= '' then redis.call('HSET', KEYS[3], ARGV[4], '') end
 return 1`;
 
 /**
- * KEYS: session. ARGV: the mark by which it is kept or "", and as it was looked at: how often it was marked, mark, taking.
- * Marks a session, or takes the mark away; answers 0 where the session is gone, and -1 where it is another by now, or was
+ * KEYS: session. ARGV: the mark by which it is kept or "", and as it was looked at: how often it was marked, mark, taking; a name
+ * for this marking. Marks a session, or takes the mark away; answers 0 where the session is gone, and -1 where it is another by now, or was
  * marked since.
  */
 export const markScript = `
-local s = redis.call('HMGET', KEYS[1], 'metadata', 'marks', 'kept', 'taking')
+local s = redis.call('HMGET', KEYS[1], 'metadata', 'marks', 'kept', 'taking', 'marking')
 if not s[1] then return 0 end
+if s[5] == ARGV[5] then return 1 end
 local marks, kept = s[2] or '0', s[3] or ''
-if marks == string.format('%.0f', ARGV[2] + 1) and kept == ARGV[1] then return 1 end
 if marks ~= ARGV[2] or kept ~= ARGV[3] or (s[4] or '') ~= ARGV[4] then return -1 end
 if ARGV[1] == '' then redis.call('HDEL', KEYS[1], 'kept') else redis.call('HSET', KEYS[1], 'kept', ARGV[1]) end
 redis.call('HINCRBY', KEYS[1], 'marks', 1)
+redis.call('HSET', KEYS[1], 'marking', ARGV[5])
 return 1`;
 
 /**

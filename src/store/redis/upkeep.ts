@@ -86,7 +86,8 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
   /** Marks a session as it was looked at, or takes its mark away with an empty text; false where it has to be looked at again. */
   const mark = async ({ id, hash }: SessionRow, text: string): Promise<boolean> => {
     const { marks = "0", kept = "", taking = "" } = hash;
-    const answer = Number(await run(place, markScript, [keys.of(id).session], [text, marks, kept, taking]));
+    const values = [text, marks, kept, taking, randomUUID()];
+    const answer = Number(await run(place, markScript, [keys.of(id).session], values));
     if (answer === 0) throw notFound(id);
     return answer === 1;
   };

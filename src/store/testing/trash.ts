@@ -35,6 +35,31 @@ export const trashCases: readonly StoreCase[] = [
   },
   {
     group,
+    name: "a session in the trash is not put aside, and comes back from there",
+    run: withUpkeep(async (upkeep, store) => {
+      if (!upkeep.putAside) return;
+      const id = await finished(store);
+      await upkeep.trash(everybody, [id], time);
+      await refused(() => upkeep.putAside!(everybody, id), "session-not-found");
+      await refused(() => upkeep.kept(everybody, id), "session-not-found");
+      await upkeep.untrash(everybody, id);
+      assert.deepEqual(await texts(store, id), ["one"]);
+    }),
+  },
+  {
+    group,
+    name: "of calls that take a mark away at once one says that there was one",
+    run: withUpkeep(async (upkeep, store) => {
+      const id = await finished(store);
+      for (let round = 0; round < 3; round++) {
+        await upkeep.keep(everybody, id, { keptAt: time });
+        const said = await Promise.all(Array.from({ length: 3 }, () => upkeep.unkeep(everybody, id)));
+        assert.deepEqual(said.toSorted(), [false, false, true]);
+      }
+    }),
+  },
+  {
+    group,
     name: "a session in the trash alone is erased; with one of its id in the store, neither is",
     run: withUpkeep(async (upkeep, store) => {
       const [id, other] = [await finished(store), await finished(store)];
