@@ -215,7 +215,8 @@ class SqliteStore implements Store {
   async setState(lock: Lock, state: SessionState): Promise<void> {
     const held = this.#held.writable(lock);
     const prepared = prepareState(this.#mask, state);
-    const changed = this.#find(lock.scope, held.id).state.status !== prepared.status;
+    const row = this.#connection.get("SELECT status FROM sessions WHERE id = ?", held.id);
+    const changed = row?.["status"] !== prepared.status;
     await this.#writer.commit(changed, () => {
       checkFence(this.#connection, held);
       writeState(this.#connection, held, prepared);

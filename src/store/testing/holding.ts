@@ -59,6 +59,21 @@ export const holdingCases: readonly StoreCase[] = [
   },
   {
     group,
+    name: "a holder that is passed over is fenced, also where its session is gone since, or is another",
+    run: withHolding(async (holding, store) => {
+      for (const isAnew of [false, true]) {
+        const lock = await sessionWith(store, 1);
+        await holding.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
+        if (!store.upkeep) return;
+        await store.upkeep.erase(everybody, [lock.id]);
+        if (isAnew) await (await store.create({ user: "you" }, newSession({ uuid: lock.id }))).release();
+        await refused(() => store.setState(lock, stateOf("processing")), "fenced");
+        await refused(() => store.append(lock, [messageRecord("late")]), "fenced");
+      }
+    }),
+  },
+  {
+    group,
     name: "what a holder that is passed over wrote last counts, whether or not it wrote its state",
     run: withHolding(async (holding, store) => {
       const lock = await store.create(everybody, newSession());
