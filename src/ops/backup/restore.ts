@@ -152,7 +152,10 @@ async function write(
     const { upkeep } = store;
     if (!upkeep?.putAside) throw error;
     await verify();
-    const mark = await upkeep.kept(scope, id).catch(() => undefined);
+    const mark = await upkeep.kept(scope, id).catch((reason: unknown) => {
+      if (isWindrowError(reason, "session-not-found") || isWindrowError(reason, "store-corrupt")) return undefined;
+      throw reason;
+    });
     const aside = await upkeep.putAside(scope, id).catch((reason: unknown) => {
       throw isWindrowError(reason, "session-not-found") ? error : reason;
     });

@@ -41,10 +41,6 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     const [row] = await ask(sql, key);
     return Number(row?.["bytes"] ?? 0);
   };
-  const markOf = async (key: string): Promise<string | undefined> => {
-    const [row] = await ask(`SELECT kept FROM ${schema}.session WHERE key = $1`, key);
-    return typeof row?.["kept"] === "string" ? row["kept"] : undefined;
-  };
   /** Marks a session as it was looked at; false where it was marked since: a statement that comes late replaces nothing. */
   const mark = async ({ key, marks }: SessionRow, text: string | null): Promise<boolean> => {
     const sql =
@@ -64,17 +60,21 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
     return metadata && inScope(scope, metadata) ? row : undefined;
   };
-  const putAside = async (scope: Scope, id: string): Promise<string> => {
+  /** The row of a session outside the trash, also where its documents cannot be read. */
+  const damagedToo = async (scope: Scope, id: string): Promise<PostgresRow> => {
     await alive();
-    sessionId(id);
-    const [row] = await rowsOf(database, id);
+    const row = (await rowsOf(database, sessionId(id))).find((one) => one["trashed_at"] === null);
     if (!row || row["restoring"] === true || !isOf(scope, row)) throw notFound(id);
+    return row;
+  };
+  const putAside = async (scope: Scope, id: string): Promise<string> => {
+    const row = await damagedToo(scope, id);
     await checkFree(database, id);
     const time = timestamp(clock);
     const fenced = await fenceRow(database, String(row["key"]), Number(row["generation"]));
     if (fenced === undefined) return putAside(scope, id);
     const sql =
-      `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND generation = $3 RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
+      `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND generation = $3 AND trashed_at IS NULL RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
       "WHERE session IN (SELECT key FROM gone) RETURNING *) " +
       `INSERT INTO ${schema}.aside (time, source, session_id, content, tenant, "user") SELECT $2, one.*, tenant, "user" ` +
       "FROM gone, LATERAL (SELECT 'record.' || log, gone.id, lines.body FROM lines UNION ALL SELECT 'session.metadata', " +
@@ -101,9 +101,8 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       }
     },
     async kept(scope, id) {
-      const { key } = await find(scope, id);
-      const mark = await markOf(key);
-      return mark === undefined ? undefined : (parseDocument(mark) as unknown as KeepMark);
+      const { kept } = await damagedToo(scope, id);
+      return typeof kept === "string" ? (parseDocument(kept) as unknown as KeepMark) : undefined;
     },
     async trash(scope, ids, time) {
       const [keys, generations]: [string[], number[]] = [[], []];
