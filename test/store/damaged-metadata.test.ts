@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { backup } from "../../src/ops/backup/backup.ts";
 import { restore } from "../../src/ops/backup/restore.ts";
+import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
+import { erase, planErase } from "../../src/ops/cleanup/erase.ts";
 import { doctor } from "../../src/ops/doctor/doctor.ts";
 import { messageRecord, newSession, readAll, refused, stateOf } from "../../src/store/testing/kit.ts";
 import type { Scope, Store } from "../../src/store/store.ts";
@@ -80,6 +82,38 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
       await store.close();
     },
   );
+});
+
+describe.each(kinds)("a damaged session of $name", (kind) => {
+  it.skipIf(kind.name === "files")("stays kept where that of a backup takes its place", async () => {
+    const address = await kind.address();
+    const store = await openStore(address);
+    const id = await finished(store, {});
+    await store.upkeep!.keep({}, id, { keptAt: time, reason: "a case" });
+    const folder = join(await newFolder(), "backup");
+    await backup(store, folder);
+    await damageMetadata(address, id);
+    expect(await restore(folder, store, { replace: true })).toMatchObject({ restored: 1 });
+    expect(await store.upkeep!.kept({}, id)).toMatchObject({ reason: "a case" });
+    await store.close();
+  });
+
+  it("whose id lies in the trash too stops no clean-up, and is erased", async () => {
+    const address = await kind.address();
+    const store = await openStore(address);
+    const [id, other] = [await finished(store, {}), await finished(store, {})];
+    await store.upkeep!.trash({}, [id, other], time);
+    await finished(store, {}, id);
+    await damageMetadata(address, id);
+    const report = await cleanup(store, { remove: true, now: () => new Date("2026-06-01T00:00:00.000Z") });
+    expect(report.erased.map(({ sessionId }) => sessionId)).toEqual([other]);
+    expect(report.failures.filter(({ sessionId }) => sessionId === id)).not.toEqual([]);
+    expect(await planErase(store, id)).toEqual({ sessionId: id, where: "store", bytes: 0 });
+    expect(await erase(store, [id])).toMatchObject([{ sessionId: id }]);
+    await refused(() => store.info({}, id), "session-not-found");
+    await refused(() => store.upkeep!.untrash({}, id), "session-not-found");
+    await store.close();
+  });
 });
 
 describe.skipIf(!hasRedis)("a session of an earlier version in redis whose metadata is damaged", () => {

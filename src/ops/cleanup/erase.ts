@@ -37,7 +37,7 @@ export interface EraseReceipt extends Erased {
 export interface ErasePlan {
   readonly sessionId: string;
   readonly where: "store" | "trash" | "remains";
-  /** Bytes; 0 where only remains are left. */
+  /** Bytes; 0 where only remains are left, or where a damaged session does not tell. */
   readonly bytes: number;
 }
 
@@ -173,9 +173,8 @@ export async function planErase(
   name: string,
   { scope = {} }: Pick<EraseOptions, "scope"> = {},
 ): Promise<ErasePlan> {
-  const upkeep = upkeepOf(store);
   const sessionId = await liveId(store, scope, name);
-  if (sessionId !== undefined) return { sessionId, where: "store", bytes: (await upkeep.size(scope, sessionId)).bytes };
+  if (sessionId !== undefined) return { sessionId, where: "store", bytes: await bytesOf(store, scope, sessionId) };
   const id = name.toLowerCase();
   try {
     const trashed = await trashedNamed(store, scope, name);
@@ -184,6 +183,16 @@ export async function planErase(
     // Remains that a doctor put aside have no metadata to look for: the store itself says whether there is anything.
     if (isSessionId(id)) return { sessionId: id, where: "remains", bytes: 0 };
     throw error instanceof WindrowError && error.code === "session-not-found" ? notFound(name) : error;
+  }
+}
+
+/** The bytes of a session; 0 where it cannot be described, or went meanwhile. */
+async function bytesOf(store: Store, scope: Scope, id: string): Promise<number> {
+  try {
+    return (await upkeepOf(store).size(scope, id)).bytes;
+  } catch (error) {
+    if (isWindrowError(error, "store-corrupt") || isWindrowError(error, "session-not-found")) return 0;
+    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import { decodeMetadata, parseDocument } from "../format/documents.ts";
 import { logNames } from "../format/logs.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
 import { inScope, notFound } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
@@ -13,7 +14,6 @@ import { asideOwner, removeAside } from "./aside.ts";
 import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
 import { trashRow } from "./erasing.ts";
-import { findRow } from "./session.ts";
 import { deleteLines, logTables } from "./tables.ts";
 
 /** How many lines of a session a table has, and their bytes. */
@@ -39,6 +39,28 @@ export function isNotedOf({ tenant, user }: Scope, row: SqlRow): boolean {
   return inScope(scopeOf(noted), scopeOf(row));
 }
 
+/** A session outside the trash, as far as its row can be read. */
+interface StoredRow {
+  /** Whose it is: by its metadata, else by its columns. */
+  readonly metadata: Scope;
+  readonly holder: Holder | undefined;
+  readonly restoring: boolean;
+  /** Those of its documents. */
+  readonly bytes: number;
+}
+
+function storedRow(connection: Connection, id: string): StoredRow | undefined {
+  const row = connection.get("SELECT tenant, user, metadata, state, holder, restoring FROM sessions WHERE id = ?", id);
+  if (!row) return undefined;
+  const [metadata, state] = [String(row["metadata"]), String(row["state"])];
+  return {
+    metadata: decodeMetadata(parseDocument(metadata), id) ?? scopeOf(row),
+    holder: parseDocument(String(row["holder"])) as unknown as Holder | undefined,
+    restoring: row["restoring"] === 1,
+    bytes: Buffer.byteLength(metadata) + Buffer.byteLength(state),
+  };
+}
+
 /** A session that may be erased, and which rows of its id are its owner's. */
 interface Erasable {
   readonly id: string;
@@ -57,7 +79,7 @@ export function mayErase(
   { trashAlone = false }: EraseLimits,
 ): Erasable {
   const begun = connection.get("SELECT * FROM erasing WHERE session_id = ?", id);
-  const row = findRow(connection, id);
+  const row = storedRow(connection, id);
   const trashed = trashRow(connection, id);
   const old = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
   const isMeant = (one: Scope | undefined): boolean => !one || inScope(scope, one);
@@ -97,9 +119,8 @@ function removeStored(connection: Connection, id: string): ErasedPlace[] {
     places.push({ kind: "session", place: table, ...linesOf(connection, table, id) });
     connection.run(deleteLines[log], id);
   }
-  const sessions = findRow(connection, id);
-  const bytes = sessions ? Buffer.byteLength(sessions.texts.metadata) + Buffer.byteLength(sessions.texts.state) : 0;
-  places.push({ kind: "session", place: "sessions", count: sessions ? 1 : 0, bytes });
+  const row = storedRow(connection, id);
+  places.push({ kind: "session", place: "sessions", count: row ? 1 : 0, bytes: row?.bytes ?? 0 });
   connection.run("DELETE FROM sessions WHERE id = ?", id);
   connection.run("DELETE FROM kept WHERE session_id = ?", id);
   return places;
