@@ -2,22 +2,20 @@
  * Backups: every run makes a generation in a folder of its own, and the oldest beyond the seventh is removed. A
  * copy of a session is named by its hash, so that what has not changed is never written again.
  */
-import { createHash, randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
-import { makeFolder, removeDrafts, syncFolder, unavailable } from "../../disk/safe-write.ts";
+import { makeFolder, removeDrafts, unavailable } from "../../disk/safe-write.ts";
 import { isAtRest } from "../../store/shared/rules.ts";
 import type { Scope, SessionDump, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { admit, weigh } from "../../store/shared/transfer.ts";
 import { damagedIn, isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
-import { copyPath, verifyCopy, writeCopy } from "./copy.ts";
+import { copyPath, keepCopy, verifyCopy } from "./copy.ts";
 import { checkScope, generationNames, generationsFolder, hasCopy, newName, readGeneration } from "./generations.ts";
 import { lockBackup, removeOldGenerations, writeGeneration } from "./generations.ts";
 import type { StoredSession } from "./generations.ts";
@@ -257,10 +255,12 @@ class Backup {
       seen += 1;
       if (seen % progressLines === 0) report(seen);
     });
-    const { hash, bytes, isNew } = await this.#write(
-      weighed.dump,
-      () => weighed.summary().hash,
-      () => seen,
+    const about = { hash: () => weighed.summary().hash, lines: () => seen };
+    const { hash, bytes, isNew } = await keepCopy(this.#folder, weighed.dump, about, this.#signal).catch(
+      (error: unknown) => {
+        this.#stopIfAsked();
+        throw error;
+      },
     );
     const losses = watched.losses();
     const error = isLossy(losses) ? lossy(id, losses) : undefined;
@@ -279,33 +279,6 @@ class Backup {
     const failure = error && { error: { code: error.code, message: error.message } };
     const outcome = isNew ? "written" : "unchanged";
     return { entry, outcome, masked: admitted.masked(), damaged, missing: losses.records, ...failure };
-  }
-
-  /** Writes a copy under a name of its own, reads it again, and only then gives it the name of its hash. */
-  async #write(
-    dump: SessionDump,
-    hashOf: () => string,
-    linesOf: () => number,
-  ): Promise<{ hash: string; bytes: number; isNew: boolean }> {
-    const objects = join(this.#folder, "objects");
-    await makeFolder(objects);
-    const draft = join(objects, `.writing-${randomUUID()}`);
-    try {
-      const bytes = await writeCopy(draft, dump, this.#signal);
-      const hash = hashOf();
-      const path = copyPath(this.#folder, hash);
-      const isNew = !existsSync(path);
-      await verifyCopy(draft, { hash, lines: linesOf() });
-      await makeFolder(dirname(path));
-      // A copy that is there already may be a damaged one.
-      await rename(draft, path);
-      await syncFolder(dirname(path));
-      return { hash, bytes, isNew };
-    } catch (error) {
-      await rm(draft, { force: true });
-      if (this.#signal?.aborted) throw stopped();
-      throw error;
-    }
   }
 
   async #isWhole({ hash, lines }: StoredSession): Promise<boolean> {

@@ -1,11 +1,13 @@
 /** The copy of one session in a backup: gzipped JSON lines, named by the hash of what the session holds. */
-import { open, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { WindrowError, isWindrowError } from "../../errors.ts";
-import { fileMode } from "../../disk/safe-write.ts";
+import { fileMode, makeFolder, syncFolder } from "../../disk/safe-write.ts";
 import type { SessionDump } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { weigh } from "../../store/shared/transfer.ts";
@@ -25,7 +27,7 @@ export function copyPath(folder: string, hash: string): string {
  *
  * @returns the file's size in bytes
  */
-export async function writeCopy(path: string, dump: SessionDump, signal?: AbortSignal): Promise<number> {
+async function writeCopy(path: string, dump: SessionDump, signal?: AbortSignal): Promise<number> {
   const file = await open(path, "wx", fileMode);
   let bytes = 0;
   try {
@@ -49,6 +51,38 @@ export async function writeCopy(path: string, dump: SessionDump, signal?: AbortS
     await file.close();
   }
   return bytes;
+}
+
+/**
+ * Writes a copy under a name of its own, reads it again, and only then gives it the name of its hash.
+ *
+ * @param about - the hash and the number of lines of the dump, once it was read
+ * @returns its hash and size, and whether there was none of this hash
+ */
+export async function keepCopy(
+  folder: string,
+  dump: SessionDump,
+  about: { readonly hash: () => string; readonly lines: () => number },
+  signal?: AbortSignal,
+): Promise<{ readonly hash: string; readonly bytes: number; readonly isNew: boolean }> {
+  const objects = join(folder, "objects");
+  await makeFolder(objects);
+  const draft = join(objects, `.writing-${randomUUID()}`);
+  try {
+    const bytes = await writeCopy(draft, dump, signal);
+    const hash = about.hash();
+    const path = copyPath(folder, hash);
+    const isNew = !existsSync(path);
+    await verifyCopy(draft, { hash, lines: about.lines() });
+    await makeFolder(dirname(path));
+    // A copy that is there already may be a damaged one.
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+    return { hash, bytes, isNew };
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 /** The line of a generation about a copy. */

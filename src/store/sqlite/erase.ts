@@ -41,7 +41,7 @@ export function isNotedOf({ tenant, user }: Scope, row: SqlRow): boolean {
 
 /** A session outside the trash, as far as its row can be read. */
 interface StoredRow {
-  /** Whose it is: by its metadata, else by its columns. */
+  /** The owner by its metadata, else by its columns. */
   readonly metadata: Scope;
   readonly holder: Holder | undefined;
   readonly restoring: boolean;
