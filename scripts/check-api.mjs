@@ -24,7 +24,7 @@ const most = {
   "./memory": 44,
   "./model": 24,
   "./store": 40,
-  "./store/author": 68,
+  "./store/author": 69,
   "./store/postgres": 7,
   "./store/redis": 5,
   "./transcript": 7,

@@ -59,6 +59,11 @@ export interface Erased {
   readonly places: readonly ErasedPlace[];
 }
 
+/** An erasure that was begun and has not ended, and whose it is: another owner may have a session of the same id. */
+export interface Unerased extends Scope {
+  readonly sessionId: string;
+}
+
 /**
  * Erases sessions from places outside the store; they join the places of each. Called while the store still knows that
  * the erasure is under way: one that throws is tried again by the next.
@@ -154,12 +159,12 @@ export interface Upkeep {
   ): Promise<readonly Erased[]>;
 
   /**
-   * Sessions whose erasure was begun and not ended: {@link Upkeep.erase} ends it.
+   * Erasures that were begun and not ended, each with its owner: {@link Upkeep.erase} of a scope with the owner ends it.
    *
    * @param reachesArchive - with those whose objects an archive still has, as far as it is known; default false, as whoever
    *   cannot reach them would end the erasure and leave them there
    */
-  unerased(scope: Scope, reachesArchive?: boolean): Promise<readonly string[]>;
+  unerased(scope: Scope, reachesArchive?: boolean): Promise<readonly Unerased[]>;
 }
 
 /** The session is still being worked on. */

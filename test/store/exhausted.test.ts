@@ -63,7 +63,7 @@ test.each(["EMFILE", "EACCES"])("an erasure has not ended where the index cannot
   };
   const short = filesStore({ folder: fixture.folder }, { disk });
   await refused(() => short.upkeep!.erase(everybody, [session.uuid]), "store-unavailable");
-  expect(await short.upkeep!.unerased(everybody)).toEqual([session.uuid]);
+  expect(await short.upkeep!.unerased(everybody)).toEqual([{ sessionId: session.uuid }]);
   isShort = false;
   const [receipt] = await short.upkeep!.erase(everybody, [session.uuid]);
   expect(receipt?.places.find(({ kind }) => kind === "index")?.count).toBeGreaterThan(0);

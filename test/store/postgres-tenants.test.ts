@@ -105,6 +105,25 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
     for (const store of [acme, globex]) await store.close();
   });
 
+  it("ends its own erasure of an id alone, where another tenant's has not ended", async () => {
+    const stores = new Map(["acme", "globex"].map((tenant) => [tenant, storeOf(poolOf(tenant))]));
+    const { uuid: id } = newSession();
+    for (const [tenant, store] of stores) {
+      await (await store.create({ tenant }, newSession({ uuid: id }))).release();
+      await store.upkeep!.putAside!({ tenant }, id);
+    }
+    for (const [tenant, { upkeep }] of stores) {
+      const cutShort = upkeep!.erase({ tenant }, [id], () => Promise.reject(new Error("no")));
+      await expect(cutShort).rejects.toThrow("no");
+    }
+    for (const [tenant, { upkeep }] of stores) {
+      expect(await upkeep!.unerased({ tenant })).toEqual([{ tenant, sessionId: id }]);
+      await upkeep!.erase({ tenant }, [id]);
+      expect(await upkeep!.unerased({ tenant })).toEqual([]);
+    }
+    for (const store of stores.values()) await store.close();
+  });
+
   it("reaches nothing of another tenant, by the store or by SQL, read or written", async () => {
     const all = (await owner.query(`SELECT id, key, tenant FROM ${schema}.session`)).rows;
     expect(all).toHaveLength(tenants.length);

@@ -5,7 +5,7 @@ import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
 import { erase } from "../../src/ops/cleanup/erase.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import type { DumpedLine, Store } from "../../src/store/store.ts";
+import type { DumpedLine, Scope, Store } from "../../src/store/store.ts";
 import { everybody, listAll, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import type { Upkeep } from "../../src/store/upkeep.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
@@ -218,12 +218,15 @@ describe.skipIf(!hasRedis)("a move to the trash, or out of it, that comes late",
     }));
 });
 
+/** The name of the note that nobody's session of an id is being erased. */
+const noteOf = (id: string): string => `${id} [null,null]`;
+
 /** Does something as in the moment between the last look of an erasure and its note. */
 async function beforeNote<T>(id: string, work: () => Promise<T>): Promise<T> {
-  const note = String(await admin.call("HGET", "windrow:erasing", id));
-  await admin.call("HDEL", "windrow:erasing", id);
+  const note = String(await admin.call("HGET", "windrow:erasing", noteOf(id)));
+  await admin.call("HDEL", "windrow:erasing", noteOf(id));
   const done = await work();
-  await admin.call("HSET", "windrow:erasing", id, note);
+  await admin.call("HSET", "windrow:erasing", noteOf(id), note);
   return done;
 }
 
@@ -291,11 +294,27 @@ describe.skipIf(!hasRedis)("an erasure", () => {
       expect(erased?.places.find(({ kind }) => kind === "session")?.count).toBeGreaterThan(0);
     }));
 
+  it("names the lists of what was put aside that are gone, and the owner's where there was none", async () => {
+    const ann = { tenant: "alpha", user: "ann" };
+    const { uuid: id } = newSession();
+    const asideOf = async (scope: Scope): Promise<readonly unknown[]> => {
+      await (await other.create(ann, newSession({ uuid: id }))).release();
+      const [erased] = await upkeepOfOther().erase(scope, [id]);
+      return (erased?.places ?? []).filter(({ kind }) => kind === "aside");
+    };
+    const place = `windrow:aside:{${id}}:["alpha","ann"]`;
+    await (await other.create(ann, newSession({ uuid: id }))).release();
+    await upkeepOfOther().putAside!(ann, id);
+    const bytes = Number(await admin.call("MEMORY", "USAGE", place));
+    expect(await asideOf({ tenant: "alpha" })).toEqual([{ kind: "aside", place, count: 1, bytes }]);
+    expect(await asideOf(ann)).toEqual([{ kind: "aside", place, count: 0, bytes: 0 }]);
+  });
+
   it("that was cut short takes no session that was made anew, and ends where it is gone", async () => {
     const [id, another] = [await completed(), await completed()];
     const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
     await expect(erase(other, [id], { elsewhere })).rejects.toThrow("reached");
-    expect(await upkeepOfOther().unerased(everybody)).toEqual([id]);
+    expect(await upkeepOfOther().unerased(everybody)).toEqual([{ sessionId: id }]);
     const anew = newSession({ uuid: id });
     await expect(other.create(everybody, anew)).rejects.toMatchObject({ code: "session-busy" });
     const lock = await beforeNote(id, () => other.create(everybody, anew));
@@ -341,9 +360,9 @@ describe.skipIf(!hasRedis)("an erasure", () => {
       const keep = async (): Promise<void> => upkeepOfOther().keep(everybody, id, mark("hold"));
       await expect(keep()).rejects.toMatchObject({ code: "session-busy" });
       expect(await reasonOf(id)).toBeUndefined();
-      const note = String(await admin.call("HGET", "windrow:erasing", id));
-      await admin.call("HDEL", "windrow:erasing", id);
-      one.next(/'kept', ARGV\[1\]/, async () => admin.call("HSET", "windrow:erasing", id, note));
+      const note = String(await admin.call("HGET", "windrow:erasing", noteOf(id)));
+      await admin.call("HDEL", "windrow:erasing", noteOf(id));
+      one.next(/'kept', ARGV\[1\]/, async () => admin.call("HSET", "windrow:erasing", noteOf(id), note));
       await expect(one.upkeep.keep(everybody, id, mark("hold"))).rejects.toMatchObject({ code: "session-busy" });
       expect(await reasonOf(id)).toBeUndefined();
       await beforeNote(id, keep);

@@ -279,7 +279,7 @@ export class MemoryLog {
   async #endErasures(): Promise<void> {
     const { upkeep } = this.#store;
     const begun = (await upkeep?.unerased(this.#scope)) ?? [];
-    for (const id of this.ids.filter((one) => begun.includes(one))) {
+    for (const id of this.ids.filter((one) => begun.some(({ sessionId }) => sessionId === one))) {
       await upkeep?.erase(this.#scope, [id]).catch((error: unknown) => {
         // Another process has just ended it.
         if (!isWindrowError(error, "session-not-found")) throw error;

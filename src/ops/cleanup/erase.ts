@@ -3,9 +3,9 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { isSessionId, notFound, ownerOf } from "../../store/shared/rules.ts";
+import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../../store/upkeep.ts";
+import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits, Unerased } from "../../store/upkeep.ts";
 import { forgetSessions } from "../../memory/forget.ts";
 import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
@@ -59,21 +59,52 @@ export async function erase(
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
   const erased = await eraseAll(store, named, options);
-  const left: string[] = [];
-  for (const id of begun) if (!named.has(id) && !(await isAnothers(store, scope, id))) left.push(id);
-  const ended = await endAll(store, left, options).catch((error: unknown) => {
+  const ended = await endBegun(store, begun, named, options).catch((error: unknown) => {
     if (named.size === 0) throw error;
     return [];
   });
-  return [...ended, ...erased].map((one) => receiptOf(one, now(), begun.includes(one.sessionId)));
+  const resumed = new Set(begun.map(({ sessionId }) => sessionId));
+  return [...ended, ...erased].map((one) => receiptOf(one, now(), resumed.has(one.sessionId)));
+}
+
+/** Ends erasures that were begun, those of each owner by themselves, but those that the names meant. */
+async function endBegun(
+  store: Store,
+  begun: readonly Unerased[],
+  named: ReadonlySet<string>,
+  options: EraseOptions,
+): Promise<readonly ErasedWithForks[]> {
+  const byUser = new Map<string | undefined, string[]>();
+  for (const one of begun) {
+    const user = userOf(one);
+    const scope = { ...options.scope, ...(user !== undefined && { user }) };
+    if (named.has(one.sessionId) || (await isAnothers(store, scope, one.sessionId, begun))) continue;
+    byUser.set(user, [...(byUser.get(user) ?? []), one.sessionId]);
+  }
+  const ended: ErasedWithForks[] = [];
+  let refused: unknown;
+  for (const [user, ids] of byUser) {
+    const scope = { ...options.scope, ...(user !== undefined && { user }) };
+    try {
+      ended.push(...(await endAll(store, ids, { ...options, scope })));
+    } catch (error) {
+      refused ??= error;
+    }
+  }
+  if (ended.length === 0 && refused !== undefined) throw refused;
+  return ended;
+}
+
+/** The user of an erasure; none where a database may have put another character into the name for half of one. */
+function userOf({ user }: Unerased): string | undefined {
+  return user?.includes("\uFFFD") === true ? undefined : user;
 }
 
 /**
- * Whether a session of an id that is being erased belongs to another owner than the erasure. Whoever may see both must not end
- * the one with the other.
+ * Whether a session of an id whose erasure was begun belongs to another owner than its. Where a scope has both, the one must not
+ * be ended with the other.
  */
-async function isAnothers(store: Store, scope: Scope, id: string): Promise<boolean> {
-  const upkeep = upkeepOf(store);
+async function isAnothers(store: Store, scope: Scope, id: string, begun: readonly Unerased[]): Promise<boolean> {
   const owners: Scope[] = [];
   try {
     owners.push((await store.info(scope, id)).metadata);
@@ -81,10 +112,10 @@ async function isAnothers(store: Store, scope: Scope, id: string): Promise<boole
     // One that cannot be described is erased as before.
     if (!isWindrowError(error)) throw error;
   }
-  for await (const { user } of upkeep.trashed(scope, id))
+  for await (const { user } of upkeepOf(store).trashed(scope, id))
     owners.push({ ...scope, ...(user !== undefined && { user }) });
-  for (const owner of owners) if (!(await upkeep.unerased(ownerOf(owner))).includes(id)) return true;
-  return false;
+  const users = new Set(begun.filter(({ sessionId }) => sessionId === id).map(({ user }) => user?.toWellFormed()));
+  return owners.some(({ user }) => !users.has(user?.toWellFormed()));
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */

@@ -5,9 +5,8 @@
 import { join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
-import { metadataFile, readObject } from "../format/documents.ts";
+import { systemCode, unavailable } from "../../disk/safe-write.ts";
 import { kindFiles } from "../format/logs.ts";
-import { beingErased } from "../shared/rules.ts";
 import { archiveEnding } from "../../disk/archive/archive-disk.ts";
 
 /** Held while state.json is replaced. */
@@ -42,28 +41,14 @@ export function locate(layout: Layout, id: string, disk: Disk = systemDisk): Pla
   return disk.exists(running) ? { id, folder: running, completed: false } : undefined;
 }
 
-/** Folder under the base folder: the sessions whose erasure was begun and has not ended, a file each. */
-export const erasingFolder = "erasing";
-
-/** The file that says that a session's erasure was begun. */
-export function intentFile({ base }: Layout, id: string): string {
-  return join(base, erasingFolder, `${id}.json`);
-}
-
-/**
- * Refuses an id whose erasure has not ended; asked behind {@link locate}, as the file goes last.
- *
- * @param folder - that of a session which stays where the erasure is that of another owner's. Default: there is none
- */
-export function checkNotErased(layout: Layout, id: string, disk: Disk = systemDisk, folder?: string): void {
-  const path = intentFile(layout, id);
-  if (!disk.exists(path)) return;
-  const [noted, own] = [
-    readObject(path, disk),
-    folder === undefined ? undefined : readObject(join(folder, metadataFile), disk),
-  ];
-  const isOthers = noted && own && (noted["user"] !== own["user"] || noted["tenant"] !== own["tenant"]);
-  if (isOthers !== true) throw beingErased(id);
+/** The names in a folder; none where it does not exist. */
+export async function namesIn(folder: string, disk: Disk): Promise<readonly string[]> {
+  try {
+    return await disk.readFolder(folder);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw unavailable(error, "Reading a folder", folder);
+  }
 }
 
 /** Whether a session is not finished and has no log yet: the logs are made last, all before anybody is told of it. */

@@ -95,7 +95,7 @@ export async function restoreFolder(
     if (!inScope(scope, metadata)) throw alreadyExists(dump.id);
     return compareExisting(admitted, await dumpFolder(layout, metadata));
   }
-  checkFreeId(layout, admitted.metadata, systemDisk);
+  await checkFreeId(layout, admitted.metadata, systemDisk);
   const draft = join(layout.running, `.restore-${dump.id}`);
   try {
     for (const folder of [layout.running, layout.completed, draft]) await makeFolder(folder);
@@ -204,7 +204,7 @@ async function publish(layout: Layout, draft: string, { metadata, state }: Admit
   const [id, isFinished] = [metadata.uuid, isFinal(state.status)];
   const parent = isFinished ? layout.completed : layout.running;
   if (locate(layout, id)) throw alreadyExists(id);
-  checkFreeId(layout, metadata, systemDisk);
+  await checkFreeId(layout, metadata, systemDisk);
   if (isFinished) await unlink(join(draft, lockFile));
   try {
     await rename(draft, join(parent, id));

@@ -43,11 +43,3 @@ export async function hasAside({ asker, schema }: Database, scope: Scope, id: st
   const sql = `SELECT FROM ${schema}.aside WHERE session_id = $1 AND ${isOwnAside(2)} LIMIT 1`;
   return (await asker.ask(sql, [id, ...valuesOf(scope)])).length > 0;
 }
-
-/** Notes that what was put aside of a session is being erased, where there is nothing else of it. */
-export async function noteAside({ asker, schema }: Database, scope: Scope, id: string): Promise<void> {
-  const sql =
-    `INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT session_id, tenant, "user" FROM ${schema}.aside ` +
-    `WHERE session_id = $1 AND ${isOwnAside(2)} LIMIT 1 ON CONFLICT DO NOTHING`;
-  await asker.ask(sql, [id, ...valuesOf(scope)]);
-}

@@ -17,6 +17,7 @@ import type { Examined, ExamineOptions, Finding, SessionMetadata } from "../stor
 import { putAside } from "./aside.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
+import { isErased } from "./erasing.ts";
 import { readCounters, rowsOf } from "./log.ts";
 import { sessionColumns } from "./session.ts";
 import type { SessionRow } from "./session.ts";
@@ -50,7 +51,7 @@ export async function* examineDatabase(
 ): AsyncGenerator<Examined> {
   const { asker, schema } = examination.database;
   const sql =
-    `SELECT s.status, EXISTS (SELECT FROM ${schema}.erasing e WHERE e.session_id = s.id) AS is_erased, ` +
+    `SELECT s.status, ${isErased(schema)} AS is_erased, ` +
     `${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
     `WHERE s.key > $1 AND s.trashed_at IS NULL ORDER BY s.key LIMIT ${pageSessions}`;
   const drafts: Finding[] = [];

@@ -88,6 +88,13 @@ export const migrations: readonly Migration[] = [
     about: "whose it is what was put aside; what was put there before is nobody's",
     statements: (name) => `ALTER TABLE ${name}.aside ADD COLUMN tenant text, ADD COLUMN "user" text;`,
   },
+  {
+    about: "erasures that are under way, one for each id and owner",
+    // No index holds them apart: names may be longer than one takes, and a note that is there twice counts once.
+    statements: (name) => `ALTER TABLE ${name}.erasing DROP CONSTRAINT erasing_pkey;
+    ALTER TABLE ${name}.erasing ADD COLUMN key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY;
+    CREATE INDEX erasing_by_session ON ${name}.erasing (session_id);`,
+  },
 ];
 
 /**

@@ -10,6 +10,7 @@ import { busy } from "../shared/unlock.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump } from "../store.ts";
 import { recordOf } from "../shared/session-log.ts";
 import type { Database } from "./database.ts";
+import { isErased } from "./erasing.ts";
 import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 import { heldBy } from "../shared/remote.ts";
@@ -221,7 +222,7 @@ async function removeStagedOf(database: Database, id: string, { holder }: RowHol
 /** Removes what a restore left; false for rows that an erasure hides: they are its own to remove, and to tell of. */
 export async function removeStaged({ asker, schema }: Database, key: string): Promise<boolean> {
   const table = `${schema}.session AS s`;
-  const isLeft = `key = $1 AND restoring AND NOT EXISTS (SELECT FROM ${schema}.erasing WHERE session_id = s.id)`;
+  const isLeft = `key = $1 AND restoring AND NOT ${isErased(schema)}`;
   // The statement that removes lines does not see those of a statement that ends meanwhile: from here on none adds any.
   const fencing = `UPDATE ${table} SET generation = generation + 1 WHERE ${isLeft} RETURNING generation`;
   const [fenced] = await asker.ask(fencing, [key]);

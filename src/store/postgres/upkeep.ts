@@ -3,18 +3,20 @@ import { isWindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import { archivedField, decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
+import type { SessionMetadata } from "../store.ts";
 import { inStoreToo, inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import { checkReach, nowhere, sizeInArchive } from "../shared/detach.ts";
 import type { EraseElsewhere, EraseLimits, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
-import { hasAside, isOwnAside, noteAside, valuesOf } from "./aside.ts";
+import { hasAside, isOwnAside, valuesOf } from "./aside.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
+import { forgetErasures, haveOneOwner, isBegun, isNotedOf, noteAside, unerasedIn } from "./erasing.ts";
 import { heldBy } from "../shared/remote.ts";
 import { fenceRow, findRow, whyNotMade } from "./session.ts";
 import type { SessionRow } from "./session.ts";
@@ -167,34 +169,24 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       }
       const others = await elsewhere(known);
       for (const [id, keys] of owed) places.set(id, await removeRows(database, scope, id, keys));
-      await ask(`DELETE FROM ${schema}.erasing WHERE session_id = ANY($1::uuid[])`, known);
+      await forgetErasures(database, scope, known);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },
     async unerased(scope, reachesArchive = false) {
       await alive();
-      const sql =
-        `SELECT session_id, tenant, "user" FROM ${schema}.erasing WHERE $1::boolean OR NOT EXISTS (SELECT FROM ` +
-        `${schema}.session s WHERE s.id = session_id AND s.restoring AND position('"${archivedField}"' IN s.state) > 0)`;
-      const rows = await ask(sql, reachesArchive);
-      return rows.filter((row) => isNotedOf(scope, row)).map((row) => String(row["session_id"]));
+      return unerasedIn(database, scope, reachesArchive);
     },
   };
 }
 
 /** Whether a row is one of a scope; that of damaged metadata is, as far as its columns say. */
 function isOf(scope: Scope, row: PostgresRow): boolean {
-  const metadata = decodeMetadata(parseDocument(String(row["metadata"])), String(row["id"]));
+  const metadata = metadataOf(row);
   return metadata ? inScope(scope, metadata) : isNotedOf(scope, row);
 }
 
-/** Whether columns name a scope. They hold what the server's encoding can: two names that differ in the rest are one there. */
-function isNotedOf({ tenant, user }: Scope, row: PostgresRow): boolean {
-  const noted = scopeOf({ tenant: tenant?.toWellFormed(), user: user?.toWellFormed() });
-  return inScope(noted, scopeOf(row));
-}
-
-function scopeOf({ user, tenant }: PostgresRow): Scope {
-  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+function metadataOf(row: PostgresRow): SessionMetadata | undefined {
+  return decodeMetadata(parseDocument(String(row["metadata"])), String(row["id"]));
 }
 
 /** The rows of a session, the one that is not in the trash first. */
@@ -226,11 +218,9 @@ interface Reach extends EraseLimits {
  */
 async function mayErase(database: Database, id: string, reach: Reach): Promise<readonly PostgresRow[]> {
   const { scope, elsewhere, trashAlone = false } = reach;
-  const { asker, schema } = database;
-  const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
+  const begun = await isBegun(database, scope, id);
   const rows = (await rowsOf(database, id)).filter((row) => isOf(scope, row));
-  const isBegun = begun !== undefined && isNotedOf(scope, begun);
-  if (rows.length === 0 && !isBegun && !(await hasAside(database, scope, id))) throw notFound(id);
+  if (rows.length === 0 && !begun && !(await hasAside(database, scope, id))) throw notFound(id);
   const stored = rows.find((row) => row["trashed_at"] === null);
   // A draft that a restore left is no session; one that is being written is busy.
   if (trashAlone && stored && stored["restoring"] !== true) throw inStoreToo(id);
@@ -254,20 +244,24 @@ async function fenceRows(
 ): Promise<{ readonly keys: readonly string[]; readonly isArchived: boolean }> {
   const { asker, schema } = database;
   const rows = await mayErase(database, id, reach);
-  if (rows.length === 0) await noteAside(database, reach.scope, id);
-  // By two: a row with generation 1 that is hidden would be one that a restore writes.
+  // By two: a row with generation 1 that is hidden would be one that a restore writes. Columns name the owner as the note does.
   const sql =
     `WITH fenced AS (UPDATE ${schema}.session s SET restoring = true, generation = s.generation + 2, holder = NULL, ` +
-    "worker = NULL FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS a(key, generation, head, revision) " +
-    "WHERE s.key = a.key AND s.generation = a.generation AND s.head = a.head AND s.revision = a.revision AND " +
+    'worker = NULL, tenant = a.tenant, "user" = a."user" FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], ' +
+    '$5::text[], $6::text[]) AS a(key, generation, head, revision, tenant, "user") WHERE s.key = a.key AND ' +
+    "s.generation = a.generation AND s.head = a.head AND s.revision = a.revision AND " +
     "(s.kept IS NULL OR s.restoring OR s.trashed_at IS NOT NULL) RETURNING s.*), " +
-    `noted AS (INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT ON (id) id, tenant, "user" ` +
-    "FROM fenced ON CONFLICT DO NOTHING) SELECT key FROM fenced";
+    `noted AS (INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT id, tenant, "user" FROM fenced f ` +
+    `WHERE NOT EXISTS (SELECT FROM ${schema}.erasing e WHERE e.session_id = f.id AND ${haveOneOwner("e", "f")})) ` +
+    "SELECT key FROM fenced";
   const [keys = [], ...seen] = ["key", "generation", "head", "revision"].map((name) =>
     rows.map((row) => String(row[name])),
   );
-  const fenced = await asker.ask(sql, [keys, ...seen]);
+  const owners = rows.map((row) => metadataOf(row) ?? row);
+  const named = [owners.map(({ tenant }) => tenant ?? null), owners.map(({ user }) => user ?? null)];
+  const fenced = await asker.ask(sql, [keys, ...seen, ...named]);
   if (fenced.length < keys.length) return fenceRows(database, id, reach);
+  await noteAside(database, reach.scope, id);
   return { keys, isArchived: rows.some(({ state }) => decodeState(parseDocument(String(state)))?.archived) };
 }
 

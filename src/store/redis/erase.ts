@@ -2,36 +2,32 @@
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
-import { inScope, notFound, ownerOf } from "../shared/rules.ts";
+import { haveOneOwner, inScope, notFound, ownerOf } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
-import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../upkeep.ts";
+import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits, Unerased } from "../upkeep.ts";
 import { asidesIn, removeAside } from "./aside.ts";
 import type { Aside } from "./aside.ts";
+import { copiesOf, isThere, ownedBy, whose } from "./copies.ts";
+import type { Copy } from "./copies.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
-import { allIn, forgetName, isMeant, nameIn, setName } from "./named.ts";
-import type { NameRead } from "./named.ts";
+import { forgetName, isMeant, nameIn, noteField, notesIn, setName } from "./named.ts";
+import type { ErasureNote, NameRead } from "./named.ts";
 import { ownerIn } from "./owner.ts";
 import { removeScript, unlistScript } from "./scripts.ts";
-import { holderOf, readHash } from "./session.ts";
+import { holderOf } from "./session.ts";
 import type { SessionHash } from "./session.ts";
-
-/** A session's keys in the store, or in the trash; its hash has no fields where it is not there. */
-interface Copy {
-  readonly kind: "session" | "trash";
-  readonly keys: SessionKeys;
-  readonly hash: SessionHash;
-}
 
 /** A session that may be erased, as it was looked at. */
 interface Erasable {
-  readonly owner: Scope;
+  /** The owners within the scope that have something of it. */
+  readonly owners: readonly Scope[];
   readonly copies: readonly Copy[];
-  /** The note of an erasure that was begun before. */
-  readonly begun: NameRead | undefined;
+  /** The notes of their erasures that were begun before. */
+  readonly begun: readonly ErasureNote[];
   /** Its name in the trash. */
   readonly trashed: NameRead | undefined;
 }
@@ -89,17 +85,20 @@ export async function eraseSessions(
     );
     return left.every((copies) => copies.length === 0);
   });
-  for (const [id, { text }] of notes) await forgetName(place, place.keys.erasing, id, text);
+  for (const { notes: own } of notes.values()) await forgetNotes(place, own);
   return ids.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
 }
 
-/** Sessions whose erasure was begun, unless one that was made anew under the id, or is kept, is there. */
-export async function unerasedIn(place: RedisPlace, scope: Scope): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const [id, note] of await allIn(place, place.keys.erasing)) {
+/** Erasures that were begun, unless a session of their owner that was made anew under the id, or is kept, is there. */
+export async function unerasedIn(place: RedisPlace, scope: Scope): Promise<readonly Unerased[]> {
+  const found: Unerased[] = [];
+  for (const note of await notesIn(place)) {
     if (!inScope(scope, note)) continue;
+    const { id } = note;
     const copies = (await copiesOf(place, id)).filter(isThere);
-    if (copies.every(({ hash }) => isMeant(note, hash) && hash.kept === undefined)) found.push(id);
+    const own = ownedBy(note, copies, await nameIn(place, place.keys.trash, id), haveOneOwner);
+    if (own.every(({ hash }) => isMeant(note, hash) && hash.kept === undefined))
+      found.push({ ...ownerOf(note), sessionId: id });
   }
   return found;
 }
@@ -109,32 +108,24 @@ interface Reach extends EraseLimits {
   readonly scope: Scope;
 }
 
-/** The sessions that an erasure means, and the text of its note. */
+/** The sessions that an erasure means, and its notes: one for each owner. */
 interface Note {
   readonly made: ReadonlySet<string>;
-  readonly text: string;
+  readonly notes: readonly OwnNote[];
 }
 
-function isThere({ hash }: Copy): boolean {
-  return Object.keys(hash).length > 0;
+/** The note of an owner's erasure, as it was written. */
+interface OwnNote extends Pick<ErasureNote, "field" | "text"> {
+  readonly owner: Scope;
+  /** The names of the makings of the sessions that it means. */
+  readonly made: ReadonlySet<string>;
+  /** Those that it meant before, and their heads as far as it said them; undefined where it is new. */
+  readonly before: ReadonlyMap<string, string | null> | undefined;
 }
 
 /** Whether a copy is one that this erasure means, also where it was written since. */
 function isOf(note: Note, one: Copy): boolean {
   return isThere(one) && note.made.has(one.hash.made ?? "");
-}
-
-async function copiesOf(place: RedisPlace, id: string): Promise<readonly Copy[]> {
-  const all = [["session", place.keys.of(id)] as const, ["trash", place.keys.inTrash(id)] as const];
-  return Promise.all(all.map(async ([kind, keys]) => ({ kind, keys, hash: await readHash(place, keys.session) })));
-}
-
-/** The copies of one owner's sessions; one whose metadata cannot be read goes with the others of its id. */
-function ownedBy(scope: Scope, copies: readonly Copy[], trashed: NameRead | undefined): readonly Copy[] {
-  return copies.filter(({ kind, hash }) => {
-    const owner = ownerIn(hash) ?? (kind === "trash" ? trashed : undefined);
-    return !owner || inScope(scope, owner);
-  });
 }
 
 /** The copies that an erasure means, and that are still there. */
@@ -155,14 +146,16 @@ async function leftOf(
  */
 async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note): Promise<Erasable> {
   const { scope, trashAlone = false } = reach;
-  const begun = await nameIn(place, place.keys.erasing, id);
+  const begun = (await notesIn(place, id)).filter((one) => inScope(scope, one));
   const name = await nameIn(place, place.keys.trash, id);
   const found = ownedBy(scope, await copiesOf(place, id), name);
   const copies = found.filter((one) => !note || !isThere(one) || isOf(note, one));
   const asides = await asidesIn(place, scope, id);
-  const owners = [...copies.map(({ hash }) => ownerIn(hash)), name, begun, ...asides.map((aside) => aside.owner)];
-  const owner = owners.find((one) => one && inScope(scope, one));
-  if (!owner) throw notFound(id);
+  const owners = distinct(scope, [
+    ...[...copies.map(({ hash }) => ownerIn(hash)), name, ...begun],
+    ...asides.map((aside) => aside.owner),
+  ]);
+  if (owners.length === 0) throw notFound(id);
   const isSession = (one: Copy): boolean => one.kind === "session" && isThere(one) && one.hash.restoring === undefined;
   if (trashAlone && found.some(isSession)) throw inStoreToo(id);
   for (const { hash } of copies) {
@@ -171,21 +164,50 @@ async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note
     if (holder) throw busy(holder);
   }
   const trashed = name && inScope(scope, name) ? name : undefined;
-  return { owner: ownerOf(owner), copies, begun, trashed };
+  return { owners, copies, begun, trashed };
 }
 
-/** Notes that sessions are being erased, with those of an erasure that was begun before. */
-async function noteOf(place: RedisPlace, id: string, { owner, copies, begun }: Erasable): Promise<Note> {
-  const meant = meantBy(begun);
-  for (const { hash } of copies.filter(isThere)) meant.set(hash.made ?? "", hash.head ?? "");
-  const text = textOf(owner, meant);
-  await setName(place, place.keys.erasing, id, text);
-  return { made: new Set(meant.keys()), text };
+/** The owners within a scope, each once. */
+function distinct(scope: Scope, named: readonly (Scope | undefined)[]): readonly Scope[] {
+  const owners: Scope[] = [];
+  for (const one of named) {
+    if (one && inScope(scope, one) && !owners.some((other) => haveOneOwner(one, other))) owners.push(ownerOf(one));
+  }
+  return owners;
+}
+
+/** Notes that sessions are being erased, with those of erasures that were begun before. */
+async function noteOf(place: RedisPlace, id: string, found: Erasable): Promise<Note> {
+  const notes: OwnNote[] = [];
+  for (const [at, owner] of found.owners.entries()) {
+    const begun = found.begun.filter((one) => haveOneOwner(one, owner));
+    const before = begun.length === 0 ? undefined : new Map(begun.flatMap((one) => [...meantBy(one)]));
+    const meant = new Map(before);
+    for (const one of found.copies.filter(isThere)) {
+      const own = whose(one, found.trashed);
+      // One that names nobody goes with the first.
+      if (own ? haveOneOwner(own, owner) : at === 0) meant.set(one.hash.made ?? "", one.hash.head ?? "");
+    }
+    const [field, text] = [noteField(id, owner), textOf(owner, meant)];
+    await setName(place, place.keys.erasing, field, text);
+    // That of an earlier version stands by the id alone.
+    await forgetNotes(
+      place,
+      begun.filter((one) => one.field !== field),
+    );
+    notes.push({ owner, field, text, made: new Set(meant.keys()), before });
+  }
+  return { made: new Set(notes.flatMap(({ made }) => [...made])), notes };
+}
+
+/** Forgets notes, unless they are others by now. */
+async function forgetNotes(place: RedisPlace, notes: readonly Pick<ErasureNote, "field" | "text">[]): Promise<void> {
+  for (const { field, text } of notes) await forgetName(place, place.keys.erasing, field, text);
 }
 
 /** The sessions that a note means, and their heads as far as it says them. */
-function meantBy(note: NameRead | undefined): Map<string, string | null> {
-  return new Map((note?.made ?? []).map((made, at) => [made, note?.heads?.[at] ?? null]));
+function meantBy(note: NameRead): ReadonlyMap<string, string | null> {
+  return new Map((note.made ?? []).map((made, at) => [made, note.heads?.[at] ?? null]));
 }
 
 function textOf(owner: Scope, meant: ReadonlyMap<string, string | null>): string {
@@ -207,34 +229,30 @@ async function eraseOne(
       for (const one of copies) await removed.remove(one);
     }
   } catch (error) {
-    if (error instanceof WindrowError && !isUnknownOutcome(error)) await takeBack(place, id, first, note, removed.made);
+    if (error instanceof WindrowError && !isUnknownOutcome(error)) await takeBack(place, note, removed.made);
     throw error;
   }
   // From here on no line of a session that is gone is put there.
   for (const aside of await asidesIn(place, reach.scope, id)) await removed.removeAside(aside);
   if (first.trashed) await forgetName(place, place.keys.trash, id, first.trashed.text);
-  const listed = await unlist(place, id, first.owner);
+  const listed = await unlist(place, id, reach.scope);
   const index = {
     kind: "index",
-    place: place.keys.sessions(first.owner),
+    place: place.keys.sessions(reach.scope),
     count: listed,
     bytes: listed * id.length,
   } as const;
-  return [...removed.places(), index];
+  return [...removed.places(reach.scope), index];
 }
 
-/** The note means what is gone alone: what is left was refused. */
-async function takeBack(
-  place: RedisPlace,
-  id: string,
-  { owner, begun }: Erasable,
-  note: Note,
-  gone: readonly string[],
-): Promise<void> {
-  const meant = meantBy(begun);
-  for (const made of gone) meant.set(made, null);
-  if (meant.size === 0 && !begun) return forgetName(place, place.keys.erasing, id, note.text);
-  await setName(place, place.keys.erasing, id, textOf(owner, meant));
+/** The notes mean what is gone alone: what is left was refused. */
+async function takeBack(place: RedisPlace, { notes }: Note, gone: readonly string[]): Promise<void> {
+  for (const note of notes) {
+    const meant = new Map(note.before);
+    for (const made of gone) if (note.made.has(made)) meant.set(made, null);
+    if (meant.size === 0 && !note.before) await forgetNotes(place, [note]);
+    else await setName(place, place.keys.erasing, note.field, textOf(note.owner, meant));
+  }
 }
 
 /** The keys of a session that were removed. */
@@ -245,7 +263,9 @@ class Removed {
   readonly #place: RedisPlace;
   readonly #own: SessionKeys;
   readonly #trash: SessionKeys;
-  readonly #weights = { session: nothing, trash: nothing, aside: nothing };
+  readonly #weights = { session: nothing, trash: nothing };
+  /** The lists of what was put aside. */
+  readonly #asides = new Map<string, Weight>();
 
   constructor(id: string, place: RedisPlace) {
     this.#id = id;
@@ -264,16 +284,18 @@ class Removed {
   }
 
   async removeAside(aside: Aside): Promise<void> {
-    this.#weights.aside = sum(this.#weights.aside, await weightOf(this.#place, [aside.key]));
+    this.#asides.set(aside.key, await weightOf(this.#place, [aside.key]));
     await removeAside(this.#place, this.#id, aside);
   }
 
-  places(): readonly ErasedPlace[] {
-    const { session, trash, aside } = this.#weights;
+  /** @param owner - whose list is named where there was none */
+  places(owner: Scope): readonly ErasedPlace[] {
+    const { session, trash } = this.#weights;
+    if (this.#asides.size === 0) this.#asides.set(this.#own.aside(owner), nothing);
     return [
       { kind: "session", place: this.#own.session, ...session },
       { kind: "trash", place: this.#trash.session, ...trash },
-      { kind: "aside", place: this.#own.aside({}), ...aside },
+      ...[...this.#asides].map(([place, weight]) => ({ kind: "aside", place, ...weight }) as const),
     ];
   }
 }
@@ -285,9 +307,9 @@ function sum(one: Weight, other: Weight): Weight {
 }
 
 /** Takes a session that is not there from its list; answers how often it stood there. */
-export async function unlist(place: RedisPlace, id: string, owner: Scope): Promise<number> {
+export async function unlist(place: RedisPlace, id: string, scope: Scope): Promise<number> {
   const { sender, keys } = place;
-  const [session, list] = [keys.of(id).session, keys.sessions(owner)];
+  const [session, list] = [keys.of(id).session, keys.sessions(scope)];
   if (!sender.isCluster) return Number(await run(place, unlistScript, [session, list], [id]));
   // The list is on another node than the session.
   if (Number(await sender.send("EXISTS", session)) === 1) return 0;

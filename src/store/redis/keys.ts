@@ -23,7 +23,7 @@ export interface StoreKeys {
   sessions(scope: Scope): string;
   /** A hash of the sessions in the trash: their tenants and users, by id. */
   readonly trash: string;
-  /** A hash of the sessions whose erasure is under way: their tenants and users, by id. */
+  /** A hash of the sessions whose erasure is under way: their tenants and users, by id and owner. */
   readonly erasing: string;
   /** The time at which a process said last that it lives. */
   worker(id: string): string;

@@ -1,4 +1,7 @@
-/** Two hashes of a Redis store that name sessions: those in the trash, and those whose erasure is under way. */
+/**
+ * Two hashes of a Redis store that name sessions: those in the trash, by id; and those whose erasure is under way, by id and
+ * owner, `<id> ["<tenant>","<user>"]`. An erasure that an earlier version began stands there by its id alone.
+ */
 import type { Scope } from "../scope.ts";
 import { beingErased, finished, formatVersion, isFinal, newerFormat } from "../shared/rules.ts";
 import { run } from "./database.ts";
@@ -19,6 +22,12 @@ export interface Named extends Scope {
 /** A name as it was read: it is forgotten by its text. */
 export interface NameRead extends Named {
   readonly text: string;
+}
+
+/** The name of a session that is being erased, and the field it stands in. */
+export interface ErasureNote extends NameRead {
+  readonly id: string;
+  readonly field: string;
 }
 
 /** The name of a session, if there is one. */
@@ -47,13 +56,42 @@ export async function forgetName(place: RedisPlace, key: string, id: string, tex
   await run(place, forgetScript, [key], [id, text]);
 }
 
+/** Fields of a hash that are asked for at once. */
+const pageFields = 1_000;
+
+/** The field of an owner's erasure of an id. */
+export function noteField(id: string, { tenant, user }: Scope): string {
+  return `${id} ${JSON.stringify([tenant ?? null, user ?? null])}`;
+}
+
+/** All erasures that were begun and have not ended, or those of an id. */
+export async function notesIn({ sender, keys }: RedisPlace, id = ""): Promise<readonly ErasureNote[]> {
+  const found = new Map<string, ErasureNote>();
+  let cursor = "0";
+  do {
+    const answer = await sender.send("HSCAN", keys.erasing, cursor, "MATCH", `${id}*`, "COUNT", pageFields);
+    const [next, fields] = answer as readonly [string, readonly string[]];
+    for (let at = 0; at < fields.length; at += 2) {
+      const [field = "", text = ""] = fields.slice(at, at + 2);
+      found.set(field, noteOf(field, text));
+    }
+    cursor = String(next);
+  } while (cursor !== "0");
+  return [...found.values()];
+}
+
+function noteOf(field: string, text: string): ErasureNote {
+  const [id = ""] = field.split(" ", 1);
+  return { ...(JSON.parse(text) as Named), text, id, field };
+}
+
 /**
- * Refuses an id whose erasure was begun and has not ended.
+ * Refuses an id whose erasure was begun and has not ended, whoever's it is.
  *
  * @throws WindrowError `session-busy`
  */
-export async function checkErasing({ sender, keys }: RedisPlace, id: string): Promise<void> {
-  if (Number(await sender.send("HEXISTS", keys.erasing, id)) === 1) throw beingErased(id);
+export async function checkErasing(place: RedisPlace, id: string): Promise<void> {
+  if ((await notesIn(place, id)).length > 0) throw beingErased(id);
 }
 
 /** Whether a session is one that an erasure was begun of, and was not written since. */
@@ -62,10 +100,16 @@ export function isMeant({ made = [""], heads }: Named, { made: making = "", head
   return at !== -1 && (heads?.[at] ?? head) === head;
 }
 
-/** Whether the erasure of a session was begun and has not ended. */
-export async function isBeingErased(place: RedisPlace, id: string, hash: SessionHash): Promise<boolean> {
-  const note = await nameIn(place, place.keys.erasing, id);
-  return note !== undefined && isMeant(note, hash);
+/** Whether the erasure of an owner's session was begun and has not ended. */
+export async function isBeingErased(
+  { sender, keys }: RedisPlace,
+  { id, metadata }: Pick<SessionRow, "id" | "metadata">,
+  hash: SessionHash,
+): Promise<boolean> {
+  const fields = [id, noteField(id, metadata)];
+  const texts = (await sender.send("HMGET", keys.erasing, ...fields)) as readonly (string | null)[];
+  const notes = fields.flatMap((field, at) => (typeof texts[at] === "string" ? [noteOf(field, texts[at])] : []));
+  return notes.some((note) => isMeant(note, hash));
 }
 
 /**
@@ -73,9 +117,10 @@ export async function isBeingErased(place: RedisPlace, id: string, hash: Session
  *
  * @throws WindrowError `format-newer`, `read-only`, `session-busy`
  */
-export async function checkWritable(place: RedisPlace, { id, metadata, state, hash }: SessionRow): Promise<void> {
+export async function checkWritable(place: RedisPlace, row: SessionRow): Promise<void> {
+  const { id, metadata, state, hash } = row;
   if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
   if (isFinal(state.status)) throw finished(id);
   // A mark that came before the erasure stops it.
-  if (hash.kept === undefined && (await isBeingErased(place, id, hash))) throw beingErased(id);
+  if (hash.kept === undefined && (await isBeingErased(place, row, hash))) throw beingErased(id);
 }

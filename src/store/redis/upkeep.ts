@@ -93,7 +93,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
   };
   const markable = async (scope: Scope, id: string): Promise<SessionRow> => {
     const row = await find(scope, id);
-    if (row.kept === undefined && (await isBeingErased(place, id, row.hash))) throw beingErased(id);
+    if (row.kept === undefined && (await isBeingErased(place, row, row.hash))) throw beingErased(id);
     return row;
   };
   const trashable = async (scope: Scope, id: string): Promise<SessionRow> => {
@@ -117,7 +117,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       while (!(await mark(row, text))) row = await markable(scope, id);
       const count = Number(row.hash.marks ?? 0) + 1;
       // An erasure that was begun since the look finds this mark, or is found here.
-      if (row.kept === undefined && (await isBeingErased(place, id, await readHash(place, keys.of(id).session)))) {
+      if (row.kept === undefined && (await isBeingErased(place, row, await readHash(place, keys.of(id).session)))) {
         await mark({ ...row, hash: { ...row.hash, marks: String(count), kept: text } }, "");
         throw beingErased(id);
       }
@@ -173,7 +173,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         const known = await trashed(scope, id);
         const row = known && (await findRow(place, keys.inTrash(id).session, id));
         if (!known || !row) throw notInTrash(id);
-        if (await isBeingErased(place, id, row.hash)) throw beingErased(id);
+        if (await isBeingErased(place, row, row.hash)) throw beingErased(id);
         const created = -(Date.parse(row.metadata.createdAt) || 0);
         const there = await findRow(place, keys.of(id).session, id);
         if (there && there.restoring === undefined) throw alreadyExists(id);

@@ -2,8 +2,8 @@
 import type { Scope } from "../scope.ts";
 import { logNames } from "../format/logs.ts";
 import type { ErasedPlace } from "../upkeep.ts";
-import type { Connection, SqlRow, SqlValue } from "./connection/driver.ts";
-import { hasTable } from "./erasing.ts";
+import type { Connection, SqlRow } from "./connection/driver.ts";
+import { hasTable, isOwn, valuesOf } from "./erasing.ts";
 import { deleteLines, logTables } from "./tables.ts";
 
 const schema = `CREATE TABLE IF NOT EXISTS aside (
@@ -57,11 +57,11 @@ export function moveAside(connection: Connection, id: string, time: string): voi
   connection.run("DELETE FROM sessions WHERE id = ?", id);
 }
 
-/** An owner of what was put aside of a session, within a scope; undefined where there is nothing of the scope's. */
-export function asideOwner(connection: Connection, scope: Scope, id: string): SqlRow | undefined {
-  if (!hasTable(connection, "aside")) return undefined;
+/** The owners of what was put aside of a session, within a scope. */
+export function asideOwners(connection: Connection, scope: Scope, id: string): readonly SqlRow[] {
+  if (!hasTable(connection, "aside")) return [];
   makeAside(connection);
-  return connection.get(`SELECT tenant, user FROM aside WHERE ${isOwn} LIMIT 1`, ...valuesOf(scope, id));
+  return connection.all(`SELECT DISTINCT tenant, user FROM aside WHERE ${isOwn}`, ...valuesOf(scope, id));
 }
 
 /** Removes what was put aside of a session that is a scope's; no place where the database never had any. */
@@ -71,10 +71,4 @@ export function removeAside(connection: Connection, scope: Scope, id: string): r
   const row = connection.get(sql, ...valuesOf(scope, id));
   connection.run(`DELETE FROM aside WHERE ${isOwn}`, ...valuesOf(scope, id));
   return [{ kind: "aside", place: "aside", count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) }];
-}
-
-const isOwn = "session_id = ? AND tenant IS ? AND (? IS NULL OR user = ?)";
-
-function valuesOf({ tenant, user }: Scope, id: string): readonly SqlValue[] {
-  return [id, tenant ?? null, user ?? null, user ?? null];
 }

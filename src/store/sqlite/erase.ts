@@ -10,10 +10,10 @@ import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
 import type { EraseLimits, ErasedPlace } from "../upkeep.ts";
-import { asideOwner, removeAside } from "./aside.ts";
+import { asideOwners, removeAside } from "./aside.ts";
 import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
-import { trashRow } from "./erasing.ts";
+import { notesOf, scopeOf, trashRow, wellFormed } from "./erasing.ts";
 import { deleteLines, logTables } from "./tables.ts";
 
 /** How many lines of a session a table has, and their bytes. */
@@ -27,16 +27,9 @@ export function linesOf(
   return { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
 }
 
-/** The owner that a row names. */
-export function scopeOf(row: SqlRow): Scope {
-  const { user, tenant } = row;
-  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
-}
-
 /** Whether columns name a scope. They hold what UTF-8 can: two names that differ in half a character are one there. */
-export function isNotedOf({ tenant, user }: Scope, row: SqlRow): boolean {
-  const noted = { tenant: tenant?.toWellFormed() ?? null, user: user?.toWellFormed() ?? null };
-  return inScope(scopeOf(noted), scopeOf(row));
+export function isNotedOf(scope: Scope, row: SqlRow): boolean {
+  return inScope(wellFormed(scope), scopeOf(row));
 }
 
 /** A session outside the trash, as far as its row can be read. */
@@ -65,7 +58,7 @@ function storedRow(connection: Connection, id: string): StoredRow | undefined {
 interface Erasable {
   readonly id: string;
   readonly scope: Scope;
-  readonly owner: Scope;
+  readonly owners: readonly Scope[];
   readonly store: boolean;
   readonly trash: boolean;
 }
@@ -78,27 +71,21 @@ export function mayErase(
   kept: boolean,
   { trashAlone = false }: EraseLimits,
 ): Erasable {
-  const begun = connection.get("SELECT * FROM erasing WHERE session_id = ?", id);
   const row = storedRow(connection, id);
   const trashed = trashRow(connection, id);
   const old = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
   const isMeant = (one: Scope | undefined): boolean => !one || inScope(scope, one);
-  const noted = [begun, asideOwner(connection, scope, id)].find((one) => one && isNotedOf(scope, one));
-  const owner = [row?.metadata, old].find((one) => one && inScope(scope, one)) ?? (noted && scopeOf(noted));
-  if (!owner) throw notFound(id);
-  const meant = { id, scope, owner, store: isMeant(row?.metadata), trash: isMeant(old) };
+  const noted = [...notesOf(connection, id), ...asideOwners(connection, scope, id)];
+  const owners = [row?.metadata, old].filter((one) => one !== undefined && inScope(scope, one)) as Scope[];
+  owners.push(...noted.filter((one) => isNotedOf(scope, one)).map(scopeOf));
+  if (owners.length === 0) throw notFound(id);
+  const meant = { id, scope, owners, store: isMeant(row?.metadata), trash: isMeant(old) };
   if (!meant.store) return meant;
   if (trashAlone && row && !row.restoring) throw inStoreToo(id);
   // What was kept when an erasure began went with it: this mark is a newer session's.
   if (kept) throw isKept(id);
   if (row?.holder && isHeld(row.holder, clock.now())) throw busy(ownerOf(row.holder));
   return meant;
-}
-
-/** Notes that an erasure is under way. */
-export function noteErasing(connection: Connection, id: string, { tenant, user }: Scope): void {
-  const sql = "INSERT OR REPLACE INTO erasing (session_id, tenant, user) VALUES (?, ?, ?)";
-  connection.run(sql, id, tenant ?? null, user ?? null);
 }
 
 /** Removes the rows that may be erased, and what was put aside. */

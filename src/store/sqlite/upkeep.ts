@@ -16,8 +16,8 @@ import { busy } from "../shared/unlock.ts";
 import { inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
 import { makeAside, moveAside } from "./aside.ts";
-import { isNotedOf, linesOf, mayErase, noteErasing, removeRows, wipe } from "./erase.ts";
-import { freeId, hasTable, trashRow } from "./erasing.ts";
+import { isNotedOf, linesOf, mayErase, removeRows, wipe } from "./erase.ts";
+import { forgetErasing, freeId, hasNotes, hasTable, makeNotes, noteErasing, scopeOf, trashRow } from "./erasing.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
 import { insertRow } from "./session.ts";
@@ -38,7 +38,6 @@ CREATE TABLE IF NOT EXISTS trash_lines (
   line TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS trash_lines_by_session ON trash_lines (session_id, id);
-CREATE TABLE IF NOT EXISTS erasing (session_id TEXT PRIMARY KEY, tenant TEXT, user TEXT);
 `;
 
 /** Lines that are brought back at once. */
@@ -60,9 +59,14 @@ export interface SqliteUpkeep {
 export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
   const { connection, writer, mask, clock, find, alive } = database;
   const has = (table: string): boolean => hasTable(connection, table);
+  const makeTables = (): void => {
+    connection.exec(tables);
+    // Another process may have been here first.
+    if (!hasNotes(connection)) makeNotes(connection);
+  };
   const change = async <T>(work: () => T): Promise<T> => {
     alive();
-    if (!has("erasing")) await writer.commit(true, () => connection.exec(tables));
+    if (!hasNotes(connection)) await writer.commit(true, makeTables);
     return writer.commit(true, work);
   };
   /** A mark that outlived its session keeps nothing. */
@@ -170,12 +174,12 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       if (known.length === 0) return [];
       const places = await change(() => {
         const found = known.map((id) => mayErase(database, scope, id, markOf(id) !== undefined, limits));
-        for (const { id, owner } of found) noteErasing(connection, id, owner);
+        for (const { id, owners } of found) for (const owner of owners) noteErasing(connection, id, owner);
         return new Map(found.map((one) => [one.id, removeRows(connection, one)]));
       });
       const others = [...(await elsewhere(known)), wipe(database)];
       await change(() => {
-        for (const id of known) connection.run("DELETE FROM erasing WHERE session_id = ?", id);
+        for (const id of known) forgetErasing(connection, scope, id);
       });
       return known.map((id) => ({ sessionId: id, places: [...places.get(id)!, ...others] }));
     },
@@ -183,7 +187,8 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       alive();
       if (!has("erasing")) return [];
       const rows = connection.all("SELECT * FROM erasing");
-      return rows.filter((row) => isNotedOf(scope, row)).map((row) => String(row["session_id"]));
+      const own = rows.filter((row) => isNotedOf(scope, row));
+      return own.map((row) => ({ ...scopeOf(row), sessionId: String(row["session_id"]) }));
     },
   };
 }
@@ -207,7 +212,7 @@ function moveFromTrash({ connection, clock }: SqliteUpkeep, scope: Scope, id: st
   const metadata = decodeMetadata(parseDocument(texts.metadata), id);
   const state = decodeState(parseDocument(texts.state));
   if (!metadata || !state || !inScope(scope, metadata)) throw notInTrash(id);
-  freeId(connection, metadata, clock.now());
+  freeId(connection, metadata, clock.now(), true);
   insertRow(connection, { metadata, state, restoring: false }, texts);
   const sql = `SELECT id, log, seq, pos, line FROM trash_lines WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${pageLines}`;
   for (let page = connection.all(sql, id, 0); page.length > 0; page = connection.all(sql, id, lastId(page))) {

@@ -65,7 +65,7 @@ export const asideCases: readonly StoreCase[] = [
       const id = await finished(store, mine);
       await upkeep.putAside(mine, id);
       await assert.rejects(() => upkeep.erase(mine, [id], () => Promise.reject(new Error("no"))));
-      assert.deepEqual(await upkeep.unerased(mine), [id]);
+      assert.deepEqual(await upkeep.unerased(mine), [{ ...mine, sessionId: id }]);
       assert.equal((await upkeep.erase(mine, [id])).length, 1);
       assert.deepEqual(await upkeep.unerased(mine), []);
       await refused(() => upkeep.erase(mine, [id]), "session-not-found");
@@ -87,6 +87,61 @@ export const asideCases: readonly StoreCase[] = [
       await upkeep.keep(yours, id, { keptAt: time });
       assert.equal((await upkeep.erase(mine, [id])).length, 1);
       assert.equal((await readAll(store, id, { kind: "message" }, yours)).length, 1);
+    }),
+  },
+  {
+    group,
+    name: "an erasure that has not ended is its owner's: that of another of the id neither forgets nor ends it",
+    run: withUpkeep(async (upkeep, store) => {
+      if (!upkeep.putAside) return;
+      const cutShort = (scope: Scope, id: string): Promise<void> =>
+        assert.rejects(() => upkeep.erase(scope, [id], () => Promise.reject(new Error("no"))));
+      for (const [mine, yours] of owners) {
+        for (const isInTrash of [false, true]) {
+          const id = await finished(store, mine);
+          await upkeep.putAside(mine, id);
+          await finished(store, yours, id);
+          await (isInTrash ? upkeep.trash(yours, [id], time) : upkeep.putAside(yours, id));
+          const known = (scope: Scope) => [{ ...scope, sessionId: id }];
+          await cutShort(mine, id);
+          assert.deepEqual(await upkeep.unerased(mine), known(mine));
+          await cutShort(yours, id);
+          for (const scope of [mine, yours]) assert.deepEqual(await upkeep.unerased(scope), known(scope));
+          assert.equal((await upkeep.erase(yours, [id])).length, 1);
+          assert.deepEqual([await upkeep.unerased(yours), await upkeep.unerased(mine)], [[], known(mine)]);
+          await refused(() => upkeep.erase(yours, [id]), "session-not-found");
+          for (const scope of [mine, yours]) {
+            await refused(() => store.create(scope, newSession({ uuid: id })), "session-busy");
+          }
+          assert.equal((await upkeep.erase(mine, [id])).length, 1);
+          assert.deepEqual(await upkeep.unerased(mine), []);
+          await finished(store, yours, id);
+          await refused(() => upkeep.erase(mine, [id]), "session-not-found");
+          assert.equal((await readAll(store, id, { kind: "message" }, yours)).length, 1);
+        }
+      }
+    }),
+  },
+  {
+    group,
+    name: "an erasure that has not ended is told beside what another makes of the id, and ended by an operator's",
+    run: withUpkeep(async (upkeep, store) => {
+      if (!upkeep.putAside) return;
+      const [mine, yours] = twoUsers;
+      const id = await finished(store, mine);
+      await upkeep.putAside(mine, id);
+      const lock = await store.create(yours, newSession({ uuid: id }));
+      await assert.rejects(() => upkeep.erase(mine, [id], () => Promise.reject(new Error("no"))));
+      await store.append(lock, [messageRecord("goes on")]);
+      assert.deepEqual(await upkeep.unerased(mine), [{ ...mine, sessionId: id }]);
+      await store.finish(lock, stateOf("completed"));
+      assert.deepEqual(await upkeep.unerased({ tenant: "alpha" }), [{ ...mine, sessionId: id }]);
+      assert.deepEqual(await upkeep.unerased(yours), []);
+      await assert.rejects(() => upkeep.erase(yours, [id], () => Promise.reject(new Error("no"))));
+      const begun = (await upkeep.unerased({ tenant: "alpha" })).map(({ user }) => user);
+      assert.deepEqual(new Set(begun), new Set(["me", "you"]));
+      assert.equal((await upkeep.erase({ tenant: "alpha" }, [id])).length, 1);
+      assert.deepEqual(await upkeep.unerased({ tenant: "alpha" }), []);
     }),
   },
   {

@@ -178,7 +178,7 @@ export const upkeepCases: readonly StoreCase[] = [
       const id = await finishedSession(store);
       await assert.rejects(() => upkeep.erase(everybody, [id], () => Promise.reject(new Error("no"))));
       await refused(() => store.info(everybody, id), "session-not-found");
-      assert.deepEqual(await upkeep.unerased(everybody), [id]);
+      assert.deepEqual(await upkeep.unerased(everybody), [{ sessionId: id }]);
       assert.equal((await upkeep.erase(everybody, [id])).length, 1);
       assert.deepEqual(await upkeep.unerased(everybody), []);
     }),

@@ -1,10 +1,32 @@
 /** A clean-up that ends another owner's erasure, where a session of the same id belongs to somebody else. */
-import { expect, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
 import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
 import { messageRecord, newSession, refused, stateOf } from "../../../src/store/testing/kit.ts";
 import type { Scope, Store } from "../../../src/store/store.ts";
-import { filesFixture } from "../../store/fixtures.ts";
-import { sqliteFixture } from "../../store/sqlite-fixtures.ts";
+import { newFolder, storeKinds } from "../../store/archive/kinds.ts";
+import { driver } from "../../store/sqlite-fixtures.ts";
+import { hasRedis, startRedis } from "../../support/redis.ts";
+import type { TestRedis } from "../../support/redis.ts";
+
+let redis: TestRedis | undefined;
+afterAll(() => redis?.close());
+
+const kinds = [
+  ...storeKinds(),
+  {
+    name: "sqlite",
+    isHere: driver !== undefined,
+    address: async () => `sqlite:${join(await newFolder(), "store.db")}`,
+  },
+  {
+    name: "redis",
+    isHere: hasRedis,
+    address: async () => `${(redis ??= await startRedis()).url}?prefix=owners-${randomUUID()}:`,
+  },
+];
 
 async function finished(store: Store, scope: Scope, uuid: string): Promise<void> {
   const lock = await store.create(scope, newSession({ uuid }));
@@ -12,41 +34,33 @@ async function finished(store: Store, scope: Scope, uuid: string): Promise<void>
   await store.finish(lock, stateOf("completed"));
 }
 
-const away = Object.assign(
-  async () => {
-    throw new Error("The archive is away.");
-  },
-  { reachesArchive: true },
-);
+const elsewhere = () => Promise.reject(new Error("The index is away."));
+const time = "2026-01-01T00:00:00.000Z";
 
 const owners: readonly (readonly [Scope, Scope, Scope])[] = [
   [{ tenant: "alpha", user: "me" }, { tenant: "alpha", user: "you" }, { tenant: "alpha" }],
   [{ user: "me" }, { user: "you" }, {}],
 ];
 
-test.each([
-  ["files", filesFixture],
-  ["sqlite", sqliteFixture],
-] as const)("%s: an erasure that was begun takes no session of another owner", async (_name, open) => {
-  const { store, close } = await open();
-  const upkeep = store.upkeep!;
-  for (const [mine, yours, operator] of owners) {
-    const id = newSession().uuid;
-    await finished(store, mine, id);
-    await upkeep.putAside!(mine, id);
-    await finished(store, yours, id);
-    await expect(upkeep.erase(mine, [id], away)).rejects.toThrow("away");
-    const report = await cleanup(store, { scope: operator });
-    expect(report.failures).toEqual([]);
-    expect((await store.info(yours, id)).state.status).toBe("completed");
-    await upkeep.trash(yours, [id], "2026-01-01T00:00:00.000Z");
-    await cleanup(store, { scope: operator });
-    await upkeep.untrash(yours, id);
-    await upkeep.keep(yours, id, { keptAt: "2026-01-01T00:00:00.000Z" });
-    await refused(() => upkeep.erase(yours, [id]), "bad-option");
-    await upkeep.erase(mine, [id]);
-    expect(await upkeep.unerased(operator)).toEqual([]);
-    expect((await store.info(yours, id)).state.status).toBe("completed");
-  }
-  await close();
+describe.each(kinds.filter(({ isHere }) => isHere))("an erasure in $name that was begun", (kind) => {
+  it.each(owners)("of %o is ended by a clean-up, which takes nothing of %o", async (mine, yours, operator) => {
+    const store = await openStore(await kind.address());
+    const upkeep = store.upkeep!;
+    for (const isKept of [true, false]) {
+      const id = newSession().uuid;
+      await finished(store, mine, id);
+      await upkeep.putAside!(mine, id);
+      await finished(store, yours, id);
+      await (isKept ? upkeep.keep(yours, id, { keptAt: time }) : upkeep.trash(yours, [id], time));
+      await expect(upkeep.erase(mine, [id], elsewhere)).rejects.toThrow("away");
+      const report = await cleanup(store, { scope: operator });
+      expect(report.failures).toEqual([]);
+      expect(report.erased.map(({ sessionId, resumed }) => [sessionId, resumed])).toEqual([[id, true]]);
+      expect(await upkeep.unerased(operator)).toEqual([]);
+      await refused(() => upkeep.erase(mine, [id]), "session-not-found");
+      if (!isKept) await upkeep.untrash(yours, id);
+      expect((await store.info(yours, id)).state.status).toBe("completed");
+    }
+    await store.close();
+  });
 });

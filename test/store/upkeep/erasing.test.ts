@@ -41,7 +41,7 @@ for (const kind of kinds) {
         throw new Error("the archive cannot be reached");
       };
       await expect(erase(store, [id], { elsewhere })).rejects.toThrow("the archive cannot be reached");
-      expect(await store.upkeep!.unerased(everybody)).toEqual([id]);
+      expect(await store.upkeep!.unerased(everybody)).toEqual([{ sessionId: id }]);
       const refused = { code: "session-busy", message: expect.stringContaining(`windrow erase ${id}`) as string };
       await expect(store.create(everybody, newSession({ uuid: id }))).rejects.toMatchObject(refused);
       await expect(store.transfer!.restore(everybody, copy)).rejects.toMatchObject(refused);

@@ -89,8 +89,9 @@ export function joinedUpkeep(
       return known.map((id) => erased.get(id)!);
     },
     async unerased(scope, ...how) {
-      const ids = await Promise.all(parts(scope).map(({ upkeep }) => upkeep.unerased(scope, ...how)));
-      return [...new Set(ids.flat())];
+      const each = await Promise.all(parts(scope).map(({ upkeep }) => upkeep.unerased(scope, ...how)));
+      const named = each.flat().map((one) => [JSON.stringify([one.sessionId, one.tenant, one.user]), one] as const);
+      return [...new Map(named).values()];
     },
   };
 }

@@ -5,8 +5,9 @@ import { finished, notFound } from "../../shared/rules.ts";
 import type { LockTools, SessionLock } from "../../lock/lock.ts";
 import { acquireNamed } from "../../lock/steal.ts";
 import type { Leases } from "../../lock/steal.ts";
-import { checkNotErased, locate } from "../layout.ts";
+import { locate } from "../layout.ts";
 import type { Layout, Place } from "../layout.ts";
+import { checkNotErased } from "../upkeep/notes.ts";
 
 /**
  * Takes the lock of a session, unless its erasure was begun.
@@ -14,7 +15,7 @@ import type { Layout, Place } from "../layout.ts";
  * @throws WindrowError `session-busy`; as {@link lockError} gives it
  */
 export async function lockPlace(layout: Layout, place: Place, tools: LockTools, leases: Leases): Promise<SessionLock> {
-  const checkIsLeft = (): void => checkNotErased(layout, place.id, tools.disk, place.folder);
+  const checkIsLeft = (): void => checkNotErased(layout, place.id, place.folder, tools.disk);
   checkIsLeft();
   let lock: SessionLock | undefined;
   try {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Disk } from "../../../disk/disk.ts";
 import { makeFolder, makeNewFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import { alreadyExists } from "../../shared/rules.ts";
-import { checkNotErased, locate } from "../layout.ts";
+import { locate } from "../layout.ts";
 import type { Layout } from "../layout.ts";
 import type { SessionMetadata } from "../../store.ts";
+import { checkNoneErased } from "../upkeep/notes.ts";
 import { checkNotInTrash } from "../upkeep/trash.ts";
 
 /**
@@ -20,7 +21,7 @@ export async function makeSessionFolder(layout: Layout, metadata: SessionMetadat
     await makeFolder(layout.running, disk);
     await makeFolder(layout.completed, disk);
     if (locate(layout, id, disk)) throw alreadyExists(id);
-    checkFreeId(layout, metadata, disk);
+    await checkFreeId(layout, metadata, disk);
     makeNewFolder(folder, disk);
   } catch (error) {
     throw systemCode(error) === "EEXIST" && disk.exists(folder)
@@ -37,7 +38,7 @@ export async function makeSessionFolder(layout: Layout, metadata: SessionMetadat
  *
  * @throws WindrowError `session-exists`, `session-busy`
  */
-export function checkFreeId(layout: Layout, metadata: SessionMetadata, disk: Disk): void {
+export async function checkFreeId(layout: Layout, metadata: SessionMetadata, disk: Disk): Promise<void> {
   checkNotInTrash(layout, metadata, disk);
-  checkNotErased(layout, metadata.uuid, disk);
+  await checkNoneErased(layout, metadata.uuid, disk);
 }

@@ -4,8 +4,9 @@ import type { Disk } from "../../../disk/disk.ts";
 import { metadataIn, readObject } from "../../format/documents.ts";
 import type { Scope } from "../../store.ts";
 import { asideFile, asideFolder } from "../examine/examination.ts";
+import { namesIn } from "../layout.ts";
 import type { Layout } from "../layout.ts";
-import { namesIn, trashFolder } from "./trash.ts";
+import { trashFolder } from "./trash.ts";
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 

@@ -1,29 +1,29 @@
 /**
- * Erasing sessions from everything under the base folder. The ids are written down first, in `erasing/<uuid>.json`, and
+ * Erasing sessions from everything under the base folder. The ids and their owners are noted first, in `erasing/`, and
  * crossed out last, so that the next erasure or clean-up ends one that a crash cut short.
  */
 import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
-import { inScope, isSessionId, notFound, haveOneOwner } from "../../shared/rules.ts";
+import { inScope, notFound, haveOneOwner } from "../../shared/rules.ts";
 import type { Scope } from "../../store.ts";
 import { inStoreToo, isKept } from "../../upkeep.ts";
-import type { Erased, EraseElsewhere, ErasedPlace, EraseLimits } from "../../upkeep.ts";
+import type { Erased, EraseElsewhere, ErasedPlace, EraseLimits, Unerased } from "../../upkeep.ts";
 import { keepFile, sizeOfFolder } from "./compress.ts";
 import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
-import { page, readObject } from "../../format/documents.ts";
 import { asideFolder } from "../examine/examination.ts";
-import { erasingFolder, intentFile } from "../layout.ts";
 import { checkNotArchived } from "../log/open-log.ts";
 import { lockFile } from "../../lock/owner-record.ts";
 import { blobsFolder } from "../../format/blobs.ts";
-import { makeFolder, replaceFile, syncFolder, systemCode } from "../../../disk/safe-write.ts";
+import { syncFolder, systemCode } from "../../../disk/safe-write.ts";
 import type { Layout } from "../layout.ts";
 import { busy, holderOf } from "../../lock/lock.ts";
 import { Leases, acquire } from "../../lock/steal.ts";
 import { copiesIn, erasedPrefix } from "./copies.ts";
 import type { Copy } from "./copies.ts";
-import { dropFromIndex, namesIn, trashFolder } from "./trash.ts";
+import { erasingFolder, noteErasure, notesIn, notesOf } from "./notes.ts";
+import type { ErasureNote } from "./notes.ts";
+import { dropFromIndex, trashFolder } from "./trash.ts";
 
 /** The owner whose sessions are erased, and the limits of the erasure. */
 export interface Reach extends EraseLimits {
@@ -38,19 +38,21 @@ export async function eraseFolders(
   ids: readonly string[],
   { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
 ): Promise<readonly Erased[]> {
-  const { elsewhere } = reach;
-  const found = await copiesIn(layout, ids, disk);
-  const meant = new Map(ids.map((id) => [id, mayErase(layout, reach, id, found.get(id) ?? [], disk)]));
+  const { scope, elsewhere } = reach;
+  const known = new Set(ids);
+  const [found, begun] = [await copiesIn(layout, ids, disk), await notesIn(layout, disk, known)];
+  const meant = new Map(ids.map((id) => [id, mayErase(layout, reach, id, found.get(id) ?? [], begun, disk)]));
+  const isOwed = elsewhere.reachesArchive === true;
   const leases = new Leases(clock);
   const erased = new Map<string, ErasedPlace[]>();
-  for (const [id, { owner, paths }] of meant) {
+  for (const [id, { owners, paths }] of meant) {
     const places: ErasedPlace[] = [];
     erased.set(id, places);
     const running = join(layout.running, id);
     const isRunning = paths.includes(running) && disk.exists(join(running, lockFile));
     const lock = isRunning ? acquire(running, { clock, disk }, leases) : undefined;
     try {
-      await writeIntent(layout, id, owner, elsewhere, disk);
+      for (const owner of owners) await noteErasure(layout, { id, owner, isOwed }, begun, disk);
       for (const path of paths) places.push(...(await removeFrom(layout, id, path, disk)));
     } finally {
       lock?.release();
@@ -59,7 +61,7 @@ export async function eraseFolders(
       if (!places.some(({ place }) => place.startsWith(`${name}/`))) places.push(nothing(name));
     }
   }
-  const dropped = await dropFromIndex(layout, new Set(ids), disk);
+  const dropped = await dropFromIndex(layout, known, disk);
   const others = await elsewhere(ids);
   const results: Erased[] = [];
   for (const [sessionId, places] of erased) {
@@ -67,30 +69,26 @@ export async function eraseFolders(
     results.push({ sessionId, places: [...places, { kind: "index", place: indexFile, ...lines }, ...others] });
   }
   const folder = join(layout.base, erasingFolder);
-  for (const id of ids) disk.unlink(intentFile(layout, id));
+  const noted = await notesIn(layout, disk, known);
+  for (const { path } of ids.flatMap((id) => notesOf(scope, noted, id))) disk.unlink(path);
   await syncFolder(folder, disk);
   return results;
 }
 
-/** Erasures that were begun: their intents are still there. With those that an archive is owed to where it is reached. */
+/** Erasures that were begun: their notes are still there. With those that an archive is owed to where it is reached. */
 export async function unerasedIn(
   layout: Layout,
   scope: Scope,
   reachesArchive: boolean,
   disk: Disk,
-): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (const name of await namesIn(join(layout.base, erasingFolder), disk)) {
-    const id = name.replace(/\.json$/, "");
-    const { isOwed, ...owner }: Intent = intentOf(layout, id, disk) ?? {};
-    if (isSessionId(id) && inScope(scope, owner) && (reachesArchive || isOwed !== true)) ids.push(id);
-  }
-  return ids;
+): Promise<readonly Unerased[]> {
+  const notes = (await notesIn(layout, disk)).filter(({ owner }) => inScope(scope, owner));
+  return notes.filter(({ isOwed }) => reachesArchive || !isOwed).map(({ id, owner }) => ({ ...owner, sessionId: id }));
 }
 
 /** A session that may be erased, and its paths. */
 interface Erasable {
-  readonly owner: Scope;
+  readonly owners: readonly Scope[];
   readonly paths: readonly string[];
 }
 
@@ -105,20 +103,27 @@ export async function erasableIn(
   ids: readonly string[],
   disk: Disk,
 ): Promise<readonly string[]> {
-  const found = await copiesIn(layout, ids, disk);
+  const [found, begun] = [await copiesIn(layout, ids, disk), await notesIn(layout, disk, new Set(ids))];
   return ids.filter((id) => {
     const copies = found.get(id) ?? [];
-    if (!meantOwner(reach, copies, intentOf(layout, id, disk))) return false;
-    mayErase(layout, reach, id, copies, disk);
+    if (meantOwners(reach, id, copies, begun).length === 0) return false;
+    mayErase(layout, reach, id, copies, begun, disk);
     return true;
   });
 }
 
-/** The owner within the scope whose copies, or whose erasure that was begun, an id means; undefined where there is none. */
-function meantOwner({ scope }: Reach, copies: readonly Copy[], intent: Scope | undefined): Scope | undefined {
-  const owners = [...copies.map(({ owner }) => owner), intent].filter((one) => one !== undefined);
+/** The owners within the scope whose copies, or whose erasures that were begun, an id means. */
+function meantOwners(
+  { scope }: Reach,
+  id: string,
+  copies: readonly Copy[],
+  notes: readonly ErasureNote[],
+): readonly Scope[] {
+  const begun = notes.filter((note) => note.id === id);
+  const owners = [...copies, ...begun].map(({ owner }) => owner).filter((one) => one !== undefined);
   if (owners.length === 0 && copies.length > 0) owners.push({});
-  return owners.find((one) => inScope(scope, one));
+  const meant = owners.filter((one) => inScope(scope, one));
+  return meant.filter((one, at) => meant.findIndex((other) => haveOneOwner(one, other)) === at);
 }
 
 /**
@@ -126,52 +131,28 @@ function meantOwner({ scope }: Reach, copies: readonly Copy[], intent: Scope | u
  *
  * @returns its paths, without those of another owner's session of the same id
  */
-function mayErase(layout: Layout, reach: Reach, id: string, found: readonly Copy[], disk: Disk): Erasable {
+function mayErase(
+  layout: Layout,
+  reach: Reach,
+  id: string,
+  found: readonly Copy[],
+  notes: readonly ErasureNote[],
+  disk: Disk,
+): Erasable {
   const { scope, elsewhere, trashAlone = false } = reach;
-  const intent = intentOf(layout, id, disk);
-  const owner = meantOwner(reach, found, intent);
-  if (!owner) throw notFound(id);
+  const begun = notesOf(scope, notes, id);
+  const owners = meantOwners(reach, id, found, notes);
+  if (owners.length === 0) throw notFound(id);
   const copies = found.filter((one) => !one.owner || inScope(scope, one.owner));
   for (const { path, kind, owner: whose } of copies) {
     if (kind === "session" && trashAlone) throw inStoreToo(id);
-    const isBegun = intent && (!whose || haveOneOwner(intent, whose));
+    const isBegun = begun.some((note) => !whose || haveOneOwner(note.owner, whose));
     if (kind === "session" && !isBegun && disk.exists(join(path, keepFile))) throw isKept(id);
     const isWritten = dirname(path) === layout.running && disk.exists(join(path, lockFile));
     if (isWritten && holderOf(path, disk).state === "held") throw busy(path, disk);
     if (elsewhere.reachesArchive !== true) checkNotArchived({ id, folder: path }, disk);
   }
-  return { owner, paths: copies.map(({ path }) => path) };
-}
-
-interface Intent extends Scope {
-  /** Whether its objects are to go from an archive, too. */
-  readonly isOwed?: boolean;
-}
-
-function intentOf(layout: Layout, id: string, disk: Disk): Intent | undefined {
-  const fields = readObject(intentFile(layout, id), disk);
-  if (!fields) return undefined;
-  const { user, tenant, archive } = fields;
-  const owner = { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
-  return { ...owner, ...(archive === true && { isOwed: true }) };
-}
-
-async function writeIntent(
-  layout: Layout,
-  id: string,
-  whose: Scope,
-  elsewhere: EraseElsewhere,
-  disk: Disk,
-): Promise<void> {
-  const begun = intentOf(layout, id, disk);
-  const archive = elsewhere.reachesArchive === true;
-  if (begun && (begun.isOwed === true || !archive)) return;
-  const { user, tenant } = begun ?? whose;
-  const owner = { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
-  const fields = { ...owner, ...(archive && { archive }) };
-  const folder = join(layout.base, erasingFolder);
-  await makeFolder(folder, disk);
-  await replaceFile(intentFile(layout, id), page(fields), true, disk);
+  return { owners, paths: copies.map(({ path }) => path) };
 }
 
 /** Removes one folder: readers lose sight of it at once, whole. */

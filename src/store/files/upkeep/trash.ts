@@ -13,11 +13,12 @@ import { sizeOfFolder, trashedFile } from "./compress.ts";
 import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { metadataIn, page, parseDocument, readObject } from "../../format/documents.ts";
-import { checkNotErased, locate } from "../layout.ts";
+import { locate, namesIn } from "../layout.ts";
 import { makeFolder, remove, replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { Layout } from "../layout.ts";
 import { noteIn } from "../session/archived.ts";
 import { copyFolder } from "../session/move.ts";
+import { checkNotErased } from "./notes.ts";
 
 /** Folder under the base folder. */
 export const trashFolder = "trash";
@@ -38,7 +39,7 @@ export async function moveFromTrash(layout: Layout, scope: Scope, id: string, di
   const metadata = trashedMetadata(layout, id, disk);
   if (!metadata || !inScope(scope, metadata)) throw notInTrash(id);
   if (locate(layout, id, disk)) throw alreadyExists(id);
-  checkNotErased(layout, id, disk, folder);
+  checkNotErased(layout, id, folder, disk);
   const target = join(layout.completed, id);
   await makeFolder(layout.completed, disk);
   await moveFolder(folder, target, disk);
@@ -128,16 +129,6 @@ function textOf(path: string, disk: Disk): string {
   } catch (error) {
     if (systemCode(error) === "ENOENT") return "";
     throw unavailable(error, "Reading the index", path);
-  }
-}
-
-/** The names in a folder; none where it does not exist. */
-export async function namesIn(folder: string, disk: Disk): Promise<readonly string[]> {
-  try {
-    return await disk.readFolder(folder);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw unavailable(error, "Reading a folder", folder);
   }
 }
 

@@ -6,7 +6,7 @@ import { compressFolder, decompressFolder, keepFile, sizeOfFolder, verifyFolder 
 import type { Catalogue } from "../catalogue.ts";
 import { page, readObject, readState } from "../../format/documents.ts";
 import { eraseFolders, unerasedIn } from "./erase.ts";
-import { checkNotErased } from "../layout.ts";
+import { checkNotErased } from "./notes.ts";
 import type { Layout, Place } from "../layout.ts";
 import { replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { LockTools } from "../../lock/lock.ts";
@@ -105,7 +105,7 @@ export function filesUpkeep(
     async keep(scope, id, { keptAt, ...why }) {
       const { folder } = find(scope, id);
       const write = (): Promise<void> => {
-        checkNotErased(layout, id, disk, folder);
+        checkNotErased(layout, id, folder, disk);
         return replaceFile(join(folder, keepFile), page(maskJson(mask, { kept_at: keptAt, ...why })), true, disk);
       };
       await change(write);

@@ -1,0 +1,98 @@
+/**
+ * The notes of erasures that are under way: `erasing/<uuid>.<hash>.json`, one for each id and owner. One of an earlier version
+ * has no hash in its name, and names its owner as all do.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Disk } from "../../../disk/disk.ts";
+import { systemDisk } from "../../../disk/disk.ts";
+import { makeFolder, replaceFile } from "../../../disk/safe-write.ts";
+import { metadataIn, page, readObject } from "../../format/documents.ts";
+import { beingErased, haveOneOwner, inScope, isSessionId, ownerOf } from "../../shared/rules.ts";
+import type { Scope } from "../../scope.ts";
+import { namesIn } from "../layout.ts";
+import type { Layout } from "../layout.ts";
+
+/** Folder under the base folder: the erasures that were begun and have not ended, a file each. */
+export const erasingFolder = "erasing";
+
+/** An erasure that was begun and has not ended. */
+export interface ErasureNote {
+  readonly id: string;
+  readonly owner: Scope;
+  /** Whether its objects are to go from an archive, too. */
+  readonly isOwed: boolean;
+  readonly path: string;
+}
+
+/** All notes of a store, or those of some ids. */
+export async function notesIn(layout: Layout, disk: Disk, ids?: ReadonlySet<string>): Promise<readonly ErasureNote[]> {
+  const folder = join(layout.base, erasingFolder);
+  const found: ErasureNote[] = [];
+  for (const name of await namesIn(folder, disk)) {
+    const [id = ""] = name.split(".", 1);
+    if (!name.endsWith(".json") || !isSessionId(id) || ids?.has(id) === false) continue;
+    const note = noteAt(join(folder, name), id, disk);
+    if (note) found.push(note);
+  }
+  return found;
+}
+
+/** The notes within a scope. */
+export function notesOf(scope: Scope, notes: readonly ErasureNote[], id: string): readonly ErasureNote[] {
+  return notes.filter((note) => note.id === id && inScope(scope, note.owner));
+}
+
+/**
+ * Notes that an owner's erasure of an id is under way, where no note says so.
+ *
+ * @param begun - the notes that are there
+ * @param isOwed - whether its objects are to go from an archive, too
+ */
+export async function noteErasure(
+  layout: Layout,
+  { id, owner, isOwed }: Omit<ErasureNote, "path">,
+  begun: readonly ErasureNote[],
+  disk: Disk,
+): Promise<void> {
+  const own = begun.find((note) => note.id === id && haveOneOwner(note.owner, owner));
+  if (own && (own.isOwed || !isOwed)) return;
+  const path = own?.path ?? noteFile(layout, id, owner);
+  await makeFolder(join(layout.base, erasingFolder), disk);
+  await replaceFile(path, page({ ...ownerOf(owner), ...(isOwed && { archive: true }) }), true, disk);
+}
+
+/**
+ * Refuses an id whose erasure has not ended, whoever's it is; asked behind {@link locate}, as the note goes last.
+ *
+ * @throws WindrowError `session-busy`
+ */
+export async function checkNoneErased(layout: Layout, id: string, disk: Disk): Promise<void> {
+  if ((await notesIn(layout, disk, new Set([id]))).length > 0) throw beingErased(id);
+}
+
+/**
+ * Refuses a session whose erasure has not ended; that of another owner's session of the same id holds up none.
+ *
+ * @throws WindrowError `session-busy`
+ */
+export function checkNotErased(layout: Layout, id: string, folder: string, disk: Disk = systemDisk): void {
+  const owner = ownerOf(metadataIn(folder, id, disk) ?? {});
+  if (disk.exists(noteFile(layout, id, owner))) throw beingErased(id);
+  const before = noteAt(join(layout.base, erasingFolder, `${id}.json`), id, disk);
+  if (before && haveOneOwner(before.owner, owner)) throw beingErased(id);
+}
+
+function noteFile({ base }: Layout, id: string, { tenant, user }: Scope): string {
+  const hash = createHash("sha256").update(JSON.stringify([tenant ?? null, user ?? null]));
+  return join(base, erasingFolder, `${id}.${hash.digest("hex")}.json`);
+}
+
+/** A note; undefined where its erasure has ended. One that cannot be read names nobody. */
+function noteAt(path: string, id: string, disk: Disk): ErasureNote | undefined {
+  const fields = readObject(path, disk);
+  if (!fields && !disk.exists(path)) return undefined;
+  const { user, tenant, archive } = fields ?? {};
+  const owner = { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+  return { id, owner, isOwed: archive === true, path };
+}

@@ -1,0 +1,66 @@
+/** The table `erasing`: erasures that are under way, a row for each id and owner. One that is there twice counts once. */
+import { inScope } from "../shared/rules.ts";
+import type { Scope } from "../scope.ts";
+import type { Unerased } from "../upkeep.ts";
+import { archivedField } from "../format/documents.ts";
+import { isOwnAside, valuesOf } from "./aside.ts";
+import type { PostgresRow } from "./client.ts";
+import type { Database } from "./database.ts";
+
+/** The condition that the erasure of a row of sessions, `s`, is under way; those of other owners of its id are not asked for. */
+export function isErased(schema: string): string {
+  return `EXISTS (SELECT FROM ${schema}.erasing e WHERE e.session_id = s.id AND ${haveOneOwner("e", "s")})`;
+}
+
+/** The condition that the rows of two tables have one owner. */
+export function haveOneOwner(one: string, other: string): string {
+  const columns = ["tenant", '"user"'];
+  return columns.map((name) => `${one}.${name} IS NOT DISTINCT FROM ${other}.${name}`).join(" AND ");
+}
+
+/** The owner that a row names. */
+export function scopeOf({ user, tenant }: PostgresRow): Scope {
+  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+}
+
+/** Whether columns name a scope. They hold what the server's encoding can: two names that differ in the rest are one there. */
+export function isNotedOf({ tenant, user }: Scope, row: PostgresRow): boolean {
+  const noted = scopeOf({ tenant: tenant?.toWellFormed(), user: user?.toWellFormed() });
+  return inScope(noted, scopeOf(row));
+}
+
+/** Whether an erasure of an id was begun that is a scope's. */
+export async function isBegun({ asker, schema }: Database, scope: Scope, id: string): Promise<boolean> {
+  const sql = `SELECT FROM ${schema}.erasing WHERE session_id = $1 AND ${isOwnAside(2)} LIMIT 1`;
+  return (await asker.ask(sql, [id, ...valuesOf(scope)])).length > 0;
+}
+
+/** Notes that what was put aside of a session is being erased. */
+export async function noteAside({ asker, schema }: Database, scope: Scope, id: string): Promise<void> {
+  const sql =
+    `INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT session_id, tenant, "user" FROM ` +
+    `${schema}.aside s WHERE session_id = $1 AND ${isOwnAside(2)} AND NOT EXISTS (SELECT FROM ${schema}.erasing e ` +
+    `WHERE e.session_id = $1 AND ${haveOneOwner("e", "s")})`;
+  await asker.ask(sql, [id, ...valuesOf(scope)]);
+}
+
+/** Forgets the erasures of a scope's owners: they have ended. */
+export async function forgetErasures({ asker, schema }: Database, scope: Scope, ids: readonly string[]): Promise<void> {
+  const sql = `DELETE FROM ${schema}.erasing WHERE session_id = ANY($1::uuid[]) AND ${isOwnAside(2)}`;
+  await asker.ask(sql, [ids, ...valuesOf(scope)]);
+}
+
+/** The erasures of a scope's owners that were begun; those that an archive is owed to only where it is reached. */
+export async function unerasedIn(
+  { asker, schema }: Database,
+  scope: Scope,
+  reachesArchive: boolean,
+): Promise<readonly Unerased[]> {
+  const sql =
+    `SELECT DISTINCT session_id, tenant, "user" FROM ${schema}.erasing e WHERE $1::boolean OR NOT EXISTS (SELECT FROM ` +
+    `${schema}.session s WHERE s.id = e.session_id AND ${haveOneOwner("e", "s")} AND s.restoring AND ` +
+    `position('"${archivedField}"' IN s.state) > 0)`;
+  const rows = await asker.ask(sql, [reachesArchive]);
+  const own = rows.filter((row) => isNotedOf(scope, row));
+  return own.map((row) => ({ ...scopeOf(row), sessionId: String(row["session_id"]) }));
+}
