@@ -114,8 +114,9 @@ async function isAnothers(store: Store, scope: Scope, id: string, begun: readonl
   }
   for await (const { user } of upkeepOf(store).trashed(scope, id))
     owners.push({ ...scope, ...(user !== undefined && { user }) });
-  const users = new Set(begun.filter(({ sessionId }) => sessionId === id).map(({ user }) => user?.toWellFormed()));
-  return owners.some(({ user }) => !users.has(user?.toWellFormed()));
+  const isBegun = ({ user }: Scope): boolean =>
+    begun.some((one) => one.sessionId === id && one.user?.toWellFormed() === user?.toWellFormed());
+  return owners.some((owner) => !isBegun(owner));
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */

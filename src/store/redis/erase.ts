@@ -14,7 +14,7 @@ import type { Copy } from "./copies.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
-import { forgetName, isMeant, nameIn, noteField, notesIn, setName } from "./named.ts";
+import { forgetName, forgetNotes, isMeant, nameIn, notesIn, notesOf, setNote } from "./named.ts";
 import type { ErasureNote, NameRead } from "./named.ts";
 import { ownerIn } from "./owner.ts";
 import { removeScript, unlistScript } from "./scripts.ts";
@@ -26,8 +26,6 @@ interface Erasable {
   /** The owners within the scope that have something of it. */
   readonly owners: readonly Scope[];
   readonly copies: readonly Copy[];
-  /** The notes of their erasures that were begun before. */
-  readonly begun: readonly ErasureNote[];
   /** Its name in the trash. */
   readonly trashed: NameRead | undefined;
 }
@@ -67,7 +65,9 @@ export async function eraseSessions(
   elsewhere: EraseElsewhere,
 ): Promise<readonly Erased[]> {
   const looked = new Map<string, Erasable>();
-  for (const id of ids) looked.set(id, await mayErase(place, reach, id));
+  const begun = new Map<string, Scope[]>();
+  for (const one of await notesIn(place, new Set(ids))) begun.set(one.id, [...(begun.get(one.id) ?? []), one]);
+  for (const id of ids) looked.set(id, await mayErase(place, reach, id, { owners: begun.get(id) ?? [] }));
   const places = new Map<string, readonly ErasedPlace[]>();
   const notes = new Map<string, Note>();
   for (const [id, found] of looked) {
@@ -115,7 +115,7 @@ interface Note {
 }
 
 /** The note of an owner's erasure, as it was written. */
-interface OwnNote extends Pick<ErasureNote, "field" | "text"> {
+interface OwnNote extends Pick<ErasureNote, "id" | "field" | "text"> {
   readonly owner: Scope;
   /** The names of the makings of the sessions that it means. */
   readonly made: ReadonlySet<string>;
@@ -142,17 +142,22 @@ async function leftOf(
 /**
  * Refuses what may not be erased.
  *
- * @param note - default: every session of this id is meant
+ * @param begun - the owners whose erasures were begun; and the sessions that are meant, else every one of this id
  */
-async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note): Promise<Erasable> {
+async function mayErase(
+  place: RedisPlace,
+  reach: Reach,
+  id: string,
+  begun: { readonly owners: readonly Scope[]; readonly note?: Note },
+): Promise<Erasable> {
   const { scope, trashAlone = false } = reach;
-  const begun = (await notesIn(place, id)).filter((one) => inScope(scope, one));
+  const { note } = begun;
   const name = await nameIn(place, place.keys.trash, id);
   const found = ownedBy(scope, await copiesOf(place, id), name);
   const copies = found.filter((one) => !note || !isThere(one) || isOf(note, one));
   const asides = await asidesIn(place, scope, id);
   const owners = distinct(scope, [
-    ...[...copies.map(({ hash }) => ownerIn(hash)), name, ...begun],
+    ...[...copies.map(({ hash }) => ownerIn(hash)), name, ...begun.owners],
     ...asides.map((aside) => aside.owner),
   ]);
   if (owners.length === 0) throw notFound(id);
@@ -164,7 +169,7 @@ async function mayErase(place: RedisPlace, reach: Reach, id: string, note?: Note
     if (holder) throw busy(holder);
   }
   const trashed = name && inScope(scope, name) ? name : undefined;
-  return { owners, copies, begun, trashed };
+  return { owners, copies, trashed };
 }
 
 /** The owners within a scope, each once. */
@@ -180,7 +185,7 @@ function distinct(scope: Scope, named: readonly (Scope | undefined)[]): readonly
 async function noteOf(place: RedisPlace, id: string, found: Erasable): Promise<Note> {
   const notes: OwnNote[] = [];
   for (const [at, owner] of found.owners.entries()) {
-    const begun = found.begun.filter((one) => haveOneOwner(one, owner));
+    const begun = (await notesOf(place, id, owner)).filter((one) => haveOneOwner(one, owner));
     const before = begun.length === 0 ? undefined : new Map(begun.flatMap((one) => [...meantBy(one)]));
     const meant = new Map(before);
     for (const one of found.copies.filter(isThere)) {
@@ -188,21 +193,16 @@ async function noteOf(place: RedisPlace, id: string, found: Erasable): Promise<N
       // One that names nobody goes with the first.
       if (own ? haveOneOwner(own, owner) : at === 0) meant.set(one.hash.made ?? "", one.hash.head ?? "");
     }
-    const [field, text] = [noteField(id, owner), textOf(owner, meant)];
-    await setName(place, place.keys.erasing, field, text);
+    const text = textOf(owner, meant);
+    const field = await setNote(place, id, owner, text);
     // That of an earlier version stands by the id alone.
     await forgetNotes(
       place,
       begun.filter((one) => one.field !== field),
     );
-    notes.push({ owner, field, text, made: new Set(meant.keys()), before });
+    notes.push({ id, owner, field, text, made: new Set(meant.keys()), before });
   }
   return { made: new Set(notes.flatMap(({ made }) => [...made])), notes };
-}
-
-/** Forgets notes, unless they are others by now. */
-async function forgetNotes(place: RedisPlace, notes: readonly Pick<ErasureNote, "field" | "text">[]): Promise<void> {
-  for (const { field, text } of notes) await forgetName(place, place.keys.erasing, field, text);
 }
 
 /** The sessions that a note means, and their heads as far as it says them. */
@@ -225,7 +225,7 @@ async function eraseOne(
   try {
     // A session may go from one place to the other meanwhile.
     for (let left = first.copies; left.length > 0; left = await leftOf(place, reach, id, note)) {
-      const { copies } = await mayErase(place, reach, id, note);
+      const { copies } = await mayErase(place, reach, id, { owners: first.owners, note });
       for (const one of copies) await removed.remove(one);
     }
   } catch (error) {
@@ -251,7 +251,7 @@ async function takeBack(place: RedisPlace, { notes }: Note, gone: readonly strin
     const meant = new Map(note.before);
     for (const made of gone) if (note.made.has(made)) meant.set(made, null);
     if (meant.size === 0 && !note.before) await forgetNotes(place, [note]);
-    else await setName(place, place.keys.erasing, note.field, textOf(note.owner, meant));
+    else await setNote(place, note.id, note.owner, textOf(note.owner, meant));
   }
 }
 

@@ -56,28 +56,55 @@ export async function forgetName(place: RedisPlace, key: string, id: string, tex
   await run(place, forgetScript, [key], [id, text]);
 }
 
-/** Fields of a hash that are asked for at once. */
-const pageFields = 1_000;
+/** Fields of a hash that are looked through at once. */
+const pageFields = 10_000;
 
 /** The field of an owner's erasure of an id. */
-export function noteField(id: string, { tenant, user }: Scope): string {
+function noteField(id: string, { tenant, user }: Scope): string {
   return `${id} ${JSON.stringify([tenant ?? null, user ?? null])}`;
 }
 
-/** All erasures that were begun and have not ended, or those of an id. */
-export async function notesIn({ sender, keys }: RedisPlace, id = ""): Promise<readonly ErasureNote[]> {
+/** All erasures that were begun and have not ended, or those of some ids. */
+export async function notesIn(
+  { sender, keys }: RedisPlace,
+  ids?: ReadonlySet<string>,
+): Promise<readonly ErasureNote[]> {
   const found = new Map<string, ErasureNote>();
+  const [id = ""] = ids?.size === 1 ? ids : [];
   let cursor = "0";
   do {
     const answer = await sender.send("HSCAN", keys.erasing, cursor, "MATCH", `${id}*`, "COUNT", pageFields);
     const [next, fields] = answer as readonly [string, readonly string[]];
     for (let at = 0; at < fields.length; at += 2) {
       const [field = "", text = ""] = fields.slice(at, at + 2);
-      found.set(field, noteOf(field, text));
+      const note = noteOf(field, text);
+      if (ids?.has(note.id) !== false) found.set(field, note);
     }
     cursor = String(next);
   } while (cursor !== "0");
   return [...found.values()];
+}
+
+/** The notes of an owner's erasure of an id: its own, and that of an earlier version, whoever's that is. */
+export async function notesOf({ sender, keys }: RedisPlace, id: string, owner: Scope): Promise<readonly ErasureNote[]> {
+  const fields = [id, noteField(id, owner)];
+  const texts = (await sender.send("HMGET", keys.erasing, ...fields)) as readonly (string | null)[];
+  return fields.flatMap((field, at) => (typeof texts[at] === "string" ? [noteOf(field, texts[at])] : []));
+}
+
+/** Writes the note of an owner's erasure of an id; answers the field it stands in. */
+export async function setNote(place: RedisPlace, id: string, owner: Scope, text: string): Promise<string> {
+  const field = noteField(id, owner);
+  await setName(place, place.keys.erasing, field, text);
+  return field;
+}
+
+/** Forgets notes, unless they are others by now. */
+export async function forgetNotes(
+  place: RedisPlace,
+  notes: readonly Pick<ErasureNote, "field" | "text">[],
+): Promise<void> {
+  for (const { field, text } of notes) await forgetName(place, place.keys.erasing, field, text);
 }
 
 function noteOf(field: string, text: string): ErasureNote {
@@ -91,7 +118,7 @@ function noteOf(field: string, text: string): ErasureNote {
  * @throws WindrowError `session-busy`
  */
 export async function checkErasing(place: RedisPlace, id: string): Promise<void> {
-  if ((await notesIn(place, id)).length > 0) throw beingErased(id);
+  if ((await notesIn(place, new Set([id]))).length > 0) throw beingErased(id);
 }
 
 /** Whether a session is one that an erasure was begun of, and was not written since. */
@@ -102,14 +129,11 @@ export function isMeant({ made = [""], heads }: Named, { made: making = "", head
 
 /** Whether the erasure of an owner's session was begun and has not ended. */
 export async function isBeingErased(
-  { sender, keys }: RedisPlace,
+  place: RedisPlace,
   { id, metadata }: Pick<SessionRow, "id" | "metadata">,
   hash: SessionHash,
 ): Promise<boolean> {
-  const fields = [id, noteField(id, metadata)];
-  const texts = (await sender.send("HMGET", keys.erasing, ...fields)) as readonly (string | null)[];
-  const notes = fields.flatMap((field, at) => (typeof texts[at] === "string" ? [noteOf(field, texts[at])] : []));
-  return notes.some((note) => isMeant(note, hash));
+  return (await notesOf(place, id, metadata)).some((note) => isMeant(note, hash));
 }
 
 /**

@@ -41,7 +41,9 @@ export async function eraseFolders(
   const { scope, elsewhere } = reach;
   const known = new Set(ids);
   const [found, begun] = [await copiesIn(layout, ids, disk), await notesIn(layout, disk, known)];
-  const meant = new Map(ids.map((id) => [id, mayErase(layout, reach, id, found.get(id) ?? [], begun, disk)]));
+  const meant = new Map(
+    ids.map((id) => [id, mayErase(layout, reach, id, found.get(id) ?? [], begun.get(id) ?? [], disk)]),
+  );
   const isOwed = elsewhere.reachesArchive === true;
   const leases = new Leases(clock);
   const erased = new Map<string, ErasedPlace[]>();
@@ -52,7 +54,7 @@ export async function eraseFolders(
     const isRunning = paths.includes(running) && disk.exists(join(running, lockFile));
     const lock = isRunning ? acquire(running, { clock, disk }, leases) : undefined;
     try {
-      for (const owner of owners) await noteErasure(layout, { id, owner, isOwed }, begun, disk);
+      for (const owner of owners) await noteErasure(layout, { id, owner, isOwed }, begun.get(id) ?? [], disk);
       for (const path of paths) places.push(...(await removeFrom(layout, id, path, disk)));
     } finally {
       lock?.release();
@@ -69,8 +71,7 @@ export async function eraseFolders(
     results.push({ sessionId, places: [...places, { kind: "index", place: indexFile, ...lines }, ...others] });
   }
   const folder = join(layout.base, erasingFolder);
-  const noted = await notesIn(layout, disk, known);
-  for (const { path } of ids.flatMap((id) => notesOf(scope, noted, id))) disk.unlink(path);
+  for (const { path } of notesOf(scope, await notesIn(layout, disk, known))) disk.unlink(path);
   await syncFolder(folder, disk);
   return results;
 }
@@ -82,7 +83,7 @@ export async function unerasedIn(
   reachesArchive: boolean,
   disk: Disk,
 ): Promise<readonly Unerased[]> {
-  const notes = (await notesIn(layout, disk)).filter(({ owner }) => inScope(scope, owner));
+  const notes = notesOf(scope, await notesIn(layout, disk));
   return notes.filter(({ isOwed }) => reachesArchive || !isOwed).map(({ id, owner }) => ({ ...owner, sessionId: id }));
 }
 
@@ -105,22 +106,16 @@ export async function erasableIn(
 ): Promise<readonly string[]> {
   const [found, begun] = [await copiesIn(layout, ids, disk), await notesIn(layout, disk, new Set(ids))];
   return ids.filter((id) => {
-    const copies = found.get(id) ?? [];
-    if (meantOwners(reach, id, copies, begun).length === 0) return false;
-    mayErase(layout, reach, id, copies, begun, disk);
+    const [copies, notes] = [found.get(id) ?? [], begun.get(id) ?? []];
+    if (meantOwners(reach, copies, notes).length === 0) return false;
+    mayErase(layout, reach, id, copies, notes, disk);
     return true;
   });
 }
 
 /** The owners within the scope whose copies, or whose erasures that were begun, an id means. */
-function meantOwners(
-  { scope }: Reach,
-  id: string,
-  copies: readonly Copy[],
-  notes: readonly ErasureNote[],
-): readonly Scope[] {
-  const begun = notes.filter((note) => note.id === id);
-  const owners = [...copies, ...begun].map(({ owner }) => owner).filter((one) => one !== undefined);
+function meantOwners({ scope }: Reach, copies: readonly Copy[], notes: readonly ErasureNote[]): readonly Scope[] {
+  const owners = [...copies, ...notes].map(({ owner }) => owner).filter((one) => one !== undefined);
   if (owners.length === 0 && copies.length > 0) owners.push({});
   const meant = owners.filter((one) => inScope(scope, one));
   return meant.filter((one, at) => meant.findIndex((other) => haveOneOwner(one, other)) === at);
@@ -140,13 +135,12 @@ function mayErase(
   disk: Disk,
 ): Erasable {
   const { scope, elsewhere, trashAlone = false } = reach;
-  const begun = notesOf(scope, notes, id);
-  const owners = meantOwners(reach, id, found, notes);
+  const owners = meantOwners(reach, found, notes);
   if (owners.length === 0) throw notFound(id);
   const copies = found.filter((one) => !one.owner || inScope(scope, one.owner));
   for (const { path, kind, owner: whose } of copies) {
     if (kind === "session" && trashAlone) throw inStoreToo(id);
-    const isBegun = begun.some((note) => !whose || haveOneOwner(note.owner, whose));
+    const isBegun = notes.some(({ owner }) => (whose ? haveOneOwner(owner, whose) : inScope(scope, owner)));
     if (kind === "session" && !isBegun && disk.exists(join(path, keepFile))) throw isKept(id);
     const isWritten = dirname(path) === layout.running && disk.exists(join(path, lockFile));
     if (isWritten && holderOf(path, disk).state === "held") throw busy(path, disk);

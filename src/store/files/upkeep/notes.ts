@@ -25,28 +25,34 @@ export interface ErasureNote {
   readonly path: string;
 }
 
-/** All notes of a store, or those of some ids. */
-export async function notesIn(layout: Layout, disk: Disk, ids?: ReadonlySet<string>): Promise<readonly ErasureNote[]> {
+/** All notes of a store, or those of some ids, by id. */
+export async function notesIn(
+  layout: Layout,
+  disk: Disk,
+  ids?: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, readonly ErasureNote[]>> {
   const folder = join(layout.base, erasingFolder);
-  const found: ErasureNote[] = [];
+  const found = new Map<string, ErasureNote[]>();
   for (const name of await namesIn(folder, disk)) {
     const [id = ""] = name.split(".", 1);
     if (!name.endsWith(".json") || !isSessionId(id) || ids?.has(id) === false) continue;
     const note = noteAt(join(folder, name), id, disk);
-    if (note) found.push(note);
+    const others = found.get(id);
+    if (note && others) others.push(note);
+    else if (note) found.set(id, [note]);
   }
   return found;
 }
 
-/** The notes within a scope. */
-export function notesOf(scope: Scope, notes: readonly ErasureNote[], id: string): readonly ErasureNote[] {
-  return notes.filter((note) => note.id === id && inScope(scope, note.owner));
+/** The notes among them that are a scope's. */
+export function notesOf(scope: Scope, notes: ReadonlyMap<string, readonly ErasureNote[]>): readonly ErasureNote[] {
+  return [...notes.values()].flat().filter(({ owner }) => inScope(scope, owner));
 }
 
 /**
  * Notes that an owner's erasure of an id is under way, where no note says so.
  *
- * @param begun - the notes that are there
+ * @param begun - the notes of the id that are there
  * @param isOwed - whether its objects are to go from an archive, too
  */
 export async function noteErasure(
@@ -55,7 +61,7 @@ export async function noteErasure(
   begun: readonly ErasureNote[],
   disk: Disk,
 ): Promise<void> {
-  const own = begun.find((note) => note.id === id && haveOneOwner(note.owner, owner));
+  const own = begun.find((note) => haveOneOwner(note.owner, owner));
   if (own && (own.isOwed || !isOwed)) return;
   const path = own?.path ?? noteFile(layout, id, owner);
   await makeFolder(join(layout.base, erasingFolder), disk);
@@ -68,7 +74,7 @@ export async function noteErasure(
  * @throws WindrowError `session-busy`
  */
 export async function checkNoneErased(layout: Layout, id: string, disk: Disk): Promise<void> {
-  if ((await notesIn(layout, disk, new Set([id]))).length > 0) throw beingErased(id);
+  if ((await notesIn(layout, disk, new Set([id]))).size > 0) throw beingErased(id);
 }
 
 /**
