@@ -81,6 +81,11 @@ export interface EraseLimits {
    * into the store meanwhile stays. Default: sessions wherever they are.
    */
   readonly trashAlone?: boolean;
+  /**
+   * The sessions of one owner alone: a scope without a user then means those of no user. Default false: it means those of
+   * every user of the tenant.
+   */
+  readonly oneOwner?: boolean;
 }
 
 /**

@@ -9,7 +9,7 @@ import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { Upkeep } from "../../store/upkeep.ts";
 import { liveId } from "./archive.ts";
-import { erase, eraseTrashed, isOfOneSession } from "./erase.ts";
+import { byOwner, erase, eraseTrashed, isOfOneSession } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
@@ -268,9 +268,10 @@ async function emptyTrash(
   }
   if (!remove || dryRun) tally.due.push(...old);
   if (dryRun) return [];
-  const names: string[] = [];
-  for (const { sessionId } of remove ? old : []) {
-    if ((await liveId(store, scope, sessionId)) === undefined) names.push(sessionId);
+  const alone: CleanedSession[] = [];
+  for (const one of remove ? old : []) {
+    const { sessionId } = one;
+    if ((await liveId(store, scope, sessionId)) === undefined) alone.push(one);
     else
       tally.failures.push({ sessionId, message: "It stays in the trash: a session of the same id is in the store." });
   }
@@ -281,15 +282,18 @@ async function emptyTrash(
   } catch (error) {
     tally.failures.push({ message: `An erasure that was begun was not ended: ${messageOf(error)}` });
   }
-  const left = names.filter((id) => !erased.some(({ sessionId }) => sessionId === id));
-  try {
-    erased.push(...(await eraseTrashed(store, left, asked)));
-  } catch (error) {
-    // Where the reason is one of the sessions, it stops none of the others; another clean-up may have erased it.
-    const isRefused = isOfOneSession(error);
-    if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
-    for (const id of isRefused ? left : [])
-      await attempt(tally, id, async () => void erased.push(...(await eraseTrashed(store, [id], asked))));
+  const left = alone.filter((one) => !erased.some(({ sessionId }) => sessionId === one.sessionId));
+  for (const { scope: owner, ids } of byOwner(left, options)) {
+    const own = { ...asked, scope: owner };
+    try {
+      erased.push(...(await eraseTrashed(store, ids, own)));
+    } catch (error) {
+      // Where the reason is one of the sessions, it stops none of the others; another clean-up may have erased it.
+      const isRefused = isOfOneSession(error);
+      if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
+      for (const id of isRefused ? ids : [])
+        await attempt(tally, id, async () => void erased.push(...(await eraseTrashed(store, [id], own))));
+    }
   }
   return erased;
 }

@@ -74,17 +74,12 @@ async function endBegun(
   named: ReadonlySet<string>,
   options: EraseOptions,
 ): Promise<readonly ErasedWithForks[]> {
-  const byUser = new Map<string | undefined, string[]>();
-  for (const one of begun) {
-    const user = userOf(one);
-    const scope = { ...options.scope, ...(user !== undefined && { user }) };
-    if (named.has(one.sessionId) || (await isAnothers(store, scope, one.sessionId, begun))) continue;
-    byUser.set(user, [...(byUser.get(user) ?? []), one.sessionId]);
-  }
   const ended: ErasedWithForks[] = [];
   let refused: unknown;
-  for (const [user, ids] of byUser) {
-    const scope = { ...options.scope, ...(user !== undefined && { user }) };
+  for (const { scope, ids } of byOwner(
+    begun.filter(({ sessionId }) => !named.has(sessionId)),
+    options,
+  )) {
     try {
       ended.push(...(await endAll(store, ids, { ...options, scope })));
     } catch (error) {
@@ -95,35 +90,27 @@ async function endBegun(
   return ended;
 }
 
-/** The user of an erasure; none where a database may have put another character into the name for half of one. */
-function userOf({ user }: Unerased): string | undefined {
-  return user?.includes("\uFFFD") === true ? undefined : user;
+/** Sessions of one owner. */
+interface OwnSessions {
+  readonly scope: Scope;
+  readonly ids: readonly string[];
 }
 
-/**
- * Whether a session of an id whose erasure was begun belongs to another owner than its. Where a scope has both, the one must not
- * be ended with the other.
- */
-async function isAnothers(store: Store, scope: Scope, id: string, begun: readonly Unerased[]): Promise<boolean> {
-  const owners: Scope[] = [];
-  try {
-    owners.push((await store.info(scope, id)).metadata);
-  } catch (error) {
-    // One that cannot be described is erased as before.
-    if (!isWindrowError(error)) throw error;
-  }
-  for await (const { user } of upkeepOf(store).trashed(scope, id))
-    owners.push({ ...scope, ...(user !== undefined && { user }) });
-  const isBegun = ({ user }: Scope): boolean =>
-    begun.some((one) => one.sessionId === id && one.user?.toWellFormed() === user?.toWellFormed());
-  return owners.some((owner) => !isBegun(owner));
+/** Sessions by their owners: where a scope has every user, what one does with an id is not done with another's. */
+export function byOwner(
+  sessions: readonly { readonly sessionId: string; readonly user?: string }[],
+  { scope = {} }: Pick<EraseOptions, "scope">,
+): readonly OwnSessions[] {
+  const byUser = new Map<string | undefined, string[]>();
+  for (const { sessionId, user } of sessions) byUser.set(user, [...(byUser.get(user) ?? []), sessionId]);
+  return [...byUser].map(([user, ids]) => ({ scope: { ...scope, ...(user !== undefined && { user }) }, ids }));
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */
 type ErasedWithForks = Erased & Pick<EraseReceipt, "forks">;
 
 /**
- * Ends erasures that were begun: all at once; where one is refused, one by one, and it is left to the next call. One that
+ * Ends erasures of one owner that were begun: all at once; where one is refused, one by one, and it is left to the next call. One that
  * another process ended meanwhile is no failure.
  */
 async function endAll(
@@ -132,7 +119,7 @@ async function endAll(
   options: EraseOptions,
 ): Promise<readonly ErasedWithForks[]> {
   try {
-    return await eraseAll(store, new Set(ids), options);
+    return await eraseAll(store, new Set(ids), options, { oneOwner: true });
   } catch (error) {
     if (ids.length === 1 && isWindrowError(error, "session-not-found")) return [];
     if (ids.length < 2 || !isOfOneSession(error)) throw error;
@@ -141,7 +128,7 @@ async function endAll(
   let refused: unknown;
   for (const id of ids) {
     try {
-      ended.push(...(await eraseAll(store, new Set([id]), options)));
+      ended.push(...(await eraseAll(store, new Set([id]), options, { oneOwner: true })));
     } catch (error) {
       if (!isWindrowError(error, "session-not-found")) refused ??= error;
     }
@@ -177,8 +164,9 @@ async function eraseAll(
 }
 
 /**
- * Erases sessions that lie in the trash, and nothing of one that came back into the store.
+ * Erases sessions of one owner that lie in the trash, and nothing of one that came back into the store.
  *
+ * @param options - its scope is the owner: one without a user means sessions of no user
  * @throws WindrowError `session-exists` where the store has one of the ids, too: none is erased then; as {@link erase}
  */
 export async function eraseTrashed(
@@ -187,7 +175,7 @@ export async function eraseTrashed(
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { now = () => new Date() } = options;
-  const erased = await eraseAll(store, new Set(sessionIds), options, { trashAlone: true });
+  const erased = await eraseAll(store, new Set(sessionIds), options, { trashAlone: true, oneOwner: true });
   return erased.map((one) => receiptOf(one, now(), false));
 }
 

@@ -1,5 +1,5 @@
 /** The table `aside`: texts that were taken out of a session without deleting them, with whose they are. */
-import type { Scope } from "../scope.ts";
+import type { Reach } from "../shared/reach.ts";
 import type { Database } from "./database.ts";
 
 /** A text to put aside. */
@@ -25,21 +25,27 @@ export async function putAside({ asker, schema }: Database, { time, source, id, 
 }
 
 /**
- * The condition that a row is a scope's; one that names no owner is that of sessions without one.
+ * The condition that a row's owner is in reach; a row that names none is that of sessions without one.
  *
  * @param from - the number of the first of {@link valuesOf} among the values of the statement
  */
 export function isOwnAside(from: number): string {
-  return `tenant IS NOT DISTINCT FROM $${from}::text AND ($${from + 1}::text IS NULL OR "user" = $${from + 1})`;
+  return `tenant IS NOT DISTINCT FROM $${from}::text AND ("user" IS NOT DISTINCT FROM $${from + 1}::text OR $${from + 2}::boolean)`;
 }
 
-/** The values of a scope in a statement. */
-export function valuesOf({ tenant, user }: Scope): readonly unknown[] {
-  return [tenant ?? null, user ?? null];
+/** The values of a reach in a statement. */
+export function valuesOf({ scope: { tenant, user }, oneOwner = false }: Reach): readonly unknown[] {
+  return [tenant ?? null, user ?? null, user === undefined && !oneOwner];
 }
 
-/** Whether something of a session was put aside that is the scope's. */
-export async function hasAside({ asker, schema }: Database, scope: Scope, id: string): Promise<boolean> {
+/** The states of sessions that were put aside whose owners are in reach. */
+export async function asideStates({ asker, schema }: Database, reach: Reach, id: string): Promise<readonly string[]> {
+  const sql = `SELECT content FROM ${schema}.aside WHERE session_id = $1 AND source = 'session.state' AND ${isOwnAside(2)}`;
+  return (await asker.ask(sql, [id, ...valuesOf(reach)])).map((row) => String(row["content"]));
+}
+
+/** Whether something of a session was put aside whose owner is in reach. */
+export async function hasAside({ asker, schema }: Database, reach: Reach, id: string): Promise<boolean> {
   const sql = `SELECT FROM ${schema}.aside WHERE session_id = $1 AND ${isOwnAside(2)} LIMIT 1`;
-  return (await asker.ask(sql, [id, ...valuesOf(scope)])).length > 0;
+  return (await asker.ask(sql, [id, ...valuesOf(reach)])).length > 0;
 }

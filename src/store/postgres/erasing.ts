@@ -1,5 +1,6 @@
 /** The table `erasing`: erasures that are under way, a row for each id and owner. One that is there twice counts once. */
-import { inScope } from "../shared/rules.ts";
+import { reaches, wellFormed } from "../shared/reach.ts";
+import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import type { Unerased } from "../upkeep.ts";
 import { archivedField } from "../format/documents.ts";
@@ -23,31 +24,30 @@ export function scopeOf({ user, tenant }: PostgresRow): Scope {
   return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
 }
 
-/** Whether columns name a scope. They hold what the server's encoding can: two names that differ in the rest are one there. */
-export function isNotedOf({ tenant, user }: Scope, row: PostgresRow): boolean {
-  const noted = scopeOf({ tenant: tenant?.toWellFormed(), user: user?.toWellFormed() });
-  return inScope(noted, scopeOf(row));
+/** Whether columns name an owner in reach. They hold what the server's encoding can: two names that differ in the rest are one there. */
+export function isNotedOf({ scope, ...limits }: Reach, row: PostgresRow): boolean {
+  return reaches({ scope: wellFormed(scope), ...limits }, scopeOf(row));
 }
 
-/** Whether an erasure of an id was begun that is a scope's. */
-export async function isBegun({ asker, schema }: Database, scope: Scope, id: string): Promise<boolean> {
+/** Whether an erasure of an id was begun by an owner in reach. */
+export async function isBegun({ asker, schema }: Database, reach: Reach, id: string): Promise<boolean> {
   const sql = `SELECT FROM ${schema}.erasing WHERE session_id = $1 AND ${isOwnAside(2)} LIMIT 1`;
-  return (await asker.ask(sql, [id, ...valuesOf(scope)])).length > 0;
+  return (await asker.ask(sql, [id, ...valuesOf(reach)])).length > 0;
 }
 
 /** Notes that what was put aside of a session is being erased. */
-export async function noteAside({ asker, schema }: Database, scope: Scope, id: string): Promise<void> {
+export async function noteAside({ asker, schema }: Database, reach: Reach, id: string): Promise<void> {
   const sql =
     `INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT session_id, tenant, "user" FROM ` +
     `${schema}.aside s WHERE session_id = $1 AND ${isOwnAside(2)} AND NOT EXISTS (SELECT FROM ${schema}.erasing e ` +
     `WHERE e.session_id = $1 AND ${haveOneOwner("e", "s")})`;
-  await asker.ask(sql, [id, ...valuesOf(scope)]);
+  await asker.ask(sql, [id, ...valuesOf(reach)]);
 }
 
-/** Forgets the erasures of a scope's owners: they have ended. */
-export async function forgetErasures({ asker, schema }: Database, scope: Scope, ids: readonly string[]): Promise<void> {
+/** Forgets the erasures of the owners in reach: they have ended. */
+export async function forgetErasures({ asker, schema }: Database, reach: Reach, ids: readonly string[]): Promise<void> {
   const sql = `DELETE FROM ${schema}.erasing WHERE session_id = ANY($1::uuid[]) AND ${isOwnAside(2)}`;
-  await asker.ask(sql, [ids, ...valuesOf(scope)]);
+  await asker.ask(sql, [ids, ...valuesOf(reach)]);
 }
 
 /** The erasures of a scope's owners that were begun; those that an archive is owed to only where it is reached. */
@@ -56,11 +56,13 @@ export async function unerasedIn(
   scope: Scope,
   reachesArchive: boolean,
 ): Promise<readonly Unerased[]> {
+  const isMarked = (text: string): string => `position('"${archivedField}"' IN ${text}) > 0`;
   const sql =
-    `SELECT DISTINCT session_id, tenant, "user" FROM ${schema}.erasing e WHERE $1::boolean OR NOT EXISTS (SELECT FROM ` +
-    `${schema}.session s WHERE s.id = e.session_id AND ${haveOneOwner("e", "s")} AND s.restoring AND ` +
-    `position('"${archivedField}"' IN s.state) > 0)`;
+    `SELECT DISTINCT session_id, tenant, "user" FROM ${schema}.erasing e WHERE $1::boolean OR NOT (EXISTS (SELECT FROM ` +
+    `${schema}.session s WHERE s.id = e.session_id AND ${haveOneOwner("e", "s")} AND s.restoring AND ${isMarked("s.state")}) ` +
+    `OR EXISTS (SELECT FROM ${schema}.aside a WHERE a.session_id = e.session_id AND ${haveOneOwner("e", "a")} AND ` +
+    `a.source = 'session.state' AND ${isMarked("a.content")}))`;
   const rows = await asker.ask(sql, [reachesArchive]);
-  const own = rows.filter((row) => isNotedOf(scope, row));
+  const own = rows.filter((row) => isNotedOf({ scope }, row));
   return own.map((row) => ({ ...scopeOf(row), sessionId: String(row["session_id"]) }));
 }

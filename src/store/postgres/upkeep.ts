@@ -7,13 +7,15 @@ import { decodeMetadata, decodeState, parseDocument } from "../format/documents.
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { reaches } from "../shared/reach.ts";
+import type { Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import type { SessionMetadata } from "../store.ts";
 import { inStoreToo, inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import { checkReach, nowhere, sizeInArchive } from "../shared/detach.ts";
-import type { EraseElsewhere, EraseLimits, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
-import { hasAside, isOwnAside, valuesOf } from "./aside.ts";
+import type { EraseElsewhere, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+import { asideStates, hasAside, isOwnAside, valuesOf } from "./aside.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { forgetErasures, haveOneOwner, isBegun, isNotedOf, noteAside, unerasedIn } from "./erasing.ts";
@@ -66,7 +68,7 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
   const damagedToo = async (scope: Scope, id: string): Promise<PostgresRow> => {
     await alive();
     const row = (await rowsOf(database, sessionId(id))).find((one) => one["trashed_at"] === null);
-    if (!row || row["restoring"] === true || !isOf(scope, row)) throw notFound(id);
+    if (!row || row["restoring"] === true || !isOf({ scope }, row)) throw notFound(id);
     return row;
   };
   const putAside = async (scope: Scope, id: string): Promise<string> => {
@@ -163,13 +165,13 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       const owed = new Map<string, readonly string[]>();
       for (const id of known) {
         const { keys, isArchived } = await fenceRows(database, id, reach);
-        // A hidden row says that the archive has an object, until it is gone.
+        // A hidden row, or one put aside, says that the archive has an object, until it is gone.
         if (isArchived) owed.set(id, keys);
-        else places.set(id, await removeRows(database, scope, id, keys));
+        else places.set(id, await removeRows(database, reach, id, keys));
       }
       const others = await elsewhere(known);
-      for (const [id, keys] of owed) places.set(id, await removeRows(database, scope, id, keys));
-      await forgetErasures(database, scope, known);
+      for (const [id, keys] of owed) places.set(id, await removeRows(database, reach, id, keys));
+      await forgetErasures(database, reach, known);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },
     async unerased(scope, reachesArchive = false) {
@@ -180,9 +182,9 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
 }
 
 /** Whether a row is one of a scope; that of damaged metadata is, as far as its columns say. */
-function isOf(scope: Scope, row: PostgresRow): boolean {
+function isOf(reach: Reach, row: PostgresRow): boolean {
   const metadata = metadataOf(row);
-  return metadata ? inScope(scope, metadata) : isNotedOf(scope, row);
+  return metadata ? reaches(reach, metadata) : isNotedOf(reach, row);
 }
 
 function metadataOf(row: PostgresRow): SessionMetadata | undefined {
@@ -205,9 +207,8 @@ async function checkFree(database: Database, id: string): Promise<void> {
   if (owner) throw busy(owner);
 }
 
-/** The limits of an erase: whose sessions, and whether what lies elsewhere goes, too. */
-interface Reach extends EraseLimits {
-  readonly scope: Scope;
+/** The sessions that an erasure means, and whether what lies elsewhere goes, too. */
+interface WholeReach extends Reach {
   readonly elsewhere: EraseElsewhere;
 }
 
@@ -216,17 +217,18 @@ interface Reach extends EraseLimits {
  *
  * @returns the rows of the session, as they were read, without those of another owner
  */
-async function mayErase(database: Database, id: string, reach: Reach): Promise<readonly PostgresRow[]> {
-  const { scope, elsewhere, trashAlone = false } = reach;
-  const begun = await isBegun(database, scope, id);
-  const rows = (await rowsOf(database, id)).filter((row) => isOf(scope, row));
-  if (rows.length === 0 && !begun && !(await hasAside(database, scope, id))) throw notFound(id);
+async function mayErase(database: Database, id: string, reach: WholeReach): Promise<readonly PostgresRow[]> {
+  const { elsewhere, trashAlone = false } = reach;
+  const begun = await isBegun(database, reach, id);
+  const rows = (await rowsOf(database, id)).filter((row) => isOf(reach, row));
+  if (rows.length === 0 && !begun && !(await hasAside(database, reach, id))) throw notFound(id);
   const stored = rows.find((row) => row["trashed_at"] === null);
   // A draft that a restore left is no session; one that is being written is busy.
   if (trashAlone && stored && stored["restoring"] !== true) throw inStoreToo(id);
   // A row that is hidden is one whose erasure was begun: what keeps a session does not stop it.
   if (typeof stored?.["kept"] === "string" && stored["restoring"] !== true) throw isKept(id);
-  for (const { state, restoring } of rows) if (!begun || restoring !== true) checkReach(id, state, elsewhere);
+  for (const { state } of rows) checkReach(id, state, elsewhere);
+  for (const state of await asideStates(database, reach, id)) checkReach(id, state, elsewhere);
   if (stored) await checkFree(database, id);
   return rows;
 }
@@ -240,7 +242,7 @@ async function mayErase(database: Database, id: string, reach: Reach): Promise<r
 async function fenceRows(
   database: Database,
   id: string,
-  reach: Reach,
+  reach: WholeReach,
 ): Promise<{ readonly keys: readonly string[]; readonly isArchived: boolean }> {
   const { asker, schema } = database;
   const rows = await mayErase(database, id, reach);
@@ -261,14 +263,15 @@ async function fenceRows(
   const named = [owners.map(({ tenant }) => tenant ?? null), owners.map(({ user }) => user ?? null)];
   const fenced = await asker.ask(sql, [keys, ...seen, ...named]);
   if (fenced.length < keys.length) return fenceRows(database, id, reach);
-  await noteAside(database, reach.scope, id);
-  return { keys, isArchived: rows.some(({ state }) => decodeState(parseDocument(String(state)))?.archived) };
+  await noteAside(database, reach, id);
+  const states = [...rows.map(({ state }) => String(state)), ...(await asideStates(database, reach, id))];
+  return { keys, isArchived: states.some((state) => decodeState(parseDocument(state))?.archived) };
 }
 
 /** Removes the rows of a session that are fenced, and what was put aside of it. */
 async function removeRows(
   { asker, schema }: Database,
-  scope: Scope,
+  reach: Reach,
   id: string,
   keys: readonly string[],
 ): Promise<readonly ErasedPlace[]> {
@@ -285,7 +288,7 @@ async function removeRows(
     "UNION ALL SELECT 'trash', 'record', count(*), coalesce(sum(lines.bytes), 0) FROM lines JOIN gone ON gone.key = lines.session " +
     "WHERE gone.trashed_at IS NOT NULL " +
     "UNION ALL SELECT 'aside', 'aside', count(*), coalesce(sum(bytes), 0) FROM put";
-  const rows = await asker.ask(sql, [id, keys, ...valuesOf(scope)]);
+  const rows = await asker.ask(sql, [id, keys, ...valuesOf(reach)]);
   return rows.map((row) => ({
     kind: String(row["kind"]) as ErasedPlace["kind"],
     place: String(row["place"]),

@@ -1,5 +1,6 @@
 /** Lists of what was put aside of a session, one for each owner of a session of its id. */
-import { inScope } from "../shared/rules.ts";
+import { reaches } from "../shared/reach.ts";
+import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
@@ -30,13 +31,13 @@ export async function putAside(
   return Number(await run(place, asideScript, [session, aside(owner), asides], values)) === 1;
 }
 
-/** The lists of a session that are a scope's. That of no owner has what earlier versions put aside, too. */
-export async function asidesIn(place: RedisPlace, scope: Scope, id: string): Promise<readonly Aside[]> {
+/** The lists of a session whose owners are in reach. That of no owner has what earlier versions put aside, too. */
+export async function asidesIn(place: RedisPlace, reach: Reach, id: string): Promise<readonly Aside[]> {
   const { sender, keys } = place;
   const { aside, asides } = keys.of(id);
   const owners = ((await sender.send("HKEYS", asides)) as readonly string[]).map(ownerNamed);
   if (Number(await sender.send("EXISTS", aside({}))) === 1) owners.push({});
-  return owners.filter((owner) => inScope(scope, owner)).map((owner) => ({ owner, key: aside(owner) }));
+  return owners.filter((owner) => reaches(reach, owner)).map((owner) => ({ owner, key: aside(owner) }));
 }
 
 /** Removes the list of an owner, and its name. */

@@ -1,5 +1,6 @@
 /** The copies of a session in Redis: that in the store, and that in the trash. */
-import { inScope } from "../shared/rules.ts";
+import { reaches } from "../shared/reach.ts";
+import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
@@ -27,19 +28,12 @@ export async function copiesOf(place: RedisPlace, id: string): Promise<readonly 
 }
 
 /**
- * The copies of one owner's sessions; one whose metadata cannot be read goes with the others of its id.
- *
- * @param isOf - default: those of every owner within the scope
+ * The copies of sessions in reach; one whose metadata cannot be read goes with the others of its id.
  */
-export function ownedBy(
-  scope: Scope,
-  copies: readonly Copy[],
-  trashed: NameRead | undefined,
-  isOf: (scope: Scope, owner: Scope) => boolean = inScope,
-): readonly Copy[] {
+export function ownedBy(reach: Reach, copies: readonly Copy[], trashed: NameRead | undefined): readonly Copy[] {
   return copies.filter((one) => {
     const owner = whose(one, trashed);
-    return !owner || isOf(scope, owner);
+    return !owner || reaches(reach, owner);
   });
 }
 

@@ -3,10 +3,12 @@ import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
 import { haveOneOwner, inScope, notFound, ownerOf } from "../shared/rules.ts";
+import { reaches } from "../shared/reach.ts";
+import type { Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
-import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits, Unerased } from "../upkeep.ts";
+import type { Erased, ErasedPlace, EraseElsewhere, Unerased } from "../upkeep.ts";
 import { asidesIn, removeAside } from "./aside.ts";
 import type { Aside } from "./aside.ts";
 import { copiesOf, isThere, ownedBy, whose } from "./copies.ts";
@@ -80,7 +82,7 @@ export async function eraseSessions(
     const left = await Promise.all(
       [...notes].map(async ([id, note]) => [
         ...(await leftOf(place, reach, id, note)),
-        ...(await asidesIn(place, reach.scope, id)),
+        ...(await asidesIn(place, reach, id)),
       ]),
     );
     return left.every((copies) => copies.length === 0);
@@ -96,16 +98,11 @@ export async function unerasedIn(place: RedisPlace, scope: Scope): Promise<reado
     if (!inScope(scope, note)) continue;
     const { id } = note;
     const copies = (await copiesOf(place, id)).filter(isThere);
-    const own = ownedBy(note, copies, await nameIn(place, place.keys.trash, id), haveOneOwner);
+    const own = ownedBy({ scope: note, oneOwner: true }, copies, await nameIn(place, place.keys.trash, id));
     if (own.every(({ hash }) => isMeant(note, hash) && hash.kept === undefined))
       found.push({ ...ownerOf(note), sessionId: id });
   }
   return found;
-}
-
-/** The owner whose sessions are erased, and the limits of the erasure. */
-interface Reach extends EraseLimits {
-  readonly scope: Scope;
 }
 
 /** The sessions that an erasure means, and its notes: one for each owner. */
@@ -129,14 +126,9 @@ function isOf(note: Note, one: Copy): boolean {
 }
 
 /** The copies that an erasure means, and that are still there. */
-async function leftOf(
-  place: RedisPlace,
-  { scope, trashAlone }: Reach,
-  id: string,
-  note: Note,
-): Promise<readonly Copy[]> {
-  const copies = ownedBy(scope, await copiesOf(place, id), await nameIn(place, place.keys.trash, id));
-  return copies.filter((one) => isOf(note, one) && (trashAlone !== true || one.kind === "trash"));
+async function leftOf(place: RedisPlace, reach: Reach, id: string, note: Note): Promise<readonly Copy[]> {
+  const copies = ownedBy(reach, await copiesOf(place, id), await nameIn(place, place.keys.trash, id));
+  return copies.filter((one) => isOf(note, one) && (reach.trashAlone !== true || one.kind === "trash"));
 }
 
 /**
@@ -150,13 +142,13 @@ async function mayErase(
   id: string,
   begun: { readonly owners: readonly Scope[]; readonly note?: Note },
 ): Promise<Erasable> {
-  const { scope, trashAlone = false } = reach;
+  const { trashAlone = false } = reach;
   const { note } = begun;
   const name = await nameIn(place, place.keys.trash, id);
-  const found = ownedBy(scope, await copiesOf(place, id), name);
+  const found = ownedBy(reach, await copiesOf(place, id), name);
   const copies = found.filter((one) => !note || !isThere(one) || isOf(note, one));
-  const asides = await asidesIn(place, scope, id);
-  const owners = distinct(scope, [
+  const asides = await asidesIn(place, reach, id);
+  const owners = distinct(reach, [
     ...[...copies.map(({ hash }) => ownerIn(hash)), name, ...begun.owners],
     ...asides.map((aside) => aside.owner),
   ]);
@@ -168,15 +160,15 @@ async function mayErase(
     const holder = heldBy(await holderOf(place, hash));
     if (holder) throw busy(holder);
   }
-  const trashed = name && inScope(scope, name) ? name : undefined;
+  const trashed = name && reaches(reach, name) ? name : undefined;
   return { owners, copies, trashed };
 }
 
-/** The owners within a scope, each once. */
-function distinct(scope: Scope, named: readonly (Scope | undefined)[]): readonly Scope[] {
+/** The owners in reach, each once. */
+function distinct(reach: Reach, named: readonly (Scope | undefined)[]): readonly Scope[] {
   const owners: Scope[] = [];
   for (const one of named) {
-    if (one && inScope(scope, one) && !owners.some((other) => haveOneOwner(one, other))) owners.push(ownerOf(one));
+    if (one && reaches(reach, one) && !owners.some((other) => haveOneOwner(one, other))) owners.push(ownerOf(one));
   }
   return owners;
 }
@@ -233,7 +225,7 @@ async function eraseOne(
     throw error;
   }
   // From here on no line of a session that is gone is put there.
-  for (const aside of await asidesIn(place, reach.scope, id)) await removed.removeAside(aside);
+  for (const aside of await asidesIn(place, reach, id)) await removed.removeAside(aside);
   if (first.trashed) await forgetName(place, place.keys.trash, id, first.trashed.text);
   const listed = await unlist(place, id, reach.scope);
   const index = {

@@ -122,11 +122,11 @@ export function newerFormat(id: string, format: number): WindrowError {
 }
 
 /** The session's records lie in an archive, which this store does not have beside it. */
-export function inArchive(id: string, mark: ArchiveMark): WindrowError {
+export function inArchive(id: string, mark?: ArchiveMark): WindrowError {
   const message =
     `The records of session ${id} lie in an archive, and this store was opened without it. Name it: \`archive\` in ` +
     "windrow.config.yaml or in the options of openStore, or --archive.";
-  return new WindrowError("session-archived", message, { id, mark });
+  return new WindrowError("session-archived", message, { id, ...(mark && { mark }) });
 }
 
 /** Whether an error is about the records of one session, as damaged or archived ones are: all others can be read. */

@@ -1,5 +1,5 @@
 /** The table `aside`: lines and documents that were taken out of a session without deleting them, with whose they are. */
-import type { Scope } from "../scope.ts";
+import type { Reach } from "../shared/reach.ts";
 import { logNames } from "../format/logs.ts";
 import type { ErasedPlace } from "../upkeep.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
@@ -57,18 +57,18 @@ export function moveAside(connection: Connection, id: string, time: string): voi
   connection.run("DELETE FROM sessions WHERE id = ?", id);
 }
 
-/** The owners of what was put aside of a session, within a scope. */
-export function asideOwners(connection: Connection, scope: Scope, id: string): readonly SqlRow[] {
+/** The owners in reach of what was put aside of a session. */
+export function asideOwners(connection: Connection, reach: Reach, id: string): readonly SqlRow[] {
   if (!hasTable(connection, "aside")) return [];
   makeAside(connection);
-  return connection.all(`SELECT DISTINCT tenant, user FROM aside WHERE ${isOwn}`, ...valuesOf(scope, id));
+  return connection.all(`SELECT DISTINCT tenant, user FROM aside WHERE ${isOwn}`, ...valuesOf(reach, id));
 }
 
-/** Removes what was put aside of a session that is a scope's; no place where the database never had any. */
-export function removeAside(connection: Connection, scope: Scope, id: string): readonly ErasedPlace[] {
+/** Removes what was put aside of a session in reach; no place where the database never had any. */
+export function removeAside(connection: Connection, reach: Reach, id: string): readonly ErasedPlace[] {
   if (!hasTable(connection, "aside")) return [];
   const sql = `SELECT count(*) AS n, sum(length(CAST(content AS BLOB))) AS bytes FROM aside WHERE ${isOwn}`;
-  const row = connection.get(sql, ...valuesOf(scope, id));
-  connection.run(`DELETE FROM aside WHERE ${isOwn}`, ...valuesOf(scope, id));
+  const row = connection.get(sql, ...valuesOf(reach, id));
+  connection.run(`DELETE FROM aside WHERE ${isOwn}`, ...valuesOf(reach, id));
   return [{ kind: "aside", place: "aside", count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) }];
 }

@@ -5,15 +5,17 @@ import { logNames } from "../format/logs.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
-import { inScope, notFound } from "../shared/rules.ts";
+import { notFound } from "../shared/rules.ts";
+import { reaches, wellFormed } from "../shared/reach.ts";
+import type { Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
-import type { EraseLimits, ErasedPlace } from "../upkeep.ts";
+import type { ErasedPlace } from "../upkeep.ts";
 import { asideOwners, removeAside } from "./aside.ts";
 import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
-import { notesOf, scopeOf, trashRow, wellFormed } from "./erasing.ts";
+import { notesOf, scopeOf, trashRow } from "./erasing.ts";
 import { deleteLines, logTables } from "./tables.ts";
 
 /** How many lines of a session a table has, and their bytes. */
@@ -29,7 +31,12 @@ export function linesOf(
 
 /** Whether columns name a scope. They hold what UTF-8 can: two names that differ in half a character are one there. */
 export function isNotedOf(scope: Scope, row: SqlRow): boolean {
-  return inScope(wellFormed(scope), scopeOf(row));
+  return isNotedIn({ scope }, row);
+}
+
+/** Whether columns name an owner in reach. */
+function isNotedIn({ scope, ...limits }: Reach, row: SqlRow): boolean {
+  return reaches({ scope: wellFormed(scope), ...limits }, scopeOf(row));
 }
 
 /** A session outside the trash, as far as its row can be read. */
@@ -57,7 +64,7 @@ function storedRow(connection: Connection, id: string): StoredRow | undefined {
 /** A session that may be erased, and which rows of its id are its owner's. */
 interface Erasable {
   readonly id: string;
-  readonly scope: Scope;
+  readonly reach: Reach;
   readonly owners: readonly Scope[];
   readonly store: boolean;
   readonly trash: boolean;
@@ -66,22 +73,21 @@ interface Erasable {
 /** Refuses what may not be erased. */
 export function mayErase(
   { connection, clock }: { readonly connection: Connection; readonly clock: Clock },
-  scope: Scope,
+  reach: Reach,
   id: string,
   kept: boolean,
-  { trashAlone = false }: EraseLimits,
 ): Erasable {
   const row = storedRow(connection, id);
   const trashed = trashRow(connection, id);
   const old = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
-  const isMeant = (one: Scope | undefined): boolean => !one || inScope(scope, one);
-  const noted = [...notesOf(connection, id), ...asideOwners(connection, scope, id)];
-  const owners = [row?.metadata, old].filter((one) => one !== undefined && inScope(scope, one)) as Scope[];
-  owners.push(...noted.filter((one) => isNotedOf(scope, one)).map(scopeOf));
+  const isMeant = (one: Scope | undefined): boolean => !one || reaches(reach, one);
+  const noted = [...notesOf(connection, id), ...asideOwners(connection, reach, id)];
+  const owners = [row?.metadata, old].filter((one) => one !== undefined && reaches(reach, one)) as Scope[];
+  owners.push(...noted.filter((one) => isNotedIn(reach, one)).map(scopeOf));
   if (owners.length === 0) throw notFound(id);
-  const meant = { id, scope, owners, store: isMeant(row?.metadata), trash: isMeant(old) };
+  const meant = { id, reach, owners, store: isMeant(row?.metadata), trash: isMeant(old) };
   if (!meant.store) return meant;
-  if (trashAlone && row && !row.restoring) throw inStoreToo(id);
+  if (reach.trashAlone === true && row && !row.restoring) throw inStoreToo(id);
   // What was kept when an erasure began went with it: this mark is a newer session's.
   if (kept) throw isKept(id);
   if (row?.holder && isHeld(row.holder, clock.now())) throw busy(ownerOf(row.holder));
@@ -89,14 +95,14 @@ export function mayErase(
 }
 
 /** Removes the rows that may be erased, and what was put aside. */
-export function removeRows(connection: Connection, { id, scope, store, trash }: Erasable): readonly ErasedPlace[] {
+export function removeRows(connection: Connection, { id, reach, store, trash }: Erasable): readonly ErasedPlace[] {
   const places: ErasedPlace[] = store ? removeStored(connection, id) : [];
   if (trash) {
     places.push({ kind: "trash", place: "trash", ...linesOf(connection, "trash_lines", id) });
     connection.run("DELETE FROM trash_lines WHERE session_id = ?", id);
     connection.run("DELETE FROM trash WHERE session_id = ?", id);
   }
-  return [...places, ...removeAside(connection, scope, id)];
+  return [...places, ...removeAside(connection, reach, id)];
 }
 
 function removeStored(connection: Connection, id: string): ErasedPlace[] {

@@ -6,6 +6,8 @@ import { decodeMetadata, parseDocument } from "../format/documents.ts";
 import { alreadyExists, beingErased, haveOneOwner } from "../shared/rules.ts";
 import { logNames } from "../format/logs.ts";
 import { isHeld } from "../shared/holder.ts";
+import { wellFormed } from "../shared/reach.ts";
+import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import type { SessionMetadata } from "../store.ts";
 import { findRow } from "./session.ts";
@@ -29,12 +31,12 @@ export function scopeOf(row: SqlRow): Scope {
   return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
 }
 
-/** The condition that a row is one of an id and a scope, with {@link valuesOf}. */
-export const isOwn = "session_id = ? AND tenant IS ? AND (? IS NULL OR user = ?)";
+/** The condition that a row is one of an id and in reach, with {@link valuesOf}. */
+export const isOwn = "session_id = ? AND tenant IS ? AND (user IS ? OR ?)";
 
-/** The values of a scope's rows of an id. */
-export function valuesOf({ tenant, user }: Scope, id: string): readonly SqlValue[] {
-  return [id, tenant ?? null, user ?? null, user ?? null];
+/** The values of the rows of an id in reach. */
+export function valuesOf({ scope: { tenant, user }, oneOwner = false }: Reach, id: string): readonly SqlValue[] {
+  return [id, tenant ?? null, user ?? null, user === undefined && !oneOwner ? 1 : 0];
 }
 
 const notes = "erasing (session_id TEXT NOT NULL, tenant TEXT, user TEXT)";
@@ -69,9 +71,9 @@ export function noteErasing(connection: Connection, id: string, { tenant, user }
   connection.run("INSERT INTO erasing (session_id, tenant, user) VALUES (?, ?, ?)", ...values);
 }
 
-/** Forgets the erasures of a scope's owners: they have ended. */
-export function forgetErasing(connection: Connection, scope: Scope, id: string): void {
-  connection.run(`DELETE FROM erasing WHERE ${isOwn}`, ...valuesOf(scope, id));
+/** Forgets the erasures of the owners in reach: they have ended. */
+export function forgetErasing(connection: Connection, reach: Reach, id: string): void {
+  connection.run(`DELETE FROM erasing WHERE ${isOwn}`, ...valuesOf(reach, id));
 }
 
 /**
@@ -95,11 +97,6 @@ export function freeId(connection: Connection, metadata: SessionMetadata, now: n
   if (notesOf(connection, id).some((row) => !comesBack || isOf(row))) throw beingErased(id);
   if (found) deleteAll(connection, id);
   if (hasTable(connection, "kept")) connection.run("DELETE FROM kept WHERE session_id = ?", id);
-}
-
-/** An owner as columns have it: they hold what UTF-8 can. */
-export function wellFormed({ tenant, user }: Scope): Scope {
-  return scopeOf({ tenant: tenant?.toWellFormed() ?? null, user: user?.toWellFormed() ?? null });
 }
 
 /** Removes a session's row and its lines. */

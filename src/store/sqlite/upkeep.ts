@@ -172,14 +172,15 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       alive();
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
+      const reach = { scope, ...limits };
       const places = await change(() => {
-        const found = known.map((id) => mayErase(database, scope, id, markOf(id) !== undefined, limits));
+        const found = known.map((id) => mayErase(database, reach, id, markOf(id) !== undefined));
         for (const { id, owners } of found) for (const owner of owners) noteErasing(connection, id, owner);
         return new Map(found.map((one) => [one.id, removeRows(connection, one)]));
       });
       const others = [...(await elsewhere(known)), wipe(database)];
       await change(() => {
-        for (const id of known) forgetErasing(connection, scope, id);
+        for (const id of known) forgetErasing(connection, reach, id);
       });
       return known.map((id) => ({ sessionId: id, places: [...places.get(id)!, ...others] }));
     },

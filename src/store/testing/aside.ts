@@ -146,6 +146,29 @@ export const asideCases: readonly StoreCase[] = [
   },
   {
     group,
+    name: "an erasure of one owner without a user means sessions of no user",
+    run: withUpkeep(async (upkeep, store) => {
+      const [mine, nobodys] = [{ user: "me" }, {}];
+      const [id, alone] = [await finished(store, mine), await finished(store, mine)];
+      const limits = { oneOwner: true };
+      const nothing = async (): Promise<readonly []> => [];
+      await refused(() => upkeep.erase(nobodys, [alone], nothing, limits), "session-not-found");
+      await upkeep.trash(mine, [alone], time);
+      await refused(
+        () => upkeep.erase(nobodys, [alone], nothing, { ...limits, trashAlone: true }),
+        "session-not-found",
+      );
+      assert.equal((await trashed(upkeep, mine)).length, 1);
+      if (!upkeep.putAside) return;
+      await upkeep.putAside(mine, id);
+      await finished(store, nobodys, id);
+      assert.equal((await upkeep.erase(nobodys, [id], nothing, limits)).length, 1);
+      await refused(() => upkeep.erase(nobodys, [id], nothing, limits), "session-not-found");
+      assert.ok((await asideIn(store, mine, id)) > 0);
+    }),
+  },
+  {
+    group,
     name: "the trash tells one session by its id, to its owner alone",
     run: withUpkeep(async (upkeep, store) => {
       const mine: Scope = { user: "me" };

@@ -40,6 +40,8 @@ const time = "2026-01-01T00:00:00.000Z";
 const owners: readonly (readonly [Scope, Scope, Scope])[] = [
   [{ tenant: "alpha", user: "me" }, { tenant: "alpha", user: "you" }, { tenant: "alpha" }],
   [{ user: "me" }, { user: "you" }, {}],
+  [{ user: "me" }, {}, {}],
+  [{ tenant: "alpha", user: "me" }, { tenant: "alpha" }, { tenant: "alpha" }],
 ];
 
 describe.each(kinds.filter(({ isHere }) => isHere))("an erasure in $name that was begun", (kind) => {
@@ -60,6 +62,27 @@ describe.each(kinds.filter(({ isHere }) => isHere))("an erasure in $name that wa
       await refused(() => upkeep.erase(mine, [id]), "session-not-found");
       if (!isKept) await upkeep.untrash(yours, id);
       expect((await store.info(yours, id)).state.status).toBe("completed");
+    }
+    await store.close();
+  });
+
+  it.each(owners)("of %o is ended by a clean-up, and so is its trash; what %o put aside stays", async (...scopes) => {
+    const store = await openStore(await kind.address());
+    const upkeep = store.upkeep!;
+    for (const [mine, yours] of [scopes, [scopes[1], scopes[0]] as const]) {
+      for (const isBegun of [true, false]) {
+        const id = newSession().uuid;
+        await finished(store, yours, id);
+        await upkeep.putAside!(yours, id);
+        await finished(store, mine, id);
+        if (isBegun) await expect(upkeep.erase(mine, [id], elsewhere, { oneOwner: true })).rejects.toThrow("away");
+        else await upkeep.trash(mine, [id], time);
+        const report = await cleanup(store, { scope: scopes[2], remove: true });
+        expect([report.failures, report.erased.map(({ sessionId }) => sessionId)]).toEqual([[], [id]]);
+        const [receipt] = await upkeep.erase(yours, [id]);
+        expect(receipt?.places.some(({ kind: of, count }) => of === "aside" && count > 0)).toBe(true);
+        await refused(() => upkeep.erase(scopes[2], [id]), "session-not-found");
+      }
     }
     await store.close();
   });

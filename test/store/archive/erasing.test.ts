@@ -41,7 +41,7 @@ for (const kind of storeKinds()) {
       return { store, bare, ids: [id, trashed], objects, back: () => (isAway = false) };
     }
 
-    it("is ended by none that does not name the archive, unless it names the session", async () => {
+    it("is ended by none that does not name the archive", async () => {
       const { store, bare, ids, objects, back } = await begun();
       const other = await finished(bare);
       expect((await erase(bare, [other])).map(({ sessionId }) => sessionId)).toEqual([other]);
@@ -61,12 +61,31 @@ for (const kind of storeKinds()) {
       for (const one of [store, bare]) await one.close();
     });
 
-    it("is ended in the store where the session is named without it", async () => {
-      const { store, bare, ids, objects } = await begun();
-      expect((await erase(bare, ids)).map(({ sessionId }) => sessionId).toSorted()).toEqual(ids.toSorted());
-      expect(await store.upkeep!.unerased(everybody)).toEqual([]);
+    it("is not ended by who names the session without the archive: its text is there still", async () => {
+      const { store, bare, ids, objects, back } = await begun();
+      for (const id of ids) await expect(erase(bare, [id])).rejects.toMatchObject({ code: "session-archived" });
+      expect((await store.upkeep!.unerased(everybody)).length).toBe(2);
+      back();
+      expect((await erase(store, ids)).map(({ sessionId }) => sessionId).toSorted()).toEqual(ids.toSorted());
+      expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
       for (const id of ids) await expect(erase(bare, [id])).rejects.toMatchObject({ code: "session-not-found" });
-      expect(objects()).toHaveLength(2);
+      for (const one of [store, bare]) await one.close();
+    });
+
+    it("takes what was put aside of a session, once the archive is back", async () => {
+      const { store, bare, objects, back } = await begun();
+      const id = await finished(store);
+      await store.archiving!.archive(everybody, id);
+      await store.upkeep!.putAside!(everybody, id);
+      const before = objects().length;
+      await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
+      await expect(erase(store, [id])).rejects.toThrow("cannot be reached");
+      expect((await bare.upkeep!.unerased(everybody)).map(({ sessionId }) => sessionId)).not.toContain(id);
+      await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
+      expect(objects().length).toBe(before);
+      back();
+      await erase(store, [id]);
+      expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
       for (const one of [store, bare]) await one.close();
     });
   });

@@ -4,10 +4,12 @@
  */
 import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
-import { inScope, notFound, haveOneOwner } from "../../shared/rules.ts";
+import { inArchive, notFound, haveOneOwner } from "../../shared/rules.ts";
+import { reaches } from "../../shared/reach.ts";
+import type { Reach } from "../../shared/reach.ts";
 import type { Scope } from "../../store.ts";
 import { inStoreToo, isKept } from "../../upkeep.ts";
-import type { Erased, EraseElsewhere, ErasedPlace, EraseLimits, Unerased } from "../../upkeep.ts";
+import type { Erased, EraseElsewhere, ErasedPlace, Unerased } from "../../upkeep.ts";
 import { keepFile, sizeOfFolder } from "./compress.ts";
 import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
@@ -25,20 +27,19 @@ import { erasingFolder, noteErasure, notesIn, notesOf } from "./notes.ts";
 import type { ErasureNote } from "./notes.ts";
 import { dropFromIndex, trashFolder } from "./trash.ts";
 
-/** The owner whose sessions are erased, and the limits of the erasure. */
-export interface Reach extends EraseLimits {
-  readonly scope: Scope;
+/** The sessions that an erasure means, and what goes with them. */
+export interface WholeReach extends Reach {
   readonly elsewhere: EraseElsewhere;
 }
 
 /** Erases sessions; the caller keeps other processes from the same work. */
 export async function eraseFolders(
   layout: Layout,
-  reach: Reach,
+  reach: WholeReach,
   ids: readonly string[],
   { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
 ): Promise<readonly Erased[]> {
-  const { scope, elsewhere } = reach;
+  const { elsewhere } = reach;
   const known = new Set(ids);
   const [found, begun] = [await copiesIn(layout, ids, disk), await notesIn(layout, disk, known)];
   const meant = new Map(
@@ -71,7 +72,7 @@ export async function eraseFolders(
     results.push({ sessionId, places: [...places, { kind: "index", place: indexFile, ...lines }, ...others] });
   }
   const folder = join(layout.base, erasingFolder);
-  for (const { path } of notesOf(scope, await notesIn(layout, disk, known))) disk.unlink(path);
+  for (const { path } of notesOf(reach, await notesIn(layout, disk, known))) disk.unlink(path);
   await syncFolder(folder, disk);
   return results;
 }
@@ -83,7 +84,7 @@ export async function unerasedIn(
   reachesArchive: boolean,
   disk: Disk,
 ): Promise<readonly Unerased[]> {
-  const notes = notesOf(scope, await notesIn(layout, disk));
+  const notes = notesOf({ scope }, await notesIn(layout, disk));
   return notes.filter(({ isOwed }) => reachesArchive || !isOwed).map(({ id, owner }) => ({ ...owner, sessionId: id }));
 }
 
@@ -100,7 +101,7 @@ interface Erasable {
  */
 export async function erasableIn(
   layout: Layout,
-  reach: Reach,
+  reach: WholeReach,
   ids: readonly string[],
   disk: Disk,
 ): Promise<readonly string[]> {
@@ -113,11 +114,11 @@ export async function erasableIn(
   });
 }
 
-/** The owners within the scope whose copies, or whose erasures that were begun, an id means. */
-function meantOwners({ scope }: Reach, copies: readonly Copy[], notes: readonly ErasureNote[]): readonly Scope[] {
+/** The owners in reach whose copies, or whose erasures that were begun, an id means. */
+function meantOwners(reach: Reach, copies: readonly Copy[], notes: readonly ErasureNote[]): readonly Scope[] {
   const owners = [...copies, ...notes].map(({ owner }) => owner).filter((one) => one !== undefined);
   if (owners.length === 0 && copies.length > 0) owners.push({});
-  const meant = owners.filter((one) => inScope(scope, one));
+  const meant = owners.filter((one) => reaches(reach, one));
   return meant.filter((one, at) => meant.findIndex((other) => haveOneOwner(one, other)) === at);
 }
 
@@ -128,19 +129,21 @@ function meantOwners({ scope }: Reach, copies: readonly Copy[], notes: readonly 
  */
 function mayErase(
   layout: Layout,
-  reach: Reach,
+  reach: WholeReach,
   id: string,
   found: readonly Copy[],
   notes: readonly ErasureNote[],
   disk: Disk,
 ): Erasable {
-  const { scope, elsewhere, trashAlone = false } = reach;
+  const { elsewhere, trashAlone = false } = reach;
   const owners = meantOwners(reach, found, notes);
   if (owners.length === 0) throw notFound(id);
-  const copies = found.filter((one) => !one.owner || inScope(scope, one.owner));
+  if (elsewhere.reachesArchive !== true && notes.some(({ isOwed, owner }) => isOwed && reaches(reach, owner)))
+    throw inArchive(id);
+  const copies = found.filter((one) => !one.owner || reaches(reach, one.owner));
   for (const { path, kind, owner: whose } of copies) {
     if (kind === "session" && trashAlone) throw inStoreToo(id);
-    const isBegun = notes.some(({ owner }) => (whose ? haveOneOwner(owner, whose) : inScope(scope, owner)));
+    const isBegun = notes.some(({ owner }) => (whose ? haveOneOwner(owner, whose) : reaches(reach, owner)));
     if (kind === "session" && !isBegun && disk.exists(join(path, keepFile))) throw isKept(id);
     const isWritten = dirname(path) === layout.running && disk.exists(join(path, lockFile));
     if (isWritten && holderOf(path, disk).state === "held") throw busy(path, disk);

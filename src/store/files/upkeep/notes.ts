@@ -8,7 +8,9 @@ import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
 import { makeFolder, replaceFile } from "../../../disk/safe-write.ts";
 import { metadataIn, page, readObject } from "../../format/documents.ts";
-import { beingErased, haveOneOwner, inScope, isSessionId, ownerOf } from "../../shared/rules.ts";
+import { beingErased, haveOneOwner, isSessionId, ownerOf } from "../../shared/rules.ts";
+import { reaches } from "../../shared/reach.ts";
+import type { Reach } from "../../shared/reach.ts";
 import type { Scope } from "../../scope.ts";
 import { namesIn } from "../layout.ts";
 import type { Layout } from "../layout.ts";
@@ -44,9 +46,9 @@ export async function notesIn(
   return found;
 }
 
-/** The notes among them that are a scope's. */
-export function notesOf(scope: Scope, notes: ReadonlyMap<string, readonly ErasureNote[]>): readonly ErasureNote[] {
-  return [...notes.values()].flat().filter(({ owner }) => inScope(scope, owner));
+/** The notes among them whose owners are in reach. */
+export function notesOf(reach: Reach, notes: ReadonlyMap<string, readonly ErasureNote[]>): readonly ErasureNote[] {
+  return [...notes.values()].flat().filter(({ owner }) => reaches(reach, owner));
 }
 
 /**

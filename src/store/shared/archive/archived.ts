@@ -22,6 +22,7 @@ import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
 import { prefixOf } from "./names.ts";
 import { packSession } from "./object.ts";
+import type { Reach } from "../reach.ts";
 import { removeObjects } from "./remove.ts";
 import { conflict, hasDamage } from "./refusals.ts";
 import { isNamedInTrash, isSomewhere } from "./somewhere.ts";
@@ -93,7 +94,8 @@ class Archive {
       upkeep: {
         ...front.upkeep!,
         unerased: (scope) => upkeep.unerased(scope, true),
-        erase: (scope, ids, other, limits) => upkeep.erase(scope, ids, this.#erasing(scope, other), limits),
+        erase: (scope, ids, other, limits) =>
+          upkeep.erase(scope, ids, this.#erasing({ scope, ...limits }, other), limits),
       },
       archiving,
     };
@@ -258,13 +260,13 @@ class Archive {
   }
 
   /** Erases the objects of sessions while the store still knows that their erasure is under way. */
-  #erasing(scope: Scope, elsewhere?: EraseElsewhere): EraseElsewhere {
+  #erasing(reach: Reach, elsewhere?: EraseElsewhere): EraseElsewhere {
     const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
       const places: ErasedPlace[] = [];
       for (const id of ids) {
         const drop = async (key: string): Promise<void> => this.#drop(key);
-        const removed = await removeObjects(this.#bucket, this.#behind, scope, id, drop);
-        places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(scope, id)}`, ...removed });
+        const removed = await removeObjects(this.#bucket, this.#behind, reach, id, drop);
+        places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(reach.scope, id)}`, ...removed });
       }
       return [...places, ...((await elsewhere?.(ids)) ?? [])];
     };

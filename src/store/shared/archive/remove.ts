@@ -1,6 +1,7 @@
 /** Removing the objects of an erased session from an archive for good. */
 import { WindrowError } from "../../../errors.ts";
-import { inScope } from "../rules.ts";
+import { reaches } from "../reach.ts";
+import type { Reach } from "../reach.ts";
 import type { Scope, Store } from "../../store.ts";
 import type { Upkeep } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
@@ -9,7 +10,7 @@ import { ownerIn } from "./object.ts";
 import { isNamed } from "./somewhere.ts";
 
 /**
- * Removes the objects of a scope's session, and looks again. Those of another owner stay, whose session has the same id in a
+ * Removes the objects of a session in reach, and looks again. Those of another owner stay, whose session has the same id in a
  * store of an earlier version: by what their heads say, and where these cannot be read, by the sessions that name them.
  *
  * @throws WindrowError `store-unavailable` where one is there again
@@ -17,10 +18,11 @@ import { isNamed } from "./somewhere.ts";
 export async function removeObjects(
   bucket: ArchiveBucket,
   behind: { readonly store: Store; readonly upkeep: Upkeep },
-  scope: Scope,
+  reach: Reach,
   id: string,
   remove: (key: string) => Promise<void>,
 ): Promise<{ readonly count: number; readonly bytes: number }> {
+  const { scope } = reach;
   const { tenant } = scope;
   const everyUser = tenant === undefined ? {} : { tenant };
   let [count, bytes] = [0, 0];
@@ -28,7 +30,7 @@ export async function removeObjects(
   for await (const key of listed(bucket, scope, id)) {
     const body = await bucket.get(key);
     const owner = body && (await ownerIn(body));
-    if ((owner && !inScope(scope, owner)) || (await isNamed(behind, everyUser, id, key))) {
+    if ((owner && !reaches(reach, owner)) || (await isNamed(behind, everyUser, id, key))) {
       others.add(key);
       continue;
     }
