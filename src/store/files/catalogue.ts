@@ -14,6 +14,8 @@ import { FinishedSessions, settledMs } from "./finished-sessions.ts";
 import { entryOf, indexFile, lineOf } from "./index-file.ts";
 import { readIndex } from "./index-reader.ts";
 import type { EndEntry, IndexEntry } from "./index-file.ts";
+import { follow, foundAt, makingOf } from "./follow.ts";
+import type { Follow, Found } from "./follow.ts";
 import { locate } from "./layout.ts";
 import { fileMode, replaceFile, systemCode, unavailable, writeAll } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
@@ -63,22 +65,31 @@ export class Catalogue {
    *
    * @throws WindrowError `session-id-invalid`, `session-not-found`, `store-corrupt`
    */
-  find(scope: Scope, id: string): { readonly place: Place; readonly metadata: SessionMetadata } {
+  find(scope: Scope, id: string): Found {
     const place = locate(this.#layout, sessionId(id), this.#disk);
     if (!place) throw notFound(id);
-    let metadata: SessionMetadata;
+    let found: Found;
     try {
-      metadata = readMetadata(place.folder, id, this.#disk);
+      found = foundAt(place, this.#disk);
     } catch (error) {
       // It may have moved between the two looks.
       if (!this.#disk.exists(place.folder)) return this.find(scope, id);
       if (isBeingMade(place, this.#disk)) throw notFound(id);
       if (!isWindrowError(error, "store-corrupt")) throw error;
       // Its making may have ended between the two looks.
-      metadata = readMetadata(place.folder, id, this.#disk);
+      found = foundAt(place, this.#disk);
     }
-    if (!inScope(scope, metadata)) throw notFound(id);
-    return { place, metadata };
+    if (!inScope(scope, found.metadata)) throw notFound(id);
+    return found;
+  }
+
+  /**
+   * Finds a session, and then the same one again.
+   *
+   * @throws WindrowError as {@link Catalogue.find}
+   */
+  follow(scope: Scope, id: string): Follow {
+    return follow(this.#layout, this.find(scope, id), this.#disk);
   }
 
   /**
@@ -89,22 +100,23 @@ export class Catalogue {
   async *list(
     scope: Scope,
     query: ListQuery,
-    describe: (place: Place, metadata: SessionMetadata) => Promise<SessionInfo>,
+    describe: (now: Follow) => Promise<SessionInfo>,
   ): AsyncGenerator<SessionInfo> {
     for (const entry of await this.#refresh()) {
       if (!inScope(scope, entry)) continue;
       if (query.status !== undefined && (entry.status ?? query.status) !== query.status) continue;
       if (entry.status !== undefined && (query.unfinished === true || query.without?.(entry.id) === true)) continue;
       const known = entry.status && this.#finished.get(entry.id);
-      if (known) {
+      if (known && inScope(scope, known.metadata)) {
         yield known;
         continue;
       }
       const place = locate(this.#layout, entry.id, this.#disk);
+      const making = place && makingOf(place.folder, this.#disk);
       const metadata = place && this.#glance(place);
       if (place && !metadata) this.#tell(place, query);
       if (!place || !metadata || !inScope(scope, metadata)) continue;
-      const info = await orGone(describe(place, metadata));
+      const info = await orGone(describe(follow(this.#layout, { place, metadata, making }, this.#disk)));
       if (!info) continue;
       if (place.completed) this.#finished.add(place, info);
       yield info;

@@ -14,9 +14,9 @@ import { HeldSessions } from "../shared/held-sessions.ts";
 import { durableCapabilities, prepareMetadata, readRecord } from "../shared/prepare.ts";
 import { checkQuery, finished, formatVersion } from "../shared/rules.ts";
 import { initialState } from "../format/documents.ts";
-import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { isFinal, newerFormat, sessionId, storeClosed } from "../shared/rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, ListQuery, Lock, NewSession } from "../store.ts";
-import type { ReadQuery, Recovered, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
+import type { ReadQuery, Recovered, Scope, SessionInfo, SessionState } from "../store.ts";
 import type { Store, StoreCapabilities, StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { decompressFolder, hasArchives } from "./upkeep/compress.ts";
@@ -34,7 +34,8 @@ import { layoutOf, locate } from "./layout.ts";
 import { blobsFolder } from "../format/blobs.ts";
 import { metadataFile, stateFile } from "../format/documents.ts";
 import { removeDrafts, syncFolder, unavailable, writeNewFiles } from "../../disk/safe-write.ts";
-import type { Layout, Place } from "./layout.ts";
+import type { Follow, Found } from "./follow.ts";
+import type { Layout } from "./layout.ts";
 import { holderOf } from "../lock/lock.ts";
 import type { LockTools, SessionLock } from "../lock/lock.ts";
 import { endMove, moveToCompleted } from "./session/move.ts";
@@ -70,8 +71,8 @@ class FilesStore implements Store {
   readonly holding: StoreHolding = {
     holder: async (scope, id) => holderOf(this.#find(scope, id).place.folder, this.#disk),
     unlock: async (scope, id, options = {}) => {
-      const { place } = this.#find(scope, id);
-      return (await import("./session/unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
+      const now = this.#follow(scope, id);
+      return (await import("./session/unlock.ts")).unlockSession(this, scope, now, options, this.#tools);
     },
   };
   readonly checkup: StoreCheckup = {
@@ -83,11 +84,11 @@ class FilesStore implements Store {
   };
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => {
-      const { place, metadata } = this.#find(scope, id);
-      checkNotArchived(place, this.#disk);
-      return dumpFolder(this.#layout, metadata, {
-        damaged: (...damage) => this.#recoveries.noteDamage(id, ...damage),
-        missing: (name) => this.#missing(this.#find(scope, id).place, name),
+      const now = this.#follow(scope, id);
+      checkNotArchived(now().place, this.#disk);
+      return dumpFolder(now, {
+        damaged: (...damage) => this.#recoveries.noteDamage(now(), ...damage),
+        missing: (name) => this.#missing(now(), name),
       });
     },
     restore: async (scope, dump, signal) => {
@@ -159,17 +160,16 @@ class FilesStore implements Store {
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
-    const { place, metadata } = this.#find(scope, id);
-    const now = this.#held.has(id) ? place : await endMove(this.#layout, place, this.#clock, this.#disk);
-    return this.#describe(now, metadata);
+    const now = this.#follow(scope, id);
+    if (!this.#held.has(id)) await endMove(this.#layout, now().place, this.#clock, this.#disk);
+    return this.#describe(now);
   }
 
   async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
     this.#alive();
     let left = query.limit ?? Number.POSITIVE_INFINITY;
     if (left <= 0) return;
-    const describe = (place: Place, metadata: SessionMetadata): Promise<SessionInfo> => this.#describe(place, metadata);
-    for await (const info of this.#catalogue.list(scope, query, describe)) {
+    for await (const info of this.#catalogue.list(scope, query, (now) => this.#describe(now))) {
       if (query.status !== undefined && info.state.status !== query.status) continue;
       yield info;
       left -= 1;
@@ -178,11 +178,13 @@ class FilesStore implements Store {
   }
 
   async lock(scope: Scope, id: string): Promise<Lock> {
-    const { place, metadata } = this.#find(scope, id);
+    const now = this.#follow(scope, id);
+    const found = now();
+    const { place, metadata } = found;
     if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
     if (place.completed) throw finished(id);
-    const sessionLock = await lockPlace(this.#layout, place, this.#tools, this.#leases);
-    return this.#begin(scope, place, metadata, sessionLock);
+    const sessionLock = await lockPlace(this.#layout, place, now, this.#tools, this.#leases);
+    return this.#begin(scope, found, sessionLock);
   }
 
   append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
@@ -196,8 +198,8 @@ class FilesStore implements Store {
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
     this.#alive();
     checkQuery(query);
-    const find = (): Place => this.#catalogue.find(scope, id).place;
-    const { place, file, path } = openLog(find, query.kind, this.#disk);
+    const now = this.#follow(scope, id);
+    const { place, file } = openLog(now, query.kind, this.#disk);
     if (file === undefined) return;
     const journal = this.#held.open(id);
     const extent = journal
@@ -206,9 +208,9 @@ class FilesStore implements Store {
         ? "whole"
         : "finished";
     try {
-      const damaged = (span: Damage): void => this.#recoveries.noteDamage(id, query.kind, file, path, span);
-      const missing = (name: BlobName): void => this.#missing(find(), name);
-      const blobs = new BlobFolder(place.folder, this.#disk, missing, () => find().folder);
+      const damaged = (span: Damage): void => this.#recoveries.noteDamage(now(), query.kind, file, span);
+      const missing = (name: BlobName): void => this.#missing(now(), name);
+      const blobs = new BlobFolder(place.folder, this.#disk, missing, () => now().place.folder);
       const records = readRecords(file, query, extent, damaged, (name) => blobs.load(name), this.#disk);
       for await (const record of records) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
     } finally {
@@ -225,10 +227,10 @@ class FilesStore implements Store {
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
-    const { place } = this.#find(scope, id);
-    const found = this.#recoveries.of(id, place.folder);
+    const session = this.#find(scope, id);
+    const found = this.#recoveries.of(session);
     // The records of an archived session are the archive's.
-    return isArchived(place, this.#disk) ? found.filter(({ problem }) => problem !== "missing") : found;
+    return isArchived(session.place, this.#disk) ? found.filter(({ problem }) => problem !== "missing") : found;
   }
 
   async close(): Promise<void> {
@@ -240,15 +242,20 @@ class FilesStore implements Store {
     if (this.#closed) throw storeClosed();
   }
 
-  #find(scope: Scope, id: string): ReturnType<Catalogue["find"]> {
+  #find(scope: Scope, id: string): Found {
     this.#alive();
     return this.#catalogue.find(scope, id);
   }
 
+  #follow(scope: Scope, id: string): Follow {
+    this.#alive();
+    return this.#catalogue.follow(scope, id);
+  }
+
   /** A large value that is missing went with its log into an archive, or is lost. */
-  #missing(place: Place, name: BlobName): void {
-    checkNotArchived(place, this.#disk);
-    this.#recoveries.noteMissing(place.id, name);
+  #missing(found: Found, name: BlobName): void {
+    checkNotArchived(found.place, this.#disk);
+    this.#recoveries.noteMissing(found, name);
   }
 
   async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
@@ -257,7 +264,8 @@ class FilesStore implements Store {
   }
 
   /** Begins to write a session whose lock was taken, after what a dead writer left is mended. */
-  async #begin(scope: Scope, place: Place, metadata: SessionMetadata, sessionLock: SessionLock): Promise<Lock> {
+  async #begin(scope: Scope, found: Found, sessionLock: SessionLock): Promise<Lock> {
+    const { place, metadata } = found;
     const { id, folder } = place;
     const disk = this.#disk;
     try {
@@ -270,6 +278,7 @@ class FilesStore implements Store {
       // A closed session may be compressed, and is written unpacked.
       if (await hasArchives(folder, disk)) await decompressFolder(folder, disk);
       const lock = this.#hold(scope, id, folder, sessionLock, readState(folder, disk));
+      for (const span of lock.recovery) this.#recoveries.note(found, span);
       if (!sessionLock.predecessorReleased) {
         // Lines of a dead writer may never have been synced; from here on they are relied on.
         await this.#held.writable(lock).sync();
@@ -297,7 +306,6 @@ class FilesStore implements Store {
       status: state?.status,
     });
     const recovery = journal.recovered;
-    for (const span of recovery) this.#recoveries.note(id, span);
     return this.#held.add({ id, scope, recovery, owner: () => sessionLock.owner }, journal);
   }
 
@@ -322,14 +330,11 @@ class FilesStore implements Store {
     journal.lock.release();
   }
 
-  async #describe(place: Place, metadata: SessionMetadata): Promise<SessionInfo> {
+  async #describe(now: Follow): Promise<SessionInfo> {
+    const { place, metadata } = now();
     const state = await stateOf(place, metadata, this.#disk);
     // A session that moved while it was looked at is looked at again, where it is now.
-    if (!this.#disk.exists(place.folder)) {
-      const now = locate(this.#layout, place.id, this.#disk);
-      if (!now) throw notFound(place.id);
-      return this.#describe(now, metadata);
-    }
+    if (now().place.folder !== place.folder) return this.#describe(now);
     return { metadata, state, location: place.folder, readOnly: place.completed || metadata.format > formatVersion };
   }
 }

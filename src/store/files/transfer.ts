@@ -18,11 +18,13 @@ import type { Blob, BlobName, FetchBlob, Spill } from "../format/blobs.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
 import { systemArchives } from "../../disk/archive/archive-disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
-import { decodeState, encodeState, page, parseDocument, readMetadata, readObject } from "../format/documents.ts";
+import { decodeState, encodeState, page, parseDocument, readObject } from "../format/documents.ts";
 import { metadataFile, stateFile } from "../format/documents.ts";
 import { BadLine, optional } from "../format/fields.ts";
 import type { RawLine } from "../format/lines.ts";
 import { encodeLine, lineText, linesBackward, linesForward, parseLine } from "../format/lines.ts";
+import { follow, foundAt } from "./follow.ts";
+import type { Follow } from "./follow.ts";
 import { locate } from "./layout.ts";
 import { lockFile } from "../lock/owner-record.ts";
 import { fileMode, makeFolder, syncFolder, systemCode, unavailable, writeNew } from "../../disk/safe-write.ts";
@@ -47,7 +49,7 @@ export interface RestoreTarget {
 /** Called with each part of a session that cannot be read. */
 interface DamageListener {
   /** A span of a log that is no record. */
-  damaged(kind: RecordKind, file: number, path: string, span: Damage): void;
+  damaged(kind: RecordKind, file: number, span: Damage): void;
   /** A large value that is missing or damaged: its line is given out as it stands, and names it. */
   missing(name: BlobName): void;
 }
@@ -55,23 +57,18 @@ interface DamageListener {
 const nobody: DamageListener = { damaged: () => undefined, missing: () => undefined };
 
 /** A session as it is now; what is added while it is read does not belong to it. */
-export async function dumpFolder(
-  layout: Layout,
-  metadata: SessionMetadata,
-  listener: DamageListener = nobody,
-): Promise<SessionDump> {
-  const id = metadata.uuid;
-  const find = (): Place => placeOf(layout, id);
-  const place = find();
+export async function dumpFolder(now: Follow, listener: DamageListener = nobody): Promise<SessionDump> {
+  const { place, metadata } = now();
+  const { id } = place;
   const raw = readObject(join(place.folder, metadataFile)) ?? {};
   const state = await stateFields(place, metadata);
-  const ends = logEnds(find);
+  const ends = logEnds(now);
   return {
     id,
     metadata: raw,
     state,
     async *lines() {
-      for (const log of logNames) yield* linesOf(find, log, ends[log], listener);
+      for (const log of logNames) yield* linesOf(now, log, ends[log], listener);
     },
   };
 }
@@ -91,9 +88,9 @@ export async function restoreFolder(
   const admitted = admit(scope, target.mask, dump);
   const existing = locate(layout, dump.id);
   if (existing) {
-    const metadata = readMetadata(existing.folder, dump.id);
-    if (!inScope(scope, metadata)) throw alreadyExists(dump.id);
-    return compareExisting(admitted, await dumpFolder(layout, metadata));
+    const found = foundAt(existing);
+    if (!inScope(scope, found.metadata)) throw alreadyExists(dump.id);
+    return compareExisting(admitted, await dumpFolder(follow(layout, found)));
   }
   await checkFreeId(layout, admitted.metadata, systemDisk);
   const draft = join(layout.running, `.restore-${dump.id}`);
@@ -216,11 +213,11 @@ async function publish(layout: Layout, draft: string, { metadata, state }: Admit
   await syncFolder(layout.completed);
 }
 
-/** The folder that a killed restore left; only its lock file is in use. */
+/** The folder that a killed restore left; only its lock file is in use. What says whose it is goes last. */
 async function removeLeftovers(draft: string): Promise<void> {
-  const files = [metadataFile, stateFile, ...logNames.map((log) => `${log}.jsonl`)];
-  for (const file of files) await rm(join(draft, file), { force: true });
   await rm(join(draft, blobsFolder), { recursive: true, force: true });
+  const files = [...logNames.map((log) => `${log}.jsonl`), stateFile, metadataFile];
+  for (const file of files) await rm(join(draft, file), { force: true });
 }
 
 async function stateFields(place: Place, metadata: SessionMetadata): Promise<JsonObject> {
@@ -233,14 +230,14 @@ async function stateFields(place: Place, metadata: SessionMetadata): Promise<Jso
  * How far each log is to be read, in bytes. A writer at work adds to one log after the other: only what was there when
  * the last place of all logs was looked up is taken, and so no place below it is missing.
  */
-function logEnds(find: () => Place): Readonly<Record<LogName, number>> {
+function logEnds(now: Follow): Readonly<Record<LogName, number>> {
   const newest = Math.max(
-    ...logNames.map((log) => withLog(find, log, (file, size) => inspectTail(file, size, systemArchives).pos)),
+    ...logNames.map((log) => withLog(now, log, (file, size) => inspectTail(file, size, systemArchives).pos)),
   );
   const ends = logNames.map((log) => [
     log,
     // Nobody adds to a finished session: what cannot be read at its end is damage.
-    withLog(find, log, (file, size, { completed }) => (completed ? size : endOf(file, size, newest))),
+    withLog(now, log, (file, size, { completed }) => (completed ? size : endOf(file, size, newest))),
   ]);
   return Object.fromEntries(ends) as Record<LogName, number>;
 }
@@ -256,8 +253,8 @@ function endOf(file: number, size: number, newest: number): number {
   return end;
 }
 
-function withLog(find: () => Place, log: LogName, look: (file: number, size: number, place: Place) => number): number {
-  const { file, place } = openLog(find, logKinds[log], systemArchives);
+function withLog(now: Follow, log: LogName, look: (file: number, size: number, place: Place) => number): number {
+  const { file, place } = openLog(now, logKinds[log], systemArchives);
   if (file === undefined) return 0;
   try {
     return look(file, systemArchives.stat(file).size, place);
@@ -267,18 +264,18 @@ function withLog(find: () => Place, log: LogName, look: (file: number, size: num
 }
 
 async function* linesOf(
-  find: () => Place,
+  now: Follow,
   log: LogName,
   end: number,
   listener: DamageListener,
 ): AsyncGenerator<DumpedLine> {
   if (end === 0) return;
   const kind = logKinds[log];
-  const { file, path, place } = openLog(find, kind, systemArchives);
+  const { file, place } = openLog(now, kind, systemArchives);
   if (file === undefined) return;
-  const damaged = (span: Damage): void => listener.damaged(kind, file, path, span);
+  const damaged = (span: Damage): void => listener.damaged(kind, file, span);
   const missing = (name: BlobName): void => listener.missing(name);
-  const blobs = new BlobFolder(place.folder, systemArchives, missing, () => find().folder);
+  const blobs = new BlobFolder(place.folder, systemArchives, missing, () => now().place.folder);
   try {
     for await (const raw of linesForward(file, 0, end, systemArchives)) {
       for (const line of textsOf(kind, raw, damaged, (name) => blobs.fetch(name))) yield { log, line };
@@ -321,12 +318,6 @@ function isRecord(kind: RecordKind, fields: JsonObject): boolean {
     if (error instanceof BadLine) return false;
     throw error;
   }
-}
-
-function placeOf(layout: Layout, id: string): Place {
-  const place = locate(layout, id);
-  if (place) return place;
-  throw new WindrowError("session-not-found", `There is no session ${id} in this store.`, { id });
 }
 
 function logPath(folder: string, log: LogName): string {

@@ -1,42 +1,57 @@
 /** The cases about a session that goes while it is read. A store without upkeep passes them as it is. */
 import assert from "node:assert/strict";
 import { isWindrowError } from "../../errors.ts";
-import { everybody, messageRecord, newSession, sessionWith, stateOf } from "./kit.ts";
+import { everyKind, messageRecord, newSession, stateOf } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 import { withUpkeep } from "./upkeep.ts";
-import type { Store } from "../store.ts";
+import type { Scope, Store } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 
 const time = "2024-03-01T00:00:00.000Z";
+const mine: Scope = { tenant: "alpha", user: "me" };
+const yours: Scope = { tenant: "alpha", user: "you" };
 
 /** More than a store reads at once at first. */
 const count = 100;
 
-/** A session goes, by name. */
+/** Repetitions of a text in its session's last message; the second makes it too large for a line of the file store. */
+const repetitions = [1, 20_000] as const;
+
+/** A session of mine goes, by name. */
 const goings = {
-  "trashed": async (_store, upkeep, id) => upkeep.trash(everybody, [id], time),
-  "erased": async (_store, upkeep, id) => upkeep.erase(everybody, [id]),
+  "trashed": async (_store, upkeep, id) => upkeep.trash(mine, [id], time),
+  "erased": async (_store, upkeep, id) => upkeep.erase(mine, [id]),
+  "put aside": async (_store, upkeep, id) => upkeep.putAside?.(mine, id),
   "trashed and brought back": async (_store, upkeep, id) => {
-    await upkeep.trash(everybody, [id], time);
-    await upkeep.untrash(everybody, id);
+    await upkeep.trash(mine, [id], time);
+    await upkeep.untrash(mine, id);
   },
   "trashed and made anew": async (store, upkeep, id) => {
-    await upkeep.trash(everybody, [id], time);
-    await makeAnew(store, id);
+    await upkeep.trash(mine, [id], time);
+    await makeAnew(store, mine, id);
   },
   "erased and made anew": async (store, upkeep, id) => {
-    await upkeep.erase(everybody, [id]);
-    await makeAnew(store, id);
+    await upkeep.erase(mine, [id]);
+    await makeAnew(store, mine, id);
+  },
+  "erased and made anew by another user": async (store, upkeep, id) => {
+    await upkeep.erase(mine, [id]);
+    await makeAnew(store, yours, id);
+  },
+  "put aside and made anew by another user": async (store, upkeep, id) => {
+    if (!upkeep.putAside) return;
+    await upkeep.putAside(mine, id);
+    await makeAnew(store, yours, id);
   },
 } satisfies Readonly<Record<string, (store: Store, upkeep: Upkeep, id: string) => Promise<unknown>>>;
 
-/** How a session is read, by name: each gives the texts of its messages. */
+/** How a session is read, by name: each gives text that tells its records. */
 const readings = {
   async *read(store, id) {
-    for await (const { message } of store.read(everybody, id, { kind: "message" })) yield JSON.stringify(message);
+    for await (const { message } of store.read(mine, id, { kind: "message" })) yield JSON.stringify(message);
   },
   async *dump(store, id) {
-    const dump = await store.transfer?.dump(everybody, id);
+    const dump = await store.transfer?.dump(mine, id);
     for await (const { line } of dump?.lines() ?? []) yield line;
   },
 } satisfies Readonly<Record<string, (store: Store, id: string) => AsyncGenerator<string>>>;
@@ -46,14 +61,19 @@ export const midwayCases: readonly StoreCase[] = Object.entries(goings).map(([ho
   group: "upkeep",
   name: `who reads a session that is ${how} meanwhile gets all of it, or is told that it is not there`,
   run: withUpkeep(async (upkeep, store) => {
-    for (const [name, read] of Object.entries(readings)) {
+    const cases = Object.entries(readings).flatMap((one) => repetitions.map((repeated) => [...one, repeated] as const));
+    for (const [name, read, repeated] of cases) {
       if (name === "dump" && !store.transfer) continue;
-      const lock = await sessionWith(store, count);
-      await store.finish(lock, stateOf("completed"));
-      const { lines, isWhole } = await readBeside(read(store, lock.id), () => go(store, upkeep, lock.id));
-      const others = lines.filter((line) => line.includes("anew")).length;
-      assert.equal(others, 0, `a ${name} went on with another session`);
-      if (isWhole) assert.equal(lines.length, count, `a ${name} ended with a part of its session`);
+      const id = await finished(store, mine, "old", count, repeated);
+      const { lines: whole } = await readBeside(read(store, id), async () => undefined);
+      const { lines, isWhole } = await readBeside(read(store, id), () => go(store, upkeep, id));
+      assert.ok(lines.length <= whole.length, `a ${name} went on with another session`);
+      for (const [index, line] of lines.entries()) {
+        assert.equal(line.slice(0, 200), whole[index]?.slice(0, 200), `a ${name} went on with another session`);
+        assert.equal(line.length, whole[index]?.length, `a ${name} cut what it read`);
+      }
+      if (isWhole) assert.equal(lines.length, whole.length, `a ${name} ended with a part of its session`);
+      for (const scope of [mine, yours]) assert.deepEqual(await recoveryOf(store, scope, id), []);
     }
   }),
 }));
@@ -75,9 +95,34 @@ async function readBeside(
   }
 }
 
-async function makeAnew(store: Store, uuid: string): Promise<void> {
-  const lock = await store.create(everybody, newSession({ uuid }));
-  const records = Array.from({ length: 2 * count }, (_, index) => messageRecord(`anew ${index}`));
-  await store.append(lock, records);
+async function recoveryOf(store: Store, scope: Scope, id: string): Promise<readonly unknown[]> {
+  try {
+    return await store.recovery(scope, id);
+  } catch (error) {
+    if (!isWindrowError(error, "session-not-found")) throw error;
+    return [];
+  }
+}
+
+async function makeAnew(store: Store, scope: Scope, uuid: string): Promise<void> {
+  await finished(store, scope, "anew", 2 * count, 1, uuid);
+}
+
+/** A session that ended, with records of every kind. */
+async function finished(
+  store: Store,
+  scope: Scope,
+  text: string,
+  messages: number,
+  repeated: number,
+  uuid?: string,
+): Promise<string> {
+  const lock = await store.create(scope, newSession(uuid === undefined ? {} : { uuid }));
+  await store.append(
+    lock,
+    Array.from({ length: messages }, (_, index) => messageRecord(`${text} ${index}`)),
+  );
+  await store.append(lock, [messageRecord(text.repeat(repeated)), ...everyKind()]);
   await store.finish(lock, stateOf("completed"));
+  return lock.id;
 }

@@ -6,6 +6,7 @@ import type { RecordKind } from "../../../message/record.ts";
 import { kindFiles } from "../../format/logs.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemCode, unavailable } from "../../../disk/safe-write.ts";
+import type { Follow } from "../follow.ts";
 import type { Place } from "../layout.ts";
 import { hasNoLog } from "../layout.ts";
 import { inArchive } from "../../shared/rules.ts";
@@ -19,27 +20,30 @@ export interface OpenLog {
   readonly place: Place;
   /** Absent for a log that was never begun: a session made before there was a log of this kind, or just being made. */
   readonly file?: number;
-  readonly path: string;
 }
 
 /**
  * Opens a log, wherever its session lies by now.
  *
- * @param find - where the session lies now; throws where it is in no folder any more
- * @throws WindrowError `store-corrupt` where the messages of a session are missing; `session-archived`; what `find` throws
+ * @param now - where the session lies; asked again behind the opening, as another may have come into its place
+ * @throws WindrowError `store-corrupt` where the messages of a session are missing; `session-archived`; what `now` throws
  */
-export function openLog(find: () => Place, kind: RecordKind, disk: Disk): OpenLog {
+export function openLog(now: Follow, kind: RecordKind, disk: Disk): OpenLog {
   for (let look = 1; ; look += 1) {
-    const place = find();
+    const { place } = now();
     const path = join(place.folder, kindFiles[kind]);
+    let file: number | undefined;
     try {
-      return { place, file: disk.open(path, constants.O_RDONLY), path };
+      file = disk.open(path, constants.O_RDONLY);
+      now();
+      return { place, file };
     } catch (error) {
+      if (file !== undefined) disk.close(file);
       if (systemCode(error) !== "ENOENT") throw unavailable(error, "Reading a session", path);
     }
     checkNotArchived(place, disk);
     if (!disk.exists(place.folder) || look < looks) continue;
-    if (kind !== "message" || hasNoLog(place, disk)) return { place, path };
+    if (kind !== "message" || hasNoLog(place, disk)) return { place };
     const message =
       `The messages of session ${place.id} are missing: there is no ${path}. Restore the session from a backup; ` +
       "`windrow doctor` says what is left of it.";

@@ -5,6 +5,7 @@ import { finished, notFound } from "../../shared/rules.ts";
 import type { LockTools, SessionLock } from "../../lock/lock.ts";
 import { acquireNamed } from "../../lock/steal.ts";
 import type { Leases } from "../../lock/steal.ts";
+import type { Follow } from "../follow.ts";
 import { locate } from "../layout.ts";
 import type { Layout, Place } from "../layout.ts";
 import { checkNotErased } from "../upkeep/notes.ts";
@@ -12,9 +13,16 @@ import { checkNotErased } from "../upkeep/notes.ts";
 /**
  * Takes the lock of a session, unless its erasure was begun.
  *
+ * @param now - throws where another session has come into its place
  * @throws WindrowError `session-busy`; as {@link lockError} gives it
  */
-export async function lockPlace(layout: Layout, place: Place, tools: LockTools, leases: Leases): Promise<SessionLock> {
+export async function lockPlace(
+  layout: Layout,
+  place: Place,
+  now: Follow,
+  tools: LockTools,
+  leases: Leases,
+): Promise<SessionLock> {
   const checkIsLeft = (): void => checkNotErased(layout, place.id, place.folder, tools.disk);
   checkIsLeft();
   let lock: SessionLock | undefined;
@@ -22,6 +30,7 @@ export async function lockPlace(layout: Layout, place: Place, tools: LockTools, 
     lock = await acquireNamed(place.folder, tools, leases);
     // An erasure has the lock when it notes that it began.
     checkIsLeft();
+    now();
     return lock;
   } catch (error) {
     lock?.release();

@@ -62,6 +62,7 @@ export async function endMove(layout: Layout, place: Place, clock: Clock, disk: 
   try {
     const lock = acquire(place.folder, { clock, disk });
     try {
+      if (!isHalfMoved(place, disk)) return place;
       if (!place.completed) return await moveToCompleted(layout, place.id, disk);
       await removeLocks(place.folder, disk);
       return place;

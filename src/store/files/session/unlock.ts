@@ -6,7 +6,7 @@ import { timestamp } from "../../shared/clock.ts";
 import { finished } from "../../shared/rules.ts";
 import { unlockEdit } from "../../shared/unlock.ts";
 import type { Holding, Scope, Store, UnlockOptions } from "../../store.ts";
-import type { Place } from "../layout.ts";
+import type { Follow } from "../follow.ts";
 import { unavailable } from "../../../disk/safe-write.ts";
 import { holderOf } from "../../lock/lock.ts";
 import type { LockTools } from "../../lock/lock.ts";
@@ -17,10 +17,11 @@ import { recounted } from "./state.ts";
 export async function unlockSession(
   store: Store,
   scope: Scope,
-  place: Place,
+  now: Follow,
   options: UnlockOptions,
   tools: LockTools,
 ): Promise<Holding> {
+  const { place } = now();
   if (place.completed) throw finished(place.id);
   const found = holderOf(place.folder, tools.disk);
   if (found.state === "none") return found;
@@ -35,6 +36,7 @@ export async function unlockSession(
   const lock = await store.lock(scope, place.id);
   try {
     if (edit) {
+      now();
       await store.append(lock, [edit]);
       // A holder that was passed over left a lock that says nothing of it, so its lines are counted here.
       const { metadata, state } = await store.info(scope, place.id);
