@@ -367,7 +367,7 @@ export interface Store {
 export interface StoreDetaching {
   /**
    * A number that grows whenever somebody takes the session, and with {@link StoreDetaching.detach} and
-   * {@link StoreDetaching.attach}.
+   * {@link StoreDetaching.attach}; a session that is made anew under the id has a higher one.
    *
    * @throws WindrowError `bad-option` for a session that has not ended and is not `closed`, or that is kept;
    *   `session-busy` while a process has it

@@ -17,7 +17,7 @@ export interface Found {
   readonly making: string | undefined;
 }
 
-/** Where a session lies now; throws `session-not-found` where it is gone, whoever has its id by then. */
+/** A look for one session, as it lies now; throws `session-not-found` where it is gone, whoever has its id by then. */
 export type Follow = () => Found;
 
 /**
@@ -64,7 +64,7 @@ export function follow(layout: Layout, found: Found, disk: Disk = systemDisk): F
   };
 }
 
-/** What lies in a place; undefined where it moved between the two looks. */
+/** The session in a place; undefined where it moved between the two looks. */
 function orMoved(place: Place, disk: Disk): Found | undefined {
   try {
     return foundAt(place, disk);

@@ -104,7 +104,7 @@ export async function restoreFolder(
       await publish(layout, draft, admitted);
       return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
     } catch (error) {
-      await rm(draft, { recursive: true, force: true });
+      await removeDraft(draft);
       throw error;
     } finally {
       lock.release();
@@ -135,7 +135,7 @@ export async function writeDraft(
       await writeFolder(draft, dump, signal);
       await work(draft);
     } finally {
-      await rm(draft, { recursive: true, force: true });
+      await removeDraft(draft);
       lock.release();
     }
   } catch (error) {
@@ -220,6 +220,11 @@ async function removeLeftovers(draft: string): Promise<void> {
   for (const file of files) await rm(join(draft, file), { force: true });
 }
 
+async function removeDraft(draft: string): Promise<void> {
+  await removeLeftovers(draft);
+  await rm(draft, { recursive: true, force: true });
+}
+
 async function stateFields(place: Place, metadata: SessionMetadata): Promise<JsonObject> {
   const fields = readObject(join(place.folder, stateFile));
   if (fields && decodeState(fields)) return fields;
@@ -263,12 +268,7 @@ function withLog(now: Follow, log: LogName, look: (file: number, size: number, p
   }
 }
 
-async function* linesOf(
-  now: Follow,
-  log: LogName,
-  end: number,
-  listener: DamageListener,
-): AsyncGenerator<DumpedLine> {
+async function* linesOf(now: Follow, log: LogName, end: number, listener: DamageListener): AsyncGenerator<DumpedLine> {
   if (end === 0) return;
   const kind = logKinds[log];
   const { file, place } = openLog(now, kind, systemArchives);

@@ -21,6 +21,15 @@ export interface PostgresDetaching {
   readonly newHolder: (generation: number) => Promise<RowHolder>;
 }
 
+/** More than a session has generations. A session that is made anew under an id has a higher key. */
+const generations = 2 ** 20;
+
+const count = `key * ${generations} + generation`;
+
+function countOf(key: string, generation: number): number {
+  return Number(key) * generations + generation;
+}
+
 /** Makes the facet of a Postgres store. */
 export function postgresDetaching({ database, heart, find, newHolder }: PostgresDetaching): StoreDetaching {
   const { schema, asker } = database;
@@ -34,24 +43,24 @@ export function postgresDetaching({ database, heart, find, newHolder }: Postgres
   return {
     async writings(scope, id) {
       const { key, generation, holder } = await detachable(scope, id);
-      if (!holder) return generation;
+      if (!holder) return countOf(key, generation);
       // A process that was silent for long may still write: its lines would go with those that the archive has.
       const fenced = await fenceRow(database, key, generation);
       if (fenced === undefined) throw resumedMeanwhile(id);
-      return fenced;
+      return countOf(key, fenced);
     },
     async detach(scope, id, mark, writings) {
       const row = await detachable(scope, id);
       const state = page({ ...parseDocument(row.texts.state), [archivedField]: encodeMark(mark) });
       const sql =
         `WITH row AS (UPDATE ${schema}.session SET state = $3, generation = generation + 1, holder = NULL, worker = NULL WHERE ` +
-        `key = $1 AND generation = $2 AND trashed_at IS NULL AND kept IS NULL AND ${database.atVersion} RETURNING key), ` +
+        `key = $1 AND ${count} = $2 AND trashed_at IS NULL AND kept IS NULL AND ${database.atVersion} RETURNING key), ` +
         `gone AS (DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM row)) SELECT key FROM row`;
       if ((await asker.ask(sql, [row.key, writings, state])).length === 0) throw resumedMeanwhile(id);
     },
     async forgo(scope, id, key, writings) {
       const pass =
-        `UPDATE ${schema}.session SET generation = generation + 1 WHERE id = $1 AND generation = $2 AND holder IS NULL AND ` +
+        `UPDATE ${schema}.session SET generation = generation + 1 WHERE id = $1 AND ${count} = $2 AND holder IS NULL AND ` +
         'NOT restoring AND tenant IS NOT DISTINCT FROM $3::text AND ($4::text IS NULL OR "user" = $4)';
       await asker.ask(pass, [id, writings, scope.tenant ?? null, scope.user ?? null]);
       const rows = await asker.ask(`SELECT state FROM ${schema}.session WHERE id = $1`, [id]);

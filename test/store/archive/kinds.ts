@@ -28,6 +28,11 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
+/** Removes the folders. */
+export async function removeFolders(): Promise<void> {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+}
+
 /** The kinds; their servers run while the tests of the file do. */
 export function storeKinds(): readonly StoreKind[] {
   beforeAll(async () => {
@@ -35,7 +40,7 @@ export function storeKinds(): readonly StoreKind[] {
   }, 60_000);
   afterAll(async () => {
     postgres?.close();
-    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+    await removeFolders();
   });
   return [
     { name: "files", isHere: true, address: async () => join(await newFolder(), "store") },

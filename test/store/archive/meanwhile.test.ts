@@ -167,6 +167,37 @@ for (const kind of storeKinds()) {
       await other.close();
     });
 
+    it("takes away no records of a session that was made anew meanwhile, and leaves no object of the one before", async () => {
+      let replaces: (() => Promise<unknown>) | undefined;
+      const { slow, other, archive } = await two((bucket) => ({
+        async get(key) {
+          const bytes = await bucket.get(key);
+          await replaces?.();
+          return bytes;
+        },
+      }));
+      for (const status of ["completed", "closed"] as const) {
+        const make = async (text: string, user: string, uuid: string): Promise<string> => {
+          const lock = await other.create({ user }, newSession({ uuid }));
+          if (status === "closed") return closed(other, lock, text);
+          await other.append(lock, [messageRecord(text)]);
+          await other.finish(lock, stateOf(status));
+          return lock.id;
+        };
+        const id = await make("old", "me", newSession().uuid);
+        replaces = async () => {
+          await other.upkeep?.erase({ user: "me" }, [id]);
+          await make("anew", "you", id);
+          replaces = undefined;
+        };
+        await expect(slow.archiving?.archive(everybody, id)).rejects.toMatchObject({ code: expect.anything() });
+        expect(await idsOf(other, id)).toEqual(["m-anew"]);
+        expect(objectsIn(archive)).toEqual([]);
+      }
+      await slow.close();
+      await other.close();
+    });
+
     it("takes away no records that were added since its state was read", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
       const other = await openStore(address, { archive });

@@ -55,13 +55,21 @@ export class Recoveries {
     if (hidden.length > 0) return;
     if (this.#found.has(id, { file: name, offset: span.offset })) return;
     const wanted = this.#found.count(id) < damagedCopies;
-    const copy = wanted ? keepDamaged(file, join(session.place.folder, name), span.offset, span.length, this.#disk) : undefined;
+    const copy = wanted
+      ? keepDamaged(file, join(session.place.folder, name), span.offset, span.length, this.#disk)
+      : undefined;
     this.note(session, { file: name, ...span, problem, quarantine: copy === undefined ? "" : `${name}.${copy}` });
   }
 
   /** Remembers that a large value is missing, or is not what its name says. */
   noteMissing(session: Session, { sha256, bytes }: BlobName): void {
-    this.note(session, { file: `${blobsFolder}/${sha256}`, offset: 0, length: bytes, problem: "damaged", quarantine: "" });
+    this.note(session, {
+      file: `${blobsFolder}/${sha256}`,
+      offset: 0,
+      length: bytes,
+      problem: "damaged",
+      quarantine: "",
+    });
   }
 }
 

@@ -6,8 +6,9 @@ import type { Scope } from "../../scope.ts";
 import { nowhere } from "../../shared/detach.ts";
 import { inFrontOf, storeShape } from "../../shared/shape.ts";
 import type { Call } from "../../shared/shape.ts";
-import { inTrash, notInTrash } from "../../upkeep.ts";
+import { inTrash, isKept, notFinished, notInTrash } from "../../upkeep.ts";
 import type { Erased, Upkeep } from "../../upkeep.ts";
+import { readMetadata } from "../../format/documents.ts";
 import { layoutOf, locate } from "../layout.ts";
 import type { Layout } from "../layout.ts";
 import { erasableIn } from "../upkeep/erase.ts";
@@ -33,16 +34,16 @@ export function joinedUpkeep(
   const parts = (scope?: Scope): readonly Part[] =>
     folders(scope).map((folder) => ({ layout: layoutOf(folder), upkeep: upkeepOf(folder) }));
   /** The store that has the session; its own check says whether the scope sees it. */
-  const having = (id: string): Upkeep => {
+  const having = (id: string): Part => {
     sessionId(id);
     const part = parts().find(({ layout }) => locate(layout, id));
     if (!part) throw notFound(id);
-    return part.upkeep;
+    return part;
   };
   const trashOf = ({ layout }: Part, id: string): string => join(layout.base, trashFolder, id);
   const each = inFrontOf(first, storeShape.upkeep.methods, (name) => async (...given) => {
     const [, id] = given as [Scope, string];
-    const upkeep = having(id);
+    const { upkeep } = having(id);
     return Reflect.apply(Reflect.get(upkeep, name) as Call, upkeep, given);
   });
   return {
@@ -50,9 +51,14 @@ export function joinedUpkeep(
     async trash(scope, ids, time) {
       const own = new Map<Upkeep, string[]>();
       for (const id of ids) {
-        const upkeep = having(id);
+        const { layout, upkeep } = having(id);
         own.set(upkeep, [...(own.get(upkeep) ?? []), id]);
-        await upkeep.kept(scope, id);
+        // Each store would refuse its own, when others have moved theirs.
+        const mark = await upkeep.kept(scope, id);
+        const place = locate(layout, id);
+        if (place) readMetadata(place.folder, id);
+        if (place?.completed !== true) throw notFinished(id);
+        if (mark) throw isKept(id);
         if (parts().some((part) => systemDisk.exists(trashOf(part, id)))) throw inTrash(id);
       }
       for (const [upkeep, some] of own) await upkeep.trash(scope, some, time);

@@ -15,6 +15,7 @@ import type { Upkeep } from "../../upkeep.ts";
 import { LockMap } from "../../shared/held-sessions.ts";
 import { systemDisk } from "../../../disk/disk.ts";
 import { systemCode, unavailable } from "../../../disk/safe-write.ts";
+import { checkNoneErased } from "../upkeep/notes.ts";
 import { checkNotInTrash } from "../upkeep/trash.ts";
 import { joinedUpkeep } from "./joined-upkeep.ts";
 
@@ -71,9 +72,9 @@ class UserFolders implements Store {
     restore: async (scope, dump, signal) => {
       const { user, tenant } = dump.metadata;
       const own = { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
-      const store = this.#holding(sessionId(dump.id)) ?? this.#own(own);
-      this.#checkTrash({ uuid: dump.id, ...own });
-      return store.transfer!.restore(scope, dump, signal);
+      const there = this.#holding(sessionId(dump.id));
+      if (!there) await this.#checkFree({ uuid: dump.id, ...own });
+      return (there ?? this.#own(own)).transfer!.restore(scope, dump, signal);
     },
   };
   readonly upkeep: Upkeep;
@@ -107,7 +108,7 @@ class UserFolders implements Store {
     const store = this.#own(scope);
     const { uuid } = session;
     if (this.#holding(sessionId(uuid))) throw alreadyExists(uuid);
-    this.#checkTrash({ uuid, ...scope });
+    await this.#checkFree({ uuid, ...scope });
     return this.#keep(await store.create(scope, session), store);
   }
 
@@ -225,9 +226,11 @@ class UserFolders implements Store {
     return folder === undefined ? undefined : this.#at(folder);
   }
 
-  /** Refuses an id that lies in the trash of another user, whose folder is another, too. */
-  #checkTrash(owner: Scope & { readonly uuid: string }): void {
-    for (const folder of this.#folders()) checkNotInTrash(layoutOf(folder), owner, systemDisk);
+  /** As a store refuses an id that another owner has in the trash, or is erasing: that is in another folder, too. */
+  async #checkFree(owner: Scope & { readonly uuid: string }): Promise<void> {
+    const layouts = this.#folders().map(layoutOf);
+    for (const layout of layouts) checkNotInTrash(layout, owner, systemDisk);
+    for (const layout of layouts) await checkNoneErased(layout, owner.uuid, systemDisk);
   }
 
   #keep(lock: Lock, store: Store): Lock {

@@ -9,7 +9,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { isFinal } from "../../shared/rules.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
-import { readState } from "../../format/documents.ts";
+import { metadataFile, readState } from "../../format/documents.ts";
 import { stateLockFile } from "../layout.ts";
 import { lockFile } from "../../lock/owner-record.ts";
 import { blobsFolder } from "../../format/blobs.ts";
@@ -97,15 +97,20 @@ async function copyAcross(layout: Layout, id: string, disk: Disk): Promise<void>
   await takeAway(layout, id, disk);
 }
 
-/** Copies a session to a folder that must not exist, without its locks, synced. */
+/** Copies a session to a folder that must not exist, without its locks, synced. What says whose it is comes first. */
 export async function copyFolder(from: string, to: string, disk: Disk): Promise<void> {
   makeNewFolder(to, disk);
-  for (const name of await disk.readFolder(from)) {
+  const names = [...(await disk.readFolder(from))].sort((one, other) => rankOf(one) - rankOf(other));
+  for (const name of names) {
     if (name === lockFile || name === stateLockFile) continue;
     if (name === blobsFolder) await copyFolder(join(from, name), join(to, name), disk);
     else copyFile(join(from, name), join(to, name), disk);
   }
   await syncFolder(to, disk);
+}
+
+function rankOf(name: string): number {
+  return name === metadataFile ? 0 : 1;
 }
 
 /** The session is whole in `completed/`: it leaves `running/` with one rename, and is deleted under a name of no meaning. */

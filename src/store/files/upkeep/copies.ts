@@ -60,7 +60,8 @@ function copyOf(path: string, id: string, kind: Copy["kind"], disk: Disk): Copy 
   // Its erasure was begun, and may have taken its metadata first.
   if (name.startsWith(erasedPrefix)) return { path, kind: "draft", owner: undefined };
   const owner = ownerIn(path, id, disk);
-  if (kind === "aside") return { path, kind, owner: notedOwner(path, disk) ?? owner ?? {} };
+  // A draft that was killed before it had metadata may be anybody's, also when a doctor has put it aside.
+  if (kind === "aside") return { path, kind, owner: notedOwner(path, disk) ?? owner ?? (name === id ? {} : undefined) };
   if (name !== id) return { path, kind: "draft", owner };
   return { path, kind, owner: kind === "session" ? (owner ?? {}) : owner };
 }

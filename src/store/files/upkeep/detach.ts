@@ -13,7 +13,7 @@ import { acquire } from "../../lock/steal.ts";
 import { checkDetachable, resumedMeanwhile } from "../../shared/detach.ts";
 import { inScope } from "../../shared/rules.ts";
 import type { Scope, SessionDump, SessionMetadata, StoreDetaching } from "../../store.ts";
-import { stateFile } from "../../format/documents.ts";
+import { metadataFile, stateFile } from "../../format/documents.ts";
 import { locate } from "../layout.ts";
 import type { Layout, Place } from "../layout.ts";
 import { noteIn, writeNote } from "../session/archived.ts";
@@ -52,8 +52,8 @@ export function filesDetaching(
         // A closed session is held meanwhile, so that nobody resumes it.
         const lock = place.completed ? undefined : acquire(place.folder, tools);
         try {
+          if (lock && countOf(place, disk) !== expected + 1) throw resumedMeanwhile(id);
           const { mark: before, moves } = noteIn(place.folder, disk);
-          if (lock && lock.owner.generation + moves !== expected + 1) throw resumedMeanwhile(id);
           if (before?.key !== mark.key) await writeNote(place.folder, { mark, moves: moves + 1 }, disk);
           await removeLogs(place.folder, disk);
         } finally {
@@ -92,10 +92,14 @@ export function filesDetaching(
   };
 }
 
-/** Grows with everybody who takes the session, and with every move of its records. */
+/**
+ * Grows with everybody who takes the session, and with every move of its records. It begins with the time of the making:
+ * one that is made anew under the id has another number.
+ */
 function countOf({ folder, completed }: Place, disk: Disk): number {
   const generation = completed ? 0 : (readOwner(folder, disk)?.generation ?? 0);
-  return generation + noteIn(folder, disk).moves;
+  const madeAt = Math.floor(disk.statPath(join(folder, metadataFile)).mtimeMs);
+  return madeAt + generation + noteIn(folder, disk).moves;
 }
 
 /** Removes the logs first and what they name last, so that no log that is read names what is gone. */

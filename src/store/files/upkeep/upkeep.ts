@@ -7,12 +7,13 @@ import type { Catalogue } from "../catalogue.ts";
 import { page, readObject, readState } from "../../format/documents.ts";
 import { eraseFolders, unerasedIn } from "./erase.ts";
 import { checkNotErased } from "./notes.ts";
-import type { Layout, Place } from "../layout.ts";
-import { replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
+import type { Follow } from "../follow.ts";
+import type { Layout } from "../layout.ts";
+import { removeDrafts, replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { LockTools } from "../../lock/lock.ts";
 import { holderOf } from "../../lock/lock.ts";
 import { acquire } from "../../lock/steal.ts";
-import { putAside } from "./put-aside.ts";
+import { evenDamaged, putAside } from "./put-aside.ts";
 import { alone, dropFromIndex, moveFromTrash, moveToTrash, trashedIn, trashFolder } from "./trash.ts";
 import { sessionId } from "../../shared/rules.ts";
 import type { Scope } from "../../store.ts";
@@ -36,9 +37,20 @@ export function filesUpkeep(
   mend: (scope: Scope, id: string) => Promise<void>,
   alive: () => void,
 ): Upkeep {
-  const find = (scope: Scope, id: string): Place => {
+  const follow = (scope: Scope, id: string): Follow => {
     alive();
-    return catalogue.find(scope, id).place;
+    return catalogue.follow(scope, id);
+  };
+  /** Works in the folder of a session: once more where it moved meanwhile. */
+  const wherever = async <T>(now: Follow, work: (folder: string, look: number) => Promise<T>): Promise<T> => {
+    for (let look = 1; ; look += 1) {
+      const { folder } = now().place;
+      try {
+        return await work(folder, look);
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT" || look === looks) throw unavailable(error, "Reading a session", folder);
+      }
+    }
   };
   const change = async <T>(work: () => Promise<T>): Promise<T> => {
     alive();
@@ -49,7 +61,7 @@ export function filesUpkeep(
     }
   };
   const finished = (scope: Scope, id: string): string => {
-    const { folder, completed } = find(scope, id);
+    const { folder, completed } = follow(scope, id)().place;
     if (!completed) throw notFinished(id);
     return folder;
   };
@@ -60,20 +72,22 @@ export function filesUpkeep(
     work: (folder: string, mayRemove: () => void) => Promise<void>,
   ): Promise<SessionSize> =>
     change(async () => {
-      const { folder, completed } = find(scope, id);
+      const now = follow(scope, id);
+      const { folder, completed } = now().place;
       if (completed) await work(folder, () => undefined);
       else {
         if (readState(folder, disk)?.status !== "closed") throw notFinished(id);
         if (holderOf(folder, disk).state === "gone") await mend(scope, id);
         const lock = acquire(folder, { clock, disk });
         try {
+          now();
           if (readState(folder, disk)?.status !== "closed") throw notFinished(id);
           await work(folder, () => lock.check());
         } finally {
           lock.release();
         }
       }
-      return sizeOfFolder(find(scope, id).folder, disk);
+      return sizeOfFolder(now().place.folder, disk);
     });
   const markOf = (folder: string): KeepMark | undefined => {
     if (!disk.exists(join(folder, keepFile))) return undefined;
@@ -85,41 +99,30 @@ export function filesUpkeep(
     };
   };
   return {
-    async size(scope, id) {
-      for (let look = 1; ; look += 1) {
-        try {
-          return await sizeOfFolder(find(scope, id).folder, disk);
-        } catch (error) {
-          // It went into the trash, or came back from there, meanwhile.
-          if (systemCode(error) !== "ENOENT" || look === looks)
-            throw unavailable(error, "Reading a session", layout.base);
-        }
-      }
+    size: async (scope, id) => wherever(follow(scope, id), (folder) => sizeOfFolder(folder, disk)),
+    verify: async (scope, id) => wherever(follow(scope, id), (folder) => verifyFolder(folder, disk)),
+    keep: (scope, id, { keptAt, ...why }) =>
+      change(() =>
+        wherever(follow(scope, id), async (folder, look) => {
+          // The session took the draft along.
+          if (look > 1) await removeDrafts(folder, disk);
+          checkNotErased(layout, id, folder, disk);
+          await replaceFile(join(folder, keepFile), page(maskJson(mask, { kept_at: keptAt, ...why })), true, disk);
+        }),
+      ),
+    unkeep: (scope, id) =>
+      change(() =>
+        wherever(follow(scope, id), async (folder) => {
+          if (markOf(folder) === undefined) return false;
+          disk.unlink(join(folder, keepFile));
+          await syncFolder(folder, disk);
+          return true;
+        }),
+      ),
+    async kept(scope, id) {
+      alive();
+      return markOf(evenDamaged(catalogue, layout, scope, id, disk).folder);
     },
-    async verify(scope, id) {
-      const { folder } = find(scope, id);
-      await verifyFolder(folder, disk).catch((error: unknown) => {
-        throw unavailable(error, "Reading a session", folder);
-      });
-    },
-    async keep(scope, id, { keptAt, ...why }) {
-      const { folder } = find(scope, id);
-      const write = (): Promise<void> => {
-        checkNotErased(layout, id, folder, disk);
-        return replaceFile(join(folder, keepFile), page(maskJson(mask, { kept_at: keptAt, ...why })), true, disk);
-      };
-      await change(write);
-    },
-    async unkeep(scope, id) {
-      const { folder } = find(scope, id);
-      if (markOf(folder) === undefined) return false;
-      await change(async () => {
-        disk.unlink(join(folder, keepFile));
-        await syncFolder(folder, disk);
-      });
-      return true;
-    },
-    kept: async (scope, id) => markOf(find(scope, id).folder),
     compress: (scope, id) => repack(scope, id, (folder, mayRemove) => compressFolder(folder, disk, mayRemove)),
     decompress: (scope, id) => repack(scope, id, (folder) => decompressFolder(folder, disk)),
     trash: (scope, ids, time) =>

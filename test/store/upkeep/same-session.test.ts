@@ -1,0 +1,155 @@
+/** Sessions of a file store that move, or are made anew under their id, while something is done with them. */
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { systemDisk } from "../../../src/disk/disk.ts";
+import { backup } from "../../../src/ops/backup/backup.ts";
+import { restore } from "../../../src/ops/backup/restore.ts";
+import { openStore } from "../../../src/access/open.ts";
+import { layoutOf } from "../../../src/store/files/layout.ts";
+import { alone } from "../../../src/store/files/upkeep/trash.ts";
+import { everybody, messageRecord, newSession, stateOf, wholeDump } from "../../../src/store/testing/kit.ts";
+import type { Scope, Store } from "../../../src/store/store.ts";
+import { newFolder, removeFolders } from "../archive/kinds.ts";
+
+afterAll(removeFolders);
+
+const me: Scope = { user: "me" };
+const you: Scope = { user: "you" };
+const keptAt = "2024-03-01T00:00:00.000Z";
+
+async function finished(store: Store, scope: Scope, uuid: string = newSession().uuid, text = "one"): Promise<string> {
+  const lock = await store.create(scope, newSession({ uuid }));
+  await store.append(lock, [messageRecord(text)]);
+  await store.finish(lock, stateOf("completed"));
+  return uuid;
+}
+
+async function newStore(folderPerUser = false): Promise<{ readonly folder: string; readonly store: Store }> {
+  const folder = join(await newFolder(), "store");
+  return { folder, store: await openStore(folder, { folderPerUser }) };
+}
+
+/** Work that waits for the upkeep of another process, which does something meanwhile. */
+async function beside<T>(folder: string, work: () => Promise<T>, other: () => Promise<unknown>): Promise<T> {
+  let waiting: Promise<T> | undefined;
+  await alone(layoutOf(folder), systemDisk, async () => {
+    waiting = work();
+    waiting.catch(() => undefined);
+    // Whoever looks before it waits has looked by then.
+    await new Promise((resolve) => setImmediate(resolve));
+    await other();
+  });
+  return waiting!;
+}
+
+describe("the mark of a session", () => {
+  it("is set and taken away also where the session ends meanwhile", async () => {
+    const { folder, store } = await newStore();
+    for (const isKept of [false, true]) {
+      const lock = await store.create(me, newSession());
+      if (isKept) await store.upkeep!.keep(me, lock.id, { keptAt });
+      await beside(
+        folder,
+        async () => (isKept ? store.upkeep!.unkeep(me, lock.id) : store.upkeep!.keep(me, lock.id, { keptAt })),
+        () => store.finish(lock, stateOf("completed")),
+      );
+      expect(await store.upkeep!.kept(me, lock.id)).toEqual(isKept ? undefined : { keptAt });
+    }
+    await store.close();
+  });
+
+  it("is taken away once, by one of those who ask for it at once", async () => {
+    const { store } = await newStore();
+    const id = await finished(store, me);
+    await store.upkeep!.keep(me, id, { keptAt });
+    const all = await Promise.all([1, 2, 3].map(() => store.upkeep!.unkeep(me, id)));
+    expect(all.filter((was) => was)).toHaveLength(1);
+    await store.close();
+  });
+
+  it("never lands on another owner's session of the id", async () => {
+    const { folder, store } = await newStore();
+    const id = await finished(store, me);
+    const keeping = beside(
+      folder,
+      () => store.upkeep!.keep(me, id, { keptAt, reason: "mine" }),
+      async () => {
+        // As another process puts it aside.
+        mkdirSync(join(folder, "aside", "t", "completed"), { recursive: true });
+        systemDisk.rename(join(folder, "completed", id), join(folder, "aside", "t", "completed", id));
+        await finished(store, you, id);
+      },
+    );
+    await expect(keeping).rejects.toMatchObject({ code: "session-not-found" });
+    expect(await store.upkeep!.kept(you, id)).toBeUndefined();
+    await store.close();
+  });
+
+  it("stays where a backup takes the place of the session, whose metadata is damaged", async () => {
+    const { folder, store } = await newStore();
+    const id = await finished(store, me);
+    await store.upkeep!.keep(me, id, { keptAt, reason: "law suit" });
+    const copies = await newFolder();
+    await backup(store, copies);
+    writeFileSync(join(folder, "completed", id, "metadata.json"), "{");
+    await expect(store.upkeep!.kept(you, id)).rejects.toMatchObject({ code: "store-corrupt" });
+    const { sessions } = await restore(copies, store, { replace: true });
+    expect(sessions.map(({ outcome }) => outcome)).toEqual(["restored"]);
+    expect(await store.upkeep!.kept(me, id)).toEqual({ keptAt, reason: "law suit" });
+    await store.close();
+  });
+});
+
+describe("folders of users", () => {
+  it("give no id out whose erasure another user has begun", async () => {
+    const { store } = await newStore(true);
+    const id = await finished(store, me);
+    const dump = await wholeDump(store.transfer!, me, id);
+    const away = async (): Promise<never> => {
+      throw new Error("away");
+    };
+    await expect(store.upkeep!.erase(me, [id], away)).rejects.toThrow("away");
+    await expect(finished(store, you, id)).rejects.toMatchObject({ code: "session-busy" });
+    const theirs = { ...dump, metadata: { ...dump.metadata, user: "you" } };
+    await expect(store.transfer!.restore(you, theirs)).rejects.toMatchObject({ code: "session-busy" });
+    await store.upkeep!.erase(me, [id]);
+    await finished(store, you, id, "yours");
+    expect((await store.info(you, id)).state.status).toBe("completed");
+    await store.close();
+  });
+
+  it("move all or none of several users' sessions into the trash", async () => {
+    const { folder, store } = await newStore(true);
+    const [mine, theirs] = [await finished(store, me), await finished(store, you)];
+    const running = await store.create(you, newSession());
+    await expect(store.upkeep!.trash(everybody, [mine, running.id], keptAt)).rejects.toMatchObject({
+      code: "bad-option",
+    });
+    await store.upkeep!.keep(you, theirs, { keptAt });
+    await expect(store.upkeep!.trash(everybody, [mine, theirs], keptAt)).rejects.toMatchObject({ code: "bad-option" });
+    writeFileSync(join(folder, "users", "you", "completed", theirs, "metadata.json"), "{");
+    await expect(store.upkeep!.trash(everybody, [mine, theirs], keptAt)).rejects.toMatchObject({
+      code: "store-corrupt",
+    });
+    expect((await store.info(me, mine)).state.status).toBe("completed");
+    await running.release();
+    await store.close();
+  });
+});
+
+describe("a restore that was killed before its draft had metadata", () => {
+  it("leaves nothing behind an erasure, also where a doctor has put the draft aside", async () => {
+    const { folder, store } = await newStore();
+    const id = await finished(store, me, newSession().uuid, "SECRETTEXT");
+    const draft = join(folder, "running", `.restore-${id}`);
+    mkdirSync(draft);
+    writeFileSync(join(draft, "messages.jsonl"), readFileSync(join(folder, "completed", id, "messages.jsonl")));
+    for await (const _ of store.checkup!.examine({ mend: true })) void _;
+    expect(readdirSync(join(folder, "aside"))).toHaveLength(1);
+    await store.upkeep!.erase(me, [id]);
+    const left = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+    expect(left.filter((name) => readFileSync(join(folder, name), "utf8").includes("SECRETTEXT"))).toEqual([]);
+    await store.close();
+  });
+});
