@@ -126,19 +126,22 @@ export async function* listRows(database: Database, scope: Scope, query: ListQue
     `ORDER BY s.created_ms DESC, s.id LIMIT $${most}`;
   let left = query.limit ?? Number.POSITIVE_INFINITY;
   let after: { readonly createdMs: number; readonly id: string } = { createdMs: Number.MAX_VALUE, id: lowestId };
-  while (left > 0) {
-    const asked = Math.min(pageSize, left);
+  // Rows that are not told do not count: behind them are whole pages.
+  for (let asked = Math.min(pageSize, left); left > 0; asked = pageSize) {
     const page = await asker.ask(sql, [...values, after.createdMs, after.id, asked]);
     for (const row of page) {
       after = { createdMs: Number(row["created_ms"]), id: String(row["id"]) };
       const found = readRow(row);
       // Columns hold what the server's encoding can; two names that differ only in the rest are one there.
       if (found && !inScope(scope, found.metadata)) continue;
-      if (found) yield found;
-      else query.unreadable?.(after.id, unreadable(after.id));
+      if (!found) {
+        query.unreadable?.(after.id, unreadable(after.id));
+        continue;
+      }
+      yield found;
+      if (--left === 0) return;
     }
     if (page.length < asked) return;
-    left -= page.length;
   }
 }
 

@@ -91,7 +91,7 @@ export async function* listRows(place: RedisPlace, scope: Scope, query: ListQuer
     // More sessions than a page has were made in one millisecond: a larger page begins where this one did.
     if (ids.length === 0) size *= 2;
     else [size, last] = [pageSize, page.at(-1) ?? last];
-    const found = await Promise.all(ids.map((id) => rowOrFault(place, id)));
+    const found = await Promise.all(ids.map((id) => rowOrFault(place, scope, id)));
     for (const [index, row] of found.entries()) {
       const id = ids[index] ?? "";
       if (row instanceof WindrowError) query.unreadable?.(id, row);
@@ -118,13 +118,15 @@ async function listedFrom(sender: Sender, set: string, from: string, size: numbe
   return texts.flatMap((id, at) => (at % 2 === 0 ? [{ id, score: texts[at + 1] ?? "" }] : []));
 }
 
-async function rowOrFault(place: RedisPlace, id: string): Promise<SessionRow | WindrowError | undefined> {
-  try {
-    return await findRow(place, place.keys.of(id).session, id);
-  } catch (error) {
-    if (error instanceof WindrowError && error.code === "store-corrupt") return error;
-    throw error;
-  }
+/** A session of a list; an error where it cannot be read and may be the scope's; undefined where it is gone. */
+async function rowOrFault(place: RedisPlace, scope: Scope, id: string): Promise<SessionRow | WindrowError | undefined> {
+  const hash = await readHash(place, place.keys.of(id).session);
+  if (hash.metadata === undefined && hash.state === undefined) return undefined;
+  const row = await readRow(place, id, hash);
+  if (row) return row;
+  const metadata = decodeMetadata(parseDocument(hash.metadata ?? ""), id);
+  const isSeen = metadata ? inScope(scope, metadata) : scope.user === undefined;
+  return isSeen ? unreadable(id) : undefined;
 }
 
 /** How long a heartbeat is kept, in milliseconds; long after it says anything. */

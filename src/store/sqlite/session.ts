@@ -85,7 +85,11 @@ export function* listRows(connection: Connection, scope: Scope, query: ListQuery
       after = { createdMs: Number(row["created_ms"]), id: String(row["id"]) };
       const found = readRow(row);
       // The columns cannot hold half a character: they may name another's, too.
-      if (!found || !inScope(scope, found.metadata)) continue;
+      if (found && !inScope(scope, found.metadata)) continue;
+      if (!found) {
+        query.unreadable?.(after.id, unreadable(after.id));
+        continue;
+      }
       left -= 1;
       yield found;
     }
@@ -113,9 +117,12 @@ export function holdingOf({ holder }: SessionRow, now: number): Holding {
 function rowOf(row: SqlRow): SessionRow {
   const found = readRow(row);
   if (found) return found;
-  const id = String(row["id"]);
+  throw unreadable(String(row["id"]));
+}
+
+function unreadable(id: string): WindrowError {
   const message = `The row of session ${id} is unreadable, so it cannot be opened. \`windrow doctor --mend\` writes it anew.`;
-  throw new WindrowError("store-corrupt", message, { id });
+  return new WindrowError("store-corrupt", message, { id });
 }
 
 /** A row of the table; undefined where its documents cannot be read. */
