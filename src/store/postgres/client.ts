@@ -1,6 +1,7 @@
 /** The client of a Postgres server, which the user brings: a pool of `pg`, `postgres`, or PGlite. */
 import { createHash } from "node:crypto";
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { Farewell } from "../shared/farewell.ts";
 
 /** A row of an answer. */
 export type PostgresRow = Readonly<Record<string, unknown>>;
@@ -35,6 +36,9 @@ export interface Asker {
    * @throws WindrowError as `ask`
    */
   askOften(text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]>;
+  /** The patience with a server that is silent while its store is closed. */
+  readonly farewell: Farewell;
+  /** Ends the client where it is the store's own; one whose server is silent is not waited for. */
   end(): Promise<void>;
 }
 
@@ -60,10 +64,11 @@ type Send = (text: string, values: readonly unknown[]) => PromiseLike<readonly o
 /** Asks through a client. */
 export function askerOf(client: PostgresClient | PostgresTag, { location, owned }: AskerOptions): Asker {
   const { send, sendPrepared } = isTag(client) ? sendersOfTag(client) : sendersOf(client);
+  const farewell = new Farewell();
   let prepares = sendPrepared !== undefined;
   const ask = async (by: Send, text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> => {
     try {
-      return (await by(text, values)) as readonly PostgresRow[];
+      return (await farewell.heard(() => by(text, values))) as readonly PostgresRow[];
     } catch (error) {
       throw failureOf(error, location);
     }
@@ -73,15 +78,22 @@ export function askerOf(client: PostgresClient | PostgresTag, { location, owned 
     async askOften(text, values) {
       if (!sendPrepared || !prepares) return ask(send, text, values);
       try {
-        return (await sendPrepared(text, values)) as readonly PostgresRow[];
+        return (await farewell.heard(() => sendPrepared(text, values))) as readonly PostgresRow[];
       } catch (error) {
         if (!lostNames.has(codeOf(error) ?? "")) throw failureOf(error, location);
         prepares = false;
         return ask(send, text, values);
       }
     },
+    farewell,
     async end() {
-      if (owned) await client.end?.();
+      try {
+        if (owned) await farewell.heard(async () => client.end?.());
+      } catch (error) {
+        if (!farewell.givenUp.aborted) throw error;
+      } finally {
+        farewell.end();
+      }
     },
   };
 }
@@ -142,6 +154,7 @@ function isOfPooler(error: unknown, code: string): boolean {
 }
 
 function failureOf(error: unknown, location: string): unknown {
+  if (isWindrowError(error, "closed")) return error;
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== "" ? error.message : (code ?? String(error));
   const about = { location, reason, ...(code !== undefined && { sqlState: code }) };

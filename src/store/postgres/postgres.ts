@@ -11,6 +11,7 @@ import { noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
+import { closeRemote } from "../shared/farewell.ts";
 import { GroupWriter } from "../shared/group-writer.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
 import {
@@ -130,7 +131,7 @@ class PostgresStore implements Store {
     this.capabilities = { ...durableCapabilities(mask), inOrder: true };
     const now = clock ? (): string => timestamp(clock) : (): null => null;
     this.#database = { asker, schema: quoted(schema), location, now, atVersion: atVersion(schema, steps) };
-    this.#writer = new GroupWriter(appendTo(this.#database), mostBatches);
+    this.#writer = new GroupWriter(appendTo(this.#database), { mostBatches, givenUp: asker.farewell.givenUp });
     this.#heart = new Heart({ send: beat(this.#database), forget: forgetBeat(this.#database) }, this.#clock);
     this.#tables = new Tables(() => openSchema({ asker, schema, location, steps }, create), this.#clock);
     this.#locks = new PostgresLocks({
@@ -228,7 +229,7 @@ class PostgresStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= closeRemote(this.#held, this.#heart, this.#database.asker);
     return this.#closing;
   }
 
@@ -236,15 +237,6 @@ class PostgresStore implements Store {
     await this.#alive();
     const { examineDatabase } = await import("./examine.ts");
     yield* examineDatabase({ database: this.#database, time: timestamp(this.#clock) }, options, signal);
-  }
-
-  async #close(): Promise<void> {
-    try {
-      await this.#held.releaseAll();
-    } finally {
-      await this.#heart.stop();
-      await this.#database.asker.end();
-    }
   }
 
   #open(): void {

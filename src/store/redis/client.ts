@@ -1,11 +1,13 @@
 /** The client of a Redis or Valkey server, which the user brings: one of `ioredis` or of `redis`. */
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { Farewell } from "../shared/farewell.ts";
 import { isUnknownOutcome } from "../shared/remote.ts";
 
 /** A client of `ioredis`: a `Redis`, or a `Cluster`. */
 export interface IoRedisClient {
   call(command: string, ...args: (string | Buffer | number)[]): Promise<unknown>;
   quit?(): Promise<unknown>;
+  disconnect?(): void;
   on?(event: "ready", listener: () => void): unknown;
   off?(event: "ready", listener: () => void): unknown;
 }
@@ -14,6 +16,7 @@ export interface IoRedisClient {
 export interface NodeRedisClient {
   sendCommand(args: string[]): Promise<unknown>;
   close?(): Promise<unknown> | void;
+  destroy?(): void;
 }
 
 /** A cluster of the package `redis` that is connected. */
@@ -22,6 +25,7 @@ export interface NodeRedisCluster<Node = unknown> {
   readonly masters: readonly Node[];
   nodeClient(node: Node): Promise<NodeRedisClient> | NodeRedisClient;
   close?(): Promise<unknown> | void;
+  destroy?(): void;
 }
 
 /** A client that a store takes. */
@@ -45,6 +49,9 @@ export interface Sender {
   settings(names: readonly string[]): Promise<readonly (ReadonlyMap<string, string> | undefined)[]>;
   /** Calls back where there is a new connection, as far as the client tells, and where a command was not answered. */
   onChange(changed: () => void): void;
+  /** The patience with a server that is silent while its store is closed. */
+  readonly farewell: Farewell;
+  /** Ends the client where it is the store's own: in order, or, where the server is silent, at once. */
   end(): Promise<void>;
 }
 
@@ -115,6 +122,11 @@ export function senderOf(
   { location, owned }: { readonly location: string; readonly owned: boolean },
 ): Sender {
   const { send, masters } = commandsOf(client);
+  const farewell = new Farewell();
+  const heard =
+    (one: Send): Send =>
+    (command, ...args) =>
+      farewell.heard(() => one(command, ...args));
   const listeners: (() => void)[] = [];
   const changed = (): void => {
     for (const listener of listeners) listener();
@@ -125,8 +137,9 @@ export function senderOf(
     (one: Send): Send =>
     async (command, ...args) => {
       try {
-        return await one(command, ...args);
+        return await heard(one)(command, ...args);
       } catch (error) {
+        if (isWindrowError(error, "closed")) throw error;
         const failure = failureOf(error, location);
         if (isUnknownOutcome(failure)) changed();
         throw failure;
@@ -134,7 +147,8 @@ export function senderOf(
     };
   const nodes = async (): Promise<readonly Send[]> => {
     if (!masters) return [send];
-    const all = await masters().catch((error: unknown) => {
+    const all = await farewell.heard(masters).catch((error: unknown) => {
+      if (isWindrowError(error, "closed")) throw error;
       throw failureOf(error, location);
     });
     if (all.length === 0) throw failureOf(new Error("the cluster names no master"), location);
@@ -144,13 +158,19 @@ export function senderOf(
     send: guarded(send),
     isCluster: masters !== undefined,
     masters: async () => (await nodes()).map(guarded),
-    settings: async (names) => Promise.all((await nodes()).map(async (node) => settingsOf(node, names))),
+    settings: async (names) => Promise.all((await nodes()).map(async (node) => settingsOf(heard(node), names))),
     onChange: (listener) => void listeners.push(listener),
+    farewell,
     async end() {
       emitter.off?.("ready", changed);
-      if (!owned) return;
-      if (isIoRedis(client)) await client.quit?.();
-      else await client.close?.();
+      try {
+        if (owned) await farewell.heard(async () => (isIoRedis(client) ? client.quit?.() : client.close?.()));
+      } catch {
+        if (isIoRedis(client)) client.disconnect?.();
+        else client.destroy?.();
+      } finally {
+        farewell.end();
+      }
     },
   };
 }

@@ -11,6 +11,7 @@ import { noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
+import { closeRemote } from "../shared/farewell.ts";
 import { GroupWriter } from "../shared/group-writer.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
 import { newTaker, ownerOf } from "../shared/holder.ts";
@@ -105,7 +106,7 @@ class RedisStore implements Store {
   constructor(options: RedisStoreOptions, server: { readonly location: string; readonly owned: boolean }) {
     const { mask = createMask(), clock = systemClock } = options;
     [this.#place, this.#mask, this.#clock] = [placeOf(options, server), mask, clock];
-    this.#writer = new GroupWriter(appendTo(this.#place));
+    this.#writer = new GroupWriter(appendTo(this.#place), { givenUp: this.#place.sender.farewell.givenUp });
     this.#heart = new Heart({ send: beat(this.#place), forget: forgetBeat(this.#place) }, this.#clock);
     this.capabilities = { ...durableCapabilities(mask), inOrder: true };
     this.upkeep = redisUpkeep({
@@ -227,12 +228,12 @@ class RedisStore implements Store {
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     const { texts } = await this.#find(scope, id);
-    const found = await readCounters(this.#place, this.#place.keys.of(id));
-    return [...this.#damaged.of(id), ...continuedFrom(found, texts.state).missing];
+    const { missing } = continuedFrom(await readCounters(this.#place, this.#place.keys.of(id)), texts.state);
+    return [...this.#damaged.of(id), ...missing];
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= closeRemote(this.#held, this.#heart, this.#place.sender);
     return this.#closing;
   }
 
@@ -255,15 +256,6 @@ class RedisStore implements Store {
     await this.#alive();
     const { examineRedis } = await import("./examine.ts");
     yield* examineRedis(this.#place, timestamp(this.#clock), options, signal);
-  }
-
-  async #close(): Promise<void> {
-    try {
-      await this.#held.releaseAll();
-    } finally {
-      await this.#heart.stop();
-      await this.#place.sender.end();
-    }
   }
 
   #open(): void {

@@ -82,6 +82,14 @@ interface Numbered<H extends Writable> extends Part<H> {
   readonly results: readonly (readonly StoredRecord[])[];
 }
 
+/** How batches are sent. */
+export interface GroupWriterOptions {
+  /** How many are under way at once; more than one where the server can work on several. Default 1. */
+  readonly mostBatches?: number;
+  /** Aborted once the server is waited for no more. */
+  readonly givenUp?: AbortSignal;
+}
+
 /**
  * Writes for all sessions of one store in this process. A session is in one batch at a time, and one of its holders: the
  * server tells holders apart by the generation of the session, batch by batch.
@@ -89,6 +97,7 @@ interface Numbered<H extends Writable> extends Part<H> {
 export class GroupWriter<H extends Writable> {
   readonly #sendBatch: SendBatch<H>;
   readonly #mostBatches: number;
+  readonly #givenUp: AbortSignal | undefined;
   #queue: Job<H>[] = [];
   readonly #newest = new WeakMap<H, Promise<unknown>>();
   /** The ids of the sessions of the batches that are under way. */
@@ -96,10 +105,10 @@ export class GroupWriter<H extends Writable> {
   #underWay = 0;
   #isWoken = false;
 
-  /** @param mostBatches - how many are under way at once; more than one where the server can work on several */
-  constructor(sendBatch: SendBatch<H>, mostBatches = 1) {
+  constructor(sendBatch: SendBatch<H>, { mostBatches = 1, givenUp }: GroupWriterOptions = {}) {
     this.#sendBatch = sendBatch;
     this.#mostBatches = mostBatches;
+    this.#givenUp = givenUp;
   }
 
   /**
@@ -229,11 +238,11 @@ export class GroupWriter<H extends Writable> {
         if (!mayBeKept) throw error;
         // A batch may have waited long for a connection before it failed.
         failedAt ??= performance.now();
-        if (performance.now() - failedAt > patienceMs) {
+        if (this.#givenUp?.aborted || performance.now() - failedAt > patienceMs) {
           for (const { held } of left) known.set(held, unknownOutcome(error));
           return known;
         }
-        await wait(pause);
+        await wait(pause, undefined, { ...(this.#givenUp && { signal: this.#givenUp }) }).catch(() => undefined);
       }
     }
   }
@@ -297,8 +306,8 @@ function refused(cause: unknown): WindrowError {
 
 function lost({ id }: Writable, cause: unknown): WindrowError {
   const message =
-    `It is not known whether the last records of session ${id} were kept: the server could not be asked for ` +
-    `${patienceMs / 1_000} s. Open the session again, and look at its end before you go on.`;
+    `It is not known whether the last records of session ${id} were kept: the server did not answer in time. ` +
+    `Open the session again, and look at its end before you go on.`;
   return new WindrowError("store-unavailable", message, { id }, { cause });
 }
 

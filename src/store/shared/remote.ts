@@ -162,14 +162,17 @@ export class Heart {
   /**
    * Waits for the work that takes sessions, which a closed store refuses from now on, and, where the server is away, for a
    * while until it let go of what was had. Beats no more, and takes away what was said.
+   *
+   * @param givenUp - aborted once the server is waited for no more
    */
-  async stop(): Promise<void> {
+  async stop(givenUp: AbortSignal): Promise<void> {
     await Promise.allSettled(this.#underWay);
     // A taking that comes later than this is not respected here, and names a heartbeat that nobody hears elsewhere.
     if (this.#undone.size > 0) ended.add(this.id);
     this.#lastTry.abort();
     const patience = new AbortController();
-    const isOver = wait(closingMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    const signal = AbortSignal.any([patience.signal, givenUp]);
+    const isOver = wait(closingMs, undefined, { signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#undone), isOver]);
     patience.abort();
     this.#isStopped = true;

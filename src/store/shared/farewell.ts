@@ -1,0 +1,81 @@
+/** The end of the waiting for a server: a store that is closed gives up a server that is silent. */
+import { setMaxListeners } from "node:events";
+import type { HeldSessions } from "./held-sessions.ts";
+import type { Heart } from "./remote.ts";
+import { storeClosed } from "./rules.ts";
+
+/** How long a server may be silent while its store is closed, in milliseconds. */
+const silentMs = 5_000;
+
+/** The waiting for a server, which ends where its store is closed and it is silent for long. */
+export class Farewell {
+  readonly #givenUp = new AbortController();
+  readonly #waiting = new Set<(error: Error) => void>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor() {
+    setMaxListeners(0, this.#givenUp.signal);
+  }
+
+  /** Aborted once the server was given up. */
+  get givenUp(): AbortSignal {
+    return this.#givenUp.signal;
+  }
+
+  /**
+   * The answer to what is sent; what was sent may be carried out also where it is given up.
+   *
+   * @throws WindrowError `closed` where the server was given up before: nothing is sent; an error of no code where it is
+   *   given up meanwhile
+   */
+  async heard<T>(send: () => PromiseLike<T>): Promise<T> {
+    if (this.#givenUp.signal.aborted) throw storeClosed();
+    let giveUp: ((error: Error) => void) | undefined;
+    try {
+      const answer = await new Promise<T>((resolve, reject) => {
+        giveUp = reject;
+        this.#waiting.add(giveUp);
+        send().then(resolve, reject);
+      });
+      this.#timer?.refresh();
+      return answer;
+    } finally {
+      if (giveUp) this.#waiting.delete(giveUp);
+    }
+  }
+
+  /** The store is being closed: from now on a server that answers nothing for five seconds is given up. */
+  begin(): void {
+    this.#timer ??= setTimeout(() => this.#giveUp(), silentMs);
+  }
+
+  /** Nothing is waited for any more. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #giveUp(): void {
+    this.#givenUp.abort();
+    const reason = `it was silent for ${silentMs / 1_000} s while the store was closed`;
+    for (const giveUp of this.#waiting) giveUp(new Error(reason));
+  }
+}
+
+/**
+ * Closes a store on a server: its sessions are let go of, its heartbeat stops, and its client ends.
+ *
+ * @throws WindrowError where a session could not be let go of
+ */
+export async function closeRemote(
+  held: Pick<HeldSessions<unknown>, "releaseAll">,
+  heart: Heart,
+  client: { readonly farewell: Farewell; end(): Promise<void> },
+): Promise<void> {
+  client.farewell.begin();
+  try {
+    await held.releaseAll();
+  } finally {
+    await heart.stop(client.farewell.givenUp);
+    await client.end();
+  }
+}

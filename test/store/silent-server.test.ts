@@ -1,0 +1,138 @@
+/** A store whose server is silent is closed soon; what was under way is told as not known, and nothing is lost of it. */
+import { createRequire } from "node:module";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { postgresStore } from "../../src/store/postgres/postgres.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import type { IoRedisClient, NodeRedisClient } from "../../src/store/redis/redis.ts";
+import type { Store } from "../../src/store/store.ts";
+import { everybody, messageRecord, newSession, texts } from "../../src/store/testing/kit.ts";
+import { startCutProxy } from "../support/cut-proxy.ts";
+import type { CutProxy } from "../support/cut-proxy.ts";
+import { PgPool } from "../support/pg-pool.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import type { TestPostgres } from "../support/postgres.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
+
+const require = createRequire(import.meta.url);
+const { Redis } = require("ioredis") as {
+  Redis: new (url: string) => IoRedisClient & { disconnect(): void; on(event: "error", listener: () => void): void };
+};
+const { createClient } = require("redis") as {
+  createClient: (options: object) => NodeRedisClient & {
+    connect(): Promise<unknown>;
+    destroy(): void;
+    on(event: "error", listener: () => void): void;
+  };
+};
+
+let postgres: TestPostgres;
+let redis: TestRedis;
+beforeAll(async () => {
+  if (hasPostgres) postgres = await startPostgres();
+  if (hasRedis) redis = await startRedis();
+}, 60_000);
+afterAll(async () => {
+  postgres?.close();
+  await redis?.close();
+});
+
+let proxy: CutProxy;
+let endClient: (() => unknown) | undefined;
+beforeEach(() => void (endClient = undefined));
+afterEach(async () => {
+  await proxy?.close();
+  await endClient?.();
+});
+
+/** The address of a server behind a proxy that can stall. */
+async function behindProxy(address: string): Promise<string> {
+  const url = new URL(address);
+  proxy = await startCutProxy(Number(url.port));
+  url.port = String(proxy.port);
+  return url.href;
+}
+
+/** How a store is opened behind a proxy, and another one in the same place beside it. */
+const ways: Readonly<Record<string, { readonly isHere: boolean; open(): Promise<readonly [Store, Store]> }>> = {
+  "redis, by its address": {
+    isHere: hasRedis,
+    open: async () => [await openStore(await behindProxy(redis.url)), await openStore(redis.url)],
+  },
+  "redis, on a client of ioredis": {
+    isHere: hasRedis,
+    async open() {
+      const client = new Redis(await behindProxy(redis.url));
+      client.on("error", () => undefined);
+      endClient = () => client.disconnect();
+      return [redisStore({ client }), await openStore(redis.url)];
+    },
+  },
+  "redis, on a client of the package redis": {
+    isHere: hasRedis,
+    async open() {
+      const client = createClient({ url: await behindProxy(redis.url) });
+      client.on("error", () => undefined);
+      await client.connect();
+      endClient = () => client.destroy();
+      return [redisStore({ client }), await openStore(redis.url)];
+    },
+  },
+  "postgres, by its address": {
+    isHere: hasPostgres,
+    open: async () => [await openStore(await behindProxy(postgres.url)), await openStore(postgres.url)],
+  },
+  "postgres, on a client": {
+    isHere: hasPostgres,
+    async open() {
+      const client = new PgPool({ connectionString: await behindProxy(postgres.url), query_timeout: 20_000 });
+      client.on("error", () => undefined);
+      endClient = () => client.end();
+      return [postgresStore({ client }), await openStore(postgres.url)];
+    },
+  },
+};
+
+const here = Object.entries(ways).filter(([, { isHere }]) => isHere);
+
+it.each(here)("%s", { timeout: 30_000 }, async (_name, way) => {
+  const [store, other] = await way.open();
+  const lock = await store.create(everybody, newSession());
+  await store.append(lock, [messageRecord("one")]);
+  proxy.stall();
+  const appends = ["two", "three"].map(async (text) => store.append(lock, [messageRecord(text)]));
+  const looking = store.info(everybody, lock.id);
+  const ends = Promise.allSettled([...appends, looking]);
+  const began = performance.now();
+  const closed = await store.close().catch((error: unknown) => error);
+  expect(performance.now() - began).toBeLessThan(7_000);
+  // The session could not be let go of.
+  expect(closed).toMatchObject({ name: "WindrowError" });
+  for (const end of await ends) expect(end).toMatchObject({ status: "rejected", reason: { name: "WindrowError" } });
+  await expect(appends[0]).rejects.toMatchObject({ code: "store-unavailable", message: /not known whether/ });
+  await expect(store.append(lock, [messageRecord("four")])).rejects.toMatchObject({ code: "closed" });
+  // What was sent was carried out, and its session is free to the process that had it.
+  const again = await other.lock(everybody, lock.id);
+  const kept = await texts(other, lock.id);
+  expect(kept.slice(0, 1)).toEqual(["one"]);
+  expect(kept).not.toContain("four");
+  await other.append(again, [messageRecord("five")]);
+  await again.release();
+  await other.close();
+});
+
+it.each(here)("%s: a server that answers, however slowly, is waited for", { timeout: 30_000 }, async (_name, way) => {
+  const [store, other] = await way.open();
+  const lock = await store.create(everybody, newSession());
+  proxy.stall();
+  const append = store.append(lock, [messageRecord("one")]);
+  const closed = store.close();
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  proxy.flow();
+  expect(await append).toMatchObject([{ seq: 1 }]);
+  await closed;
+  expect(await texts(other, lock.id)).toEqual(["one"]);
+  await (await other.lock(everybody, lock.id)).release();
+  await other.close();
+});
