@@ -205,7 +205,11 @@ export interface ListQuery {
   readonly unfinished?: boolean;
   /** Finished sessions that need not be told: a store may leave them out without a look, and may give them all the same. */
   readonly without?: (id: string) => boolean;
-  /** Told of each session that is there and cannot be described, as its metadata is damaged; the list goes on. */
+  /**
+   * Told of each session that is there and cannot be described, as its metadata is damaged; and, by its path and with
+   * `store-unavailable`, of a user's folder that cannot be read. The list goes on. Absent: that folder's error ends the list,
+   * behind all that it can give.
+   */
   readonly unreadable?: (id: string, error: WindrowError) => void;
 }
 

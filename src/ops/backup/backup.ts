@@ -148,7 +148,11 @@ class Backup {
   #leftOut = 0;
   /** Sessions that are there and cannot be described. */
   readonly #broken = new Map<string, WindrowError>();
-  readonly #noteBroken = (id: string, error: WindrowError): unknown => this.#broken.set(id, error);
+  readonly #noteBroken = (id: string, error: WindrowError): void => {
+    // A backup without a user's sessions would take them for erased.
+    if (error.code === "store-unavailable") throw error;
+    this.#broken.set(id, error);
+  };
 
   constructor(store: Store, folder: string, options: BackupOptions, signal: AbortSignal | undefined) {
     this.#store = store;

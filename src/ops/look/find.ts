@@ -42,11 +42,15 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
     throw new WindrowError("bad-option", message, { id: name });
   }
   const found: SessionInfo[] = [];
-  for await (const session of conversations(store, scope)) {
+  let closed: WindrowError | undefined;
+  const unreadable = (_place: string, error: WindrowError): void => {
+    if (error.code === "store-unavailable") closed ??= error;
+  };
+  for await (const session of conversations(store, scope, { unreadable })) {
     if (session.metadata.uuid.startsWith(name.toLowerCase())) found.push(session);
   }
   const [only] = found;
-  if (only === undefined) throw notFound(name);
+  if (only === undefined) throw closed ?? notFound(name);
   if (found.length === 1) return only;
   const shown = found.slice(0, listed).map(({ metadata }) => `\n  ${metadata.uuid}  created ${metadata.createdAt}`);
   const more = found.length > listed ? `\n  … and ${found.length - listed} more` : "";

@@ -136,7 +136,12 @@ async function scan(store: Store, options: MonitorOptions): Promise<MonitorScan>
     "session-retired": "retired",
     "monitor-failed": "errors",
   } as const;
-  for await (const info of conversations(store, options.scope ?? {}, { unfinished: true })) {
+  const unreadable = (_place: string, error: WindrowError): void => {
+    if (error.code !== "store-unavailable") return;
+    totals.errors += 1;
+    tell(options, { type: "monitor-failed", error });
+  };
+  for await (const info of conversations(store, options.scope ?? {}, { unfinished: true, unreadable })) {
     if (options.signal?.aborted) break;
     if (info.readOnly) continue;
     totals.looked += 1;

@@ -5,11 +5,11 @@
  */
 import { existsSync, opendirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { WindrowError } from "../../../errors.ts";
+import { WindrowError, isWindrowError } from "../../../errors.ts";
 import { eachInTurn } from "../../../turns.ts";
 import { layoutOf, locate } from "../layout.ts";
 import { alreadyExists, notFound, sessionId } from "../../shared/rules.ts";
-import type { Examined, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store.ts";
+import type { Examined, Finding, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store.ts";
 import type { StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "../../store.ts";
 import type { Upkeep } from "../../upkeep.ts";
 import { LockMap } from "../../shared/held-sessions.ts";
@@ -63,7 +63,8 @@ class UserFolders implements Store {
     examine: (options, signal) => this.#examine(options, signal),
     rebuildIndex: async () => {
       let sessions = 0;
-      for (const folder of this.#folders()) sessions += await this.#at(folder).checkup!.rebuildIndex();
+      // Whoever may read a folder that is closed to this process lists its sessions without its index, too.
+      for (const folder of this.#folders({})) sessions += await this.#at(folder).checkup!.rebuildIndex();
       return sessions;
     },
   };
@@ -117,19 +118,34 @@ class UserFolders implements Store {
   }
 
   async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo, void, undefined> {
-    const folders = scope.user === undefined ? this.#folders() : [this.#base, this.#folderOf(scope.user)];
+    const isOfAll = scope.user === undefined;
+    const folders = isOfAll ? this.#folders() : [this.#base, this.#folderOf(scope.user)];
     const lists = folders.map((folder) => this.#at(folder).list(scope, query)[Symbol.asyncIterator]());
+    const closed: WindrowError[] = [];
+    const next = async (place: number): Promise<IteratorResult<SessionInfo>> => {
+      try {
+        return await lists[place]!.next();
+      } catch (error) {
+        if (!isOfAll || !isWindrowError(error, "store-unavailable")) throw error;
+        if (query.unreadable) query.unreadable(folders[place]!, error);
+        else closed.push(error);
+        return { done: true, value: undefined };
+      }
+    };
     try {
-      const heads = await Promise.all(lists.map((list) => list.next()));
+      const heads = await Promise.all(lists.map((_list, place) => next(place)));
       for (let left = query.limit ?? Infinity; left > 0; left--) {
         let newest = -1;
         for (const [place, head] of heads.entries()) {
           if (head.done !== true && isNewer(head.value, heads[newest]?.value)) newest = place;
         }
         const head = heads[newest];
-        if (!head || head.done === true) return;
+        if (!head || head.done === true) {
+          if (closed[0]) throw closed[0];
+          return;
+        }
         yield head.value;
-        heads[newest] = await lists[newest]!.next();
+        heads[newest] = await next(newest);
       }
     } finally {
       for (const list of lists) await list.return?.();
@@ -170,9 +186,11 @@ class UserFolders implements Store {
 
   async *#examine(...[options, signal]: Parameters<StoreCheckup["examine"]>): AsyncGenerator<Examined> {
     for (const folder of this.#folders()) {
-      // The base folder is no store of its own when every session has a user.
-      if (folder === this.#base && this.#folders().length > 1 && !hasSessions(folder)) continue;
       const under = folder.slice(this.#base.length + 1);
+      const own = folder === this.#base ? undefined : unreadableIn(folder, under);
+      if (own) yield { records: 0, goodBytes: 0, badBytes: 0, findings: [own] };
+      // The base folder is no store of its own when every session has a user, nor is that of a user without sessions.
+      if (own || (this.#folders().length > 1 && !hasSessions(folder))) continue;
       for await (const examined of this.#at(folder).checkup!.examine(options, signal)) {
         const findings = examined.findings.map((finding) => ({
           ...finding,
@@ -255,6 +273,25 @@ function mayRead(folder: string): boolean {
     if (systemCode(error) === "EACCES") return false;
     throw unavailable(error, "Reading a folder", folder);
   }
+}
+
+/** The finding about a user's folder that cannot be read, or whose sessions cannot be listed. */
+function unreadableIn(folder: string, file: string): Finding | undefined {
+  const { running, completed } = layoutOf(folder);
+  for (const one of [folder, running, completed]) {
+    try {
+      opendirSync(`${one}/.`).closeSync();
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === undefined) throw error;
+      if (code === "ENOENT") continue;
+      const message =
+        `This process cannot read ${one} (${code}): no session in it was examined, and none is listed. Give it the right to, or ` +
+        "examine the store as the user whose folder it is.";
+      return { problem: "closed-folder", severity: "damage", file, message, mended: false, remedy: "hand" };
+    }
+  }
+  return undefined;
 }
 
 function hasSessions(folder: string): boolean {
