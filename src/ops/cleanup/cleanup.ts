@@ -107,18 +107,20 @@ export async function cleanup(
     void tally.failures.push({ sessionId, message });
   for await (const info of conversations(store, scope, { unreadable })) {
     if (signal?.aborted) throw new WindrowError("aborted", "The clean-up was stopped; what was done stays done.");
+    const isThere = (): Promise<boolean> => isInStore(store, scope, info.metadata.uuid);
     if (!isFinal(info.state.status)) {
-      await attempt(tally, info.metadata.uuid, () => rest(store, upkeep, info, ages, time, options, tally));
+      await attempt(tally, info.metadata.uuid, () => rest(store, upkeep, info, ages, time, options, tally), isThere);
       continue;
     }
-    await attempt(tally, info.metadata.uuid, async () => {
+    const look = async (): Promise<void> => {
       const one = await lookAt(store, upkeep, info, ages, time, options, tally);
       if (one) old.push(one);
-    });
+    };
+    await attempt(tally, info.metadata.uuid, look, isThere);
     tally.looked += 1;
     options.onProgress?.(tally.looked);
   }
-  const moved = options.remove === true && !dryRun ? await trashAll(upkeep, scope, old, time, tally) : [];
+  const moved = options.remove === true && !dryRun ? await trashAll(store, upkeep, scope, old, time, tally) : [];
   if (options.remove !== true || dryRun) tally.due.push(...old);
   tally.trashed.push(...moved);
   for (const { bytes, bytesAfter = bytes } of moved) tally.bytes -= bytesAfter;
@@ -207,12 +209,17 @@ async function lookAt(
   if (age >= ages.compressAfter && !size.compressed && upkeep.compress) {
     if (dryRun) tally.compressed.push(one);
     else
-      await attempt(tally, sessionId, async () => {
-        const { bytes: bytesAfter, compressed } = await upkeep.compress!(scope, sessionId);
-        tally.bytes += bytesAfter - size.bytes;
-        one = { ...one, bytesAfter };
-        if (compressed) tally.compressed.push(one);
-      });
+      await attempt(
+        tally,
+        sessionId,
+        async () => {
+          const { bytes: bytesAfter, compressed } = await upkeep.compress!(scope, sessionId);
+          tally.bytes += bytesAfter - size.bytes;
+          one = { ...one, bytesAfter };
+          if (compressed) tally.compressed.push(one);
+        },
+        () => isInStore(store, scope, sessionId),
+      );
   }
   if (age < ages.deleteAfter) return undefined;
   // Its age may be that of an earlier record than its last, and a damaged session is not what anybody meant to delete.
@@ -222,6 +229,7 @@ async function lookAt(
 
 /** All at once; where one refuses, one by one. */
 async function trashAll(
+  store: Store,
   upkeep: Upkeep,
   scope: Scope,
   old: readonly CleanedSession[],
@@ -242,13 +250,23 @@ async function trashAll(
     const there = new Set<string>();
     for await (const { sessionId } of upkeep.trashed(scope)) there.add(sessionId);
     for (const one of old) {
-      await attempt(tally, one.sessionId, async () => {
+      const trash = async (): Promise<void> => {
         if (!there.has(one.sessionId)) await upkeep.trash(scope, [one.sessionId], when);
         moved.push(one);
-      });
+      };
+      await attempt(tally, one.sessionId, trash, () => isInStore(store, scope, one.sessionId));
     }
     return moved;
   }
+}
+
+async function isInStore(store: Store, scope: Scope, id: string): Promise<boolean> {
+  return (await liveId(store, scope, id)) !== undefined;
+}
+
+async function isInTrash(upkeep: Upkeep, scope: Scope, id: string): Promise<boolean> {
+  for await (const { sessionId } of upkeep.trashed(scope, id)) if (sessionId === id) return true;
+  return false;
 }
 
 /** Ends what was begun to be erased; with `remove` erases what lay in the trash long enough. */
@@ -271,8 +289,8 @@ async function emptyTrash(
   const alone: CleanedSession[] = [];
   for (const one of remove ? old : []) {
     const { sessionId } = one;
-    if ((await liveId(store, scope, sessionId)) === undefined) alone.push(one);
-    else
+    if (!(await isInStore(store, scope, sessionId))) alone.push(one);
+    else if (await isInTrash(upkeep, scope, sessionId))
       tally.failures.push({ sessionId, message: "It stays in the trash: a session of the same id is in the store." });
   }
   const erased: EraseReceipt[] = [];
@@ -291,8 +309,10 @@ async function emptyTrash(
       // Where the reason is one of the sessions, it stops none of the others; another clean-up may have erased it.
       const isRefused = isOfOneSession(error);
       if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
-      for (const id of isRefused ? ids : [])
-        await attempt(tally, id, async () => void erased.push(...(await eraseTrashed(store, [id], own))));
+      for (const id of isRefused ? ids : []) {
+        const again = async (): Promise<void> => void erased.push(...(await eraseTrashed(store, [id], own)));
+        await attempt(tally, id, again, () => isInTrash(upkeep, owner, id));
+      }
     }
   }
   return erased;

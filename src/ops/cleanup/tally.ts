@@ -25,12 +25,22 @@ export interface Tally {
   readonly failures: { sessionId?: string; message: string }[];
 }
 
-/** Does a piece of work; what it refuses is noted, and stops nothing else. A session that another one took away is done with. */
-export async function attempt(tally: Tally, sessionId: string, work: () => Promise<void>): Promise<void> {
+/**
+ * Does a piece of work; what it refuses is noted, and stops nothing else. A session that another one took away is done with.
+ *
+ * @param isThere - whether the session is still where the work looks for it: asked before a refusal is noted
+ */
+export async function attempt(
+  tally: Tally,
+  sessionId: string,
+  work: () => Promise<void>,
+  isThere: () => Promise<boolean>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!isWindrowError(error, "session-not-found")) tally.failures.push({ sessionId, message: messageOf(error) });
+    if (isWindrowError(error, "session-not-found") || !(await isThere().catch(() => true))) return;
+    tally.failures.push({ sessionId, message: messageOf(error) });
   }
 }
 

@@ -108,8 +108,8 @@ class UserFolders implements Store {
   async create(...[scope, session]: Parameters<Store["create"]>): Promise<Lock> {
     const store = this.#own(scope);
     const { uuid } = session;
-    if (this.#holding(sessionId(uuid))) throw alreadyExists(uuid);
-    await this.#checkFree({ uuid, ...scope });
+    await this.#checkFree({ uuid: sessionId(uuid), ...scope });
+    if (this.#holding(uuid)) throw alreadyExists(uuid);
     return this.#keep(await store.create(scope, session), store);
   }
 
