@@ -50,25 +50,72 @@ export async function* examineRedis(
     if (signal?.aborted) {
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
     }
-    const hash = await readHash(place, place.keys.of(id).session);
-    const holder = await holderOf(place, hash);
-    const isAtWork = heldBy(holder) !== undefined;
-    const examined = await underExamination(place, id, { hash, time, mend: mend && !isAtWork });
-    if (hash.restoring) {
-      await examineDraft(examined, isAtWork);
-      drafts.push(...examined.findings);
-      continue;
-    }
-    const logs = await examineLines(examined);
-    examineLosses(examined, place.keys.of(id).session);
-    await examineHash(examined);
-    if (holder.holder && !isAtWork) {
-      const message = `Its process ${holder.holder.processId} died without letting go. Resume it, or let the monitor end it.`;
-      addFinding(examined, { problem: "holder-gone", severity: "notice", message });
-    }
-    yield { sessionId: id, ...logs, findings: examined.findings };
+    const found = await examineWhileThere(place, id, time, mend);
+    if (!found) continue;
+    const { isDraft, ...examined } = found;
+    if (isDraft) drafts.push(...examined.findings);
+    else yield examined;
   }
   yield { records: 0, goodBytes: 0, badBytes: 0, findings: drafts };
+}
+
+/** How often a session is looked at again that was taken, moved or made anew while it was examined. */
+const mostLooks = 5;
+
+/** One session, and whether it is what a restore left. */
+interface ExaminedOne extends Examined {
+  readonly isDraft: boolean;
+}
+
+/**
+ * Examines a session that others may make, trash or erase meanwhile: what is found is told of one that is still the same, and
+ * only that is mended.
+ *
+ * @returns undefined for one that is gone
+ */
+async function examineWhileThere(
+  place: RedisPlace,
+  id: string,
+  time: string,
+  mend: boolean,
+): Promise<ExaminedOne | undefined> {
+  const { session, logs } = place.keys.of(id);
+  for (let looks = 1; ; looks += 1) {
+    const hash = await readHash(place, session);
+    let examined = await examineOne(place, id, { hash, time, mend: false });
+    if (examined.findings.length === 0) return examined;
+    if (Number(await place.sender.send("EXISTS", session, ...logs)) === 0) return undefined;
+    if (looks < mostLooks && !isSame(hash, await readHash(place, session))) continue;
+    if (!mend) return examined;
+    examined = await examineOne(place, id, { hash, time, mend });
+    return Number(await place.sender.send("EXISTS", session, ...logs)) > 0 || examined.isDraft ? examined : undefined;
+  }
+}
+
+function isSame(one: SessionHash, other: SessionHash): boolean {
+  return (["made", "generation", "taking", "restoring"] as const).every((name) => one[name] === other[name]);
+}
+
+async function examineOne(
+  place: RedisPlace,
+  id: string,
+  { hash, time, mend }: Pick<ExaminedSession, "hash" | "time" | "mend">,
+): Promise<ExaminedOne> {
+  const holder = await holderOf(place, hash);
+  const isAtWork = heldBy(holder) !== undefined;
+  const examined = await underExamination(place, id, { hash, time, mend: mend && !isAtWork });
+  if (hash.restoring) {
+    await examineDraft(examined, isAtWork);
+    return { records: 0, goodBytes: 0, badBytes: 0, findings: examined.findings, isDraft: true };
+  }
+  const logs = await examineLines(examined);
+  examineLosses(examined, place.keys.of(id).session);
+  await examineHash(examined);
+  if (holder.holder && !isAtWork) {
+    const message = `Its process ${holder.holder.processId} died without letting go. Resume it, or let the monitor end it.`;
+    addFinding(examined, { problem: "holder-gone", severity: "notice", message });
+  }
+  return { sessionId: id, ...logs, findings: examined.findings, isDraft: false };
 }
 
 /**

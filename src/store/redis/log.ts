@@ -39,7 +39,7 @@ export function logKey({ logs }: SessionKeys, log: LogName): string {
 }
 
 /** The last numbers of a session, as its lines have them. */
-export async function readCounters({ sender }: RedisPlace, keys: SessionKeys): Promise<Counters> {
+export async function readCounters({ sender }: LogSource, keys: SessionKeys): Promise<Counters> {
   const counters: Counters = { seqs: noCounts(), pos: 0 };
   const newest = await Promise.all(
     logNames.map(async (log) => entriesOf(await sender.send("XREVRANGE", logKey(keys, log), "+", "-", "COUNT", 1))),
@@ -72,17 +72,27 @@ type Reading = Pick<SessionRow, "id" | "hash">;
  */
 export function rowsIn(
   place: RedisPlace,
-  { id, hash }: Reading,
+  reading: Reading,
   log: LogName,
   query: Omit<ReadQuery, "kind"> = {},
 ): AsyncGenerator<LogRow> {
+  return rowsOf(sourceOf(place, reading), logKey(place.keys.of(reading.id), log), query);
+}
+
+/** As {@link readCounters}, of a session that is there; `session-not-found` as {@link rowsIn}. */
+export async function countersIn(place: RedisPlace, reading: Reading): Promise<Counters> {
+  return readCounters(sourceOf(place, reading), place.keys.of(reading.id));
+}
+
+/** The commands that read a log, each of which finds the session there. */
+function sourceOf(place: RedisPlace, { id, hash }: Reading): LogSource {
   const keys = place.keys.of(id);
   const send: Send = async (command, key, ...values) => {
     const reply = await run(place, readScript, [keys.session, String(key)], [hash.made ?? "", command, ...values]);
     if (reply === null) throw notFound(id);
     return reply;
   };
-  return rowsOf({ sender: { send } }, logKey(keys, log), query);
+  return { sender: { send } };
 }
 
 /** The rows a query asks for, oldest first. A reader stops at what was the newest when it began. */

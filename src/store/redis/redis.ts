@@ -30,7 +30,7 @@ import type { UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { placeOf } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { hashOfSession, logKey, readCounters, rowsIn, rowsOf } from "./log.ts";
+import { countersIn, hashOfSession, logKey, readCounters, rowsIn, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
@@ -227,8 +227,8 @@ class RedisStore implements Store {
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
-    const { texts } = await this.#find(scope, id);
-    const { missing } = continuedFrom(await readCounters(this.#place, this.#place.keys.of(id)), texts.state);
+    const row = await this.#find(scope, id);
+    const { missing } = continuedFrom(await countersIn(this.#place, row), row.texts.state);
     return [...this.#damaged.of(id), ...missing];
   }
 

@@ -1,0 +1,99 @@
+/** A session in Redis that goes, or is made anew, at any moment while it is examined is not told as damaged. */
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import type { IoRedisClient } from "../../src/store/redis/redis.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
+import type { Store } from "../../src/store/store.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
+
+const { Redis } = createRequire(import.meta.url)("ioredis") as {
+  Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
+};
+
+let server: TestRedis;
+let client: InstanceType<typeof Redis>;
+beforeAll(async () => {
+  if (!hasRedis) return;
+  server = await startRedis();
+  client = new Redis(server.url);
+}, 60_000);
+afterAll(async () => {
+  await client?.quit();
+  await server?.close();
+});
+
+async function finished(store: Store, uuid: string): Promise<void> {
+  const lock = await store.create(everybody, newSession({ uuid }));
+  await store.append(lock, [messageRecord("one"), messageRecord("two")]);
+  await store.finish(lock, stateOf("completed"));
+}
+
+const time = "2024-03-01T00:00:00.000Z";
+const goings: Readonly<Record<string, (store: Store, id: string) => Promise<unknown>>> = {
+  "is erased": (store, id) => store.upkeep!.erase(everybody, [id]),
+  "is trashed": (store, id) => store.upkeep!.trash(everybody, [id], time),
+  "is erased and made anew": async (store, id) => {
+    await store.upkeep!.erase(everybody, [id]);
+    await finished(store, id);
+  },
+  "is made": (store) => finished(store, randomUUID()),
+};
+
+/** A look at a store that is told what was found wrong. */
+const looks: Readonly<Record<string, (store: Store, id: string) => Promise<readonly string[]>>> = {
+  "doctor": (store) => problems(store, false),
+  "doctor that mends": (store) => problems(store, true),
+  async "recovery"(store, id) {
+    try {
+      return (await store.recovery(everybody, id)).map(({ problem }) => problem);
+    } catch (error) {
+      if (isWindrowError(error, "session-not-found")) return [];
+      throw error;
+    }
+  },
+};
+
+async function problems(store: Store, mend: boolean): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { findings } of store.checkup!.examine({ mend }))
+    found.push(...findings.map(({ problem }) => problem));
+  return found;
+}
+
+const cases = Object.entries(looks).flatMap(([look, run]) =>
+  Object.entries(goings).map(([how, go]) => ({ look, run, how, go })),
+);
+
+describe.skipIf(!hasRedis)("a session beside a", () => {
+  it.each(cases)("$look that $how meanwhile", { timeout: 60_000 }, async ({ run, go }) => {
+    const wrong: unknown[] = [];
+    for (let at = 1, isPast = false; !isPast; at++) {
+      const prefix = `meanwhile-${randomUUID()}:`;
+      const other = redisStore({ client, prefix });
+      const id = randomUUID();
+      await finished(other, id);
+      let commands = 0;
+      const store = redisStore({
+        prefix,
+        client: {
+          async call(command, ...args) {
+            if (++commands === at) await go(other, id);
+            return client.call(command, ...args);
+          },
+        },
+      });
+      const found = await run(store, id);
+      // What was mended is no session that was gone.
+      const left = await problems(other, false);
+      if (found.length + left.length > 0) wrong.push({ at, found, left });
+      isPast = commands < at;
+      await store.close();
+      await other.close();
+    }
+    expect(wrong).toEqual([]);
+  });
+});
