@@ -82,7 +82,9 @@ describe.skipIf(!process.seteuid).each(ways)("closed %s", (_how, closed) => {
       expect(await listed(store, { user: "bob" })).toEqual(["store-unavailable"]);
       expect((await findSession(store, {}, ann.slice(0, 8))).metadata.uuid).toBe(ann);
       const report = await stats(store);
-      expect(report.unreadable).toMatchObject([{ sessionId: expect.stringMatching(/bob$/), code: "store-unavailable" }]);
+      expect(report.unreadable).toMatchObject([
+        { sessionId: expect.stringMatching(/bob$/), code: "store-unavailable" },
+      ]);
     });
   });
 

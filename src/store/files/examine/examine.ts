@@ -11,7 +11,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { timestamp } from "../../shared/clock.ts";
 import { isFinal, isSessionId } from "../../shared/rules.ts";
 import type { Examined, ExamineOptions, Finding } from "../../store.ts";
-import { readState } from "../../format/documents.ts";
+import { metadataFile, metadataIn, readState } from "../../format/documents.ts";
 import { find, moveAside, noteAside } from "./examination.ts";
 import type { Examination } from "./examination.ts";
 import { examineDocuments } from "./documents.ts";
@@ -25,6 +25,7 @@ import { holdQuietly, holderOf } from "../../lock/lock.ts";
 import { endMove } from "../session/move.ts";
 import { examineDraft, isDraft } from "./draft.ts";
 import { isFilesStore, noStoreIn } from "../there.ts";
+import { trashFolder } from "../upkeep/trash.ts";
 
 /**
  * Examines every session, and last the store around them.
@@ -61,7 +62,7 @@ export async function* examineFiles(
     await examineMode(examination, folder, 0o700);
     around.push(...examination.findings.map(({ sessionId: _none, ...finding }: Finding) => finding));
   }
-  around.push(...(await examineIndex(layout, mend)));
+  around.push(...(await examineIndex(layout, mend)), ...(await examineTrash(layout)));
   yield { records: 0, goodBytes: 0, badBytes: 0, findings: around };
 }
 
@@ -83,6 +84,23 @@ async function examineStranger(
   const severity = atWork ? "notice" : "damage";
   const kept = keptAs === undefined ? {} : { keptAs };
   return { problem: "draft", severity, file, message, mended, ...kept };
+}
+
+/** Sessions in the trash whose owner cannot be read: no clean-up takes them. */
+async function examineTrash(layout: Layout): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const id of await namesIn(join(layout.base, trashFolder))) {
+    const folder = join(layout.base, trashFolder, id);
+    if (!isSessionId(id) || metadataIn(folder, id)) continue;
+    // One that came back, or was erased, meanwhile.
+    if (!existsSync(folder)) continue;
+    const message =
+      "Its metadata is missing or unreadable, so no clean-up takes it from the trash, and its owner cannot bring it back. " +
+      `Whoever asks for no user and no tenant erases it: \`windrow erase ${id}\`.`;
+    const about = { sessionId: id, file: join(relative(layout.base, folder), metadataFile), message, mended: false };
+    findings.push({ problem: "trash-unreadable", severity: "damage", ...about, remedy: "hand" });
+  }
+  return findings;
 }
 
 /** How often a session is looked for again that was moved while it was examined. */

@@ -63,7 +63,7 @@ function copyOf(path: string, id: string, kind: Copy["kind"], disk: Disk): Copy 
   // A draft that was killed before it had metadata may be anybody's, also when a doctor has put it aside.
   if (kind === "aside") return { path, kind, owner: notedOwner(path, disk) ?? owner ?? (name === id ? {} : undefined) };
   if (name !== id) return { path, kind: "draft", owner };
-  return { path, kind, owner: kind === "session" ? (owner ?? {}) : owner };
+  return { path, kind, owner: owner ?? {} };
 }
 
 /** The owner of parts of a session that a doctor took out. */
