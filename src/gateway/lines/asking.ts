@@ -13,10 +13,12 @@ export const editsRemoved = "edits-removed";
 /**
  * A turn with what its provider is asked to clear; the client's own bytes where it fits its budget, and where the client asks
  * for such an edit itself.
+ *
+ * @param limit - most tokens that are left, where that is less than the budget
  */
-export function asked(house: House, line: Line, request: WireRequest): Outcome {
+export function asked(house: House, line: Line, request: WireRequest, limit: number): Outcome {
   const { counter } = house.options;
-  const budget = Math.min(house.budgetFor(request.model) ?? house.unlimited, line.ceilings.of(request.model).most);
+  const budget = Math.min(house.budgetFor(request.model) ?? house.unlimited, limit);
   const plan = clearingOf(request, line.tallied, {
     budget,
     counter: counterFor(undefined, counter),
@@ -27,7 +29,6 @@ export function asked(house: House, line: Line, request: WireRequest): Outcome {
   if (plan.cleared === 0) return { ...seen(request), tally };
   const written = request.api.edits?.ask(request, plan.asked);
   if (!written) return seen(request);
-  line.cleared = plan.cleared;
   return { ...seen(request), ...written, mode: "asked", asked: plan.asked, cleared: plan.cleared, tally };
 }
 
@@ -57,6 +58,8 @@ export function noteAnswer(
 ): void {
   const { answer, status } = sent;
   if (status < 200 || status >= 300) return;
+  // What was cleared in vain is not cleared from now on.
+  if (outcome.cleared !== undefined) line.cleared = outcome.cleared;
   if (outcome.tally) line.tallied.observe(outcome.tally, answer.usage, answer.appliedEdits);
   if (mends.includes(editsRemoved)) house.refuse(tenant, request.model);
 }

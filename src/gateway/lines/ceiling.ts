@@ -9,12 +9,21 @@ export const mostInVain = 6;
 /** Answers in which a ceiling rises by one share: at first, and where it was found again and again. */
 const [firstPace, lastPace] = [8, 512];
 
+/** A body that was refused for its status alone, and the messages of its conversation. */
+export interface Vague {
+  readonly bytes: number;
+  readonly messages: number;
+}
+
 /** What one model takes of a line. */
 export class Ceiling {
   /** Most tokens of a window: as many as were taken where more were refused. It rises with every answer. */
   most = Infinity;
   /** Tokens of the smaller body that was refused last. */
   #tried = Infinity;
+  /** The last smaller body that was refused for its status alone, and how many were since one was taken. */
+  #vague: Vague | undefined;
+  #vagueTimes = 0;
   #pace = firstPace;
 
   /** The tokens of a body in the place of a refused one. */
@@ -23,13 +32,28 @@ export class Ceiling {
     return Math.floor(Math.max(Math.min(from, this.#tried) * lessOf, from * lessOf ** (mostInVain + 1)));
   }
 
-  /** A smaller body was refused too. */
-  refused(tokens: number): void {
+  /**
+   * The bytes of a body in the place of one that was refused for its status alone.
+   *
+   * @returns undefined where that would be in vain: for the same messages, or for the seventh time
+   */
+  bytesBelow({ bytes, messages }: Vague): number | undefined {
+    if (this.#vague?.messages === messages || this.#vagueTimes >= mostInVain) return undefined;
+    return Math.floor(Math.min(bytes, this.#vague?.bytes ?? Infinity) * lessOf);
+  }
+
+  /** A smaller body was refused too. @param vague - where that was for its status alone */
+  refused(tokens: number, vague?: Vague): void {
     this.#tried = tokens;
+    if (!vague) return;
+    this.#vague = vague;
+    this.#vagueTimes++;
   }
 
   /** A body was taken. @param tokens - of one in the place of a refused one */
   taken(tokens?: number): void {
+    this.#vague = undefined;
+    this.#vagueTimes = 0;
     if (tokens === undefined) {
       const rise = lessOf ** (-1 / this.#pace);
       this.most *= rise;

@@ -37,7 +37,7 @@ export class Editing {
    * @param limit - most tokens of a window. Default: what its model takes
    */
   async edited(line: Line, limit = this.#ceilingOf(line).most): Promise<Outcome> {
-    const question = this.asked(line);
+    const question = this.asked(line, limit);
     if (question?.asked) return question;
     const outcome = await this.composed(line, question && this.#house.unlimited, limit);
     return question ?? outcome;
@@ -49,9 +49,9 @@ export class Editing {
    *
    * @returns undefined where no provider is to be asked
    */
-  asked(line: Line): Outcome | undefined {
+  asked(line: Line, limit = this.#ceilingOf(line).most): Outcome | undefined {
     if (!this.#house.isAsking || line.isPlanned || !this.isDue) return undefined;
-    return asked(this.#house, line, this.#request);
+    return asked(this.#house, line, this.#request, limit);
   }
 
   /** A window without the log; undefined where the request is not to be edited, or none can be made. */

@@ -273,7 +273,7 @@ export class Exchange implements Sending {
     if (!line) return;
     const session = await line.session(originalsOf(request, line.chain));
     const { answer, status } = sent;
-    await this.#mending.answered(line, session, sent);
+    await this.#mending.answered(line, session, sent, this.#outcome.plan);
     const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
     const isWhole = answer.isComplete && answer.error === undefined && status >= 200 && status < 300;
     const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;

@@ -43,6 +43,8 @@ export interface MendedEpoch {
   epoch: number;
   /** The epoch before it. */
   readonly behind: number;
+  /** Most tokens of its window. */
+  readonly limit: number;
   /** Whether its window was refused as well. */
   isInVain: boolean;
 }
@@ -63,8 +65,6 @@ export class Line {
   ceilings = new Ceilings();
   /** The epochs that mends opened and of which nobody knows yet whether they helped, oldest first. */
   mended: MendedEpoch[] = [];
-  /** Whether a body that was made smaller was refused again by its status alone, and none was taken since. */
-  isRefusedSmall = false;
   /** How many of its oldest tool results the provider was asked to clear last. */
   cleared = 0;
   /** How its counts compare with the provider's, where that is asked to edit. */
@@ -217,7 +217,6 @@ export class Line {
     line.isPlanned = this.isPlanned;
     for (const [length, plan] of this.#sent) if (length <= at) line.sent(length, plan);
     line.ceilings = this.ceilings;
-    line.isRefusedSmall = this.isRefusedSmall;
     line.chain = this.chain.upTo(at);
     return line;
   }

@@ -1,7 +1,10 @@
 /** The mending of a request that was refused for what the gateway did to it: another body, each kind of mend once. */
 import type { SentAnswer, WireRequest } from "../gateway.ts";
 import { isOfOtherLength } from "../wire/faults.ts";
+import { isWindrowError } from "../../errors.ts";
 import { editsRemoved } from "./asking.ts";
+import { lessOf, mostInVain } from "./ceiling.ts";
+import type { Vague } from "./ceiling.ts";
 import type { Editing } from "./editing.ts";
 import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
@@ -22,6 +25,12 @@ export interface Refused {
   readonly base: number | undefined;
 }
 
+/** A body within so many tokens. */
+interface Fitting {
+  readonly edited: Outcome;
+  readonly limit: number;
+}
+
 /** The mends of one request. */
 export class Mending {
   /** The mends that were tried. */
@@ -31,10 +40,10 @@ export class Mending {
   readonly #editing: Editing;
   /** Most tokens of the smaller body. */
   #limit: number | undefined;
-  /** The epoch that a mend opened. */
-  #opened: MendedEpoch | undefined;
-  /** Whether the refusal says only by its status that the request is too long. */
-  #isVague = false;
+  /** The smaller body where the refusal says only by its status that the request is too long. */
+  #vague: Vague | undefined;
+  /** The epochs that were opened for it. */
+  readonly #opened: MendedEpoch[] = [];
 
   constructor(house: House, request: WireRequest, editing: Editing) {
     this.#house = house;
@@ -54,28 +63,25 @@ export class Mending {
     }
     if (!api.isOverflow(status, body)) return undefined;
     // A status alone may be that of a proxy, for which nothing in the history is too long.
-    this.#isVague = !api.isOverflow(400, body);
-    const isInVain = sent.line?.isRefusedSmall === true || isOfOtherLength(body, sent.outcome.body.length);
-    return this.#isVague && isInVain ? undefined : this.#smaller(sent);
+    const isVague = !api.isOverflow(400, body);
+    return isVague && isOfOtherLength(body, sent.outcome.body.length) ? undefined : this.#smaller(sent, isVague);
   }
 
-  /** Takes the answer. A limit holds on, and a mend's epoch stays open, only where that helped. */
-  async answered(line: Line, session: Session, { status, isRefusedAgain = false }: SentAnswer): Promise<void> {
-    const isTaken = status >= 200 && status < 300;
+  /** Takes the answer. A limit holds on, and a mend's epoch stays open, only where that helped. @param plan - the body's epoch */
+  async answered(line: Line, session: Session, sent: SentAnswer, plan: number): Promise<void> {
+    if (this.#request.kind !== "turn") return;
+    const { status, isRefusedAgain = false } = sent;
     const ceiling = line.ceilings.of(this.#request.model);
-    if (isTaken) line.isRefusedSmall = false;
-    if (isTaken && this.#request.kind === "turn") ceiling.taken(this.#limit);
-    if (this.#limit === undefined) return;
-    if (isTaken) {
-      // Those of requests that wait for their answers are behind it.
-      const opened = this.#opened;
-      if (opened) line.mended = line.mended.slice(line.mended.indexOf(opened) + 1);
+    if (status >= 200 && status < 300) {
+      // A window that another request's mend opened helped this one.
+      const helped = line.mended.findLast(({ epoch }) => epoch <= plan);
+      ceiling.taken(this.#limit ?? helped?.limit);
+      line.mended = line.mended.filter(({ epoch }) => epoch > plan);
       return;
     }
     // An upstream that is away, busy or was not waited for has judged nothing.
-    line.isRefusedSmall = this.#isVague && isRefusedAgain;
-    if (isRefusedAgain) ceiling.refused(this.#limit);
-    if (this.#opened) this.#opened.isInVain = true;
+    if (isRefusedAgain && this.#limit !== undefined) ceiling.refused(this.#limit, this.#vague);
+    for (const opened of this.#opened) opened.isInVain = true;
     await takenBack(line, session);
   }
 
@@ -99,27 +105,65 @@ export class Mending {
     return withoutReasoning(this.#request, outcome, list);
   }
 
-  async #smaller({ outcome, line, group, base }: Refused): Promise<Outcome | undefined> {
+  async #smaller({ outcome, line, group, base }: Refused, isVague: boolean): Promise<Outcome | undefined> {
     if (!line || !group || !this.#editing.isDue || this.names.includes(emergencyEpoch)) return undefined;
     if (this.#request.kind !== "turn" || base === undefined) return undefined;
+    const ceiling = line.ceilings.of(this.#request.model);
+    const bytes = isVague ? ceiling.bytesBelow({ bytes: outcome.body.length, messages: base }) : Infinity;
+    if (bytes === undefined) return undefined;
     this.names.push(emergencyEpoch);
     const { whole = 1_000 } = this.#house.options.mostWait ?? {};
     const smaller = group.run(async () => {
       const session = await line.session();
-      const { state } = session.stats();
-      const tokens = outcome.tally?.left ?? state.currentContextTokens;
-      this.#limit = line.ceilings.of(this.#request.model).below(tokens);
+      const tokens = outcome.tally?.left ?? session.stats().state.currentContextTokens;
       if (line.chain.length !== base) return undefined;
-      const before = epochOf(session);
-      const edited = await this.#editing.edited(line, this.#limit);
-      if (epochOf(session) > before) {
-        this.#opened = { epoch: epochOf(session), behind: before, isInVain: false };
-        line.mended.push(this.#opened);
-      }
-      return edited;
+      const below = { from: ceiling.below(tokens), to: tokens, bytes };
+      return this.#fitting(line, session, below);
     });
     const found = await within(whole, smaller);
-    return found?.list || found?.asked ? found : undefined;
+    if (!found) return undefined;
+    const { cleared = 0, body } = found.edited;
+    const isCleared = found.edited.asked !== undefined && !isVague;
+    if (isCleared ? cleared <= (outcome.cleared ?? 0) : body.length >= outcome.body.length) return undefined;
+    this.#limit = found.limit;
+    if (isVague) this.#vague = { bytes: body.length, messages: base };
+    return found.edited;
+  }
+
+  /** The smallest body that is asked for, as far as one can be made: of more tokens, but fewer than `to`, or of more bytes. */
+  async #fitting(
+    line: Line,
+    session: Session,
+    { from, to, bytes }: { readonly from: number; readonly to: number; readonly bytes: number },
+  ): Promise<Fitting | undefined> {
+    let found: Fitting | undefined;
+    for (let limit = from; !found && limit < to; limit = Math.ceil(limit / lessOf))
+      found = await this.#sizedTo(line, session, limit);
+    for (let step = 1; found && found.edited.body.length > bytes && step <= mostInVain; step++) {
+      const less = await this.#sizedTo(line, session, Math.floor(found.limit * lessOf));
+      if (!less) break;
+      found = less;
+    }
+    return found;
+  }
+
+  /** The request in so many tokens; undefined where it does not go into so few. */
+  async #sizedTo(line: Line, session: Session, limit: number): Promise<Fitting | undefined> {
+    const behind = epochOf(session);
+    try {
+      const edited = await this.#editing.edited(line, limit);
+      return { edited, limit };
+    } catch (error) {
+      if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+      return undefined;
+    } finally {
+      const epoch = epochOf(session);
+      if (epoch > behind) {
+        const opened = { epoch, behind, limit, isInVain: false };
+        this.#opened.push(opened);
+        line.mended.push(opened);
+      }
+    }
   }
 }
 

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import type { SentAnswer } from "../../../src/gateway/gateway.ts";
 import type { JsonObject } from "../../../src/message/message.ts";
 import { countMessages, loadCounter } from "./counting.ts";
 import { faultsOf, hashesOf, resultOf, runAgent } from "./agent.ts";
-import { answered, bodyOf, exchange, openStage, requestOf, user } from "./stage.ts";
+import { answered, bodyOf, exchange, openStage, refusedAgain, requestOf, user } from "./stage.ts";
 
 const session = { "x-claude-code-session-id": "session-1" };
 const budget = 40_000;
@@ -125,14 +124,6 @@ test("a refusal that the plan caused is met once without reasoning, an overflow 
   expect(records.at(-1)!.data).toMatchObject({ mends: ["reasoning-removed", "emergency-epoch"] });
 });
 
-/** An answer that refuses the other body of a refused request as well. */
-const refusedAgain = (status: number): SentAnswer => ({
-  ...answered(""),
-  status,
-  isRefusedAgain: true,
-  answer: { isComplete: false, error: { type: "x", message: "no" } },
-});
-
 test("a 413 that has nothing to do with the history makes one window smaller, and no more", async () => {
   const stage = await openStage({ budget });
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
@@ -226,38 +217,6 @@ test("a request that is too long by its words is made smaller until it is taken,
   history.push({ role: "assistant", content: "Gone on." }, user("And on."));
   const rest = await runAgent({ rounds: 6, headers: session, lines: () => stage.lines, history });
   expect(Math.max(...rest.bodies.map(({ length }) => length))).toBeLessThan(sizes[3]! * 1.6);
-});
-
-test("a limit of one model is none of another's, and rises again", { timeout: 60_000 }, async () => {
-  const stage = await openStage({ budget });
-  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
-  const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 10000 maximum" } });
-  const tokensOf = await loadCounter();
-  const refuse = async (model: string, attempts: number): Promise<number> => {
-    history.push(user("Go on."));
-    let smaller: Buffer | undefined;
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const sending = await stage.lines.send(requestOf(bodyOf(history, { model }), session), "tenant-a");
-      smaller = await sending.again(400, long);
-      await sending.keep(attempt === attempts ? answered("Gone on.") : refusedAgain(400));
-    }
-    history.push({ role: "assistant", content: "Gone on." }, user("And on."));
-    return countMessages(tokensOf, smaller!);
-  };
-  const largest = ({ bodies }: { readonly bodies: readonly Buffer[] }): number =>
-    Math.max(...bodies.map((body) => countMessages(tokensOf, body)));
-
-  expect(await refuse("claude-haiku-4-5", 5)).toBeLessThan(budget / 10);
-  const other = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines, history });
-  expect(largest(other)).toBeGreaterThan(budget * 0.7);
-  expect(new Set(other.notes.map(epochOf)).size).toBeLessThan(4);
-
-  const small = await refuse("claude-opus-5-5", 2);
-  const next = await runAgent({ rounds: 6, headers: session, lines: () => stage.lines, history });
-  expect(largest(next)).toBeLessThan(small * 3);
-  expect(largest(next)).toBeLessThan(budget * 0.7);
-  const later = await runAgent({ rounds: 24, headers: session, lines: () => stage.lines, history });
-  expect(largest(later)).toBeGreaterThan(budget * 0.7);
 });
 
 test("a subagent is composed by itself, and a line without tools is not", async () => {

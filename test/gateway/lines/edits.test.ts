@@ -10,7 +10,7 @@ import { startFake } from "../fake/fake.ts";
 import type { Fake, FakeOptions } from "../fake/fake.ts";
 import { list, object } from "../fake/json.ts";
 import type { Json } from "../fake/json.ts";
-import { answered, bodyOf, openStage, requestOf, user } from "./stage.ts";
+import { answered, bodyOf, openStage, refusedAgain, requestOf, user } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 
 const budget = 16_000;
@@ -169,6 +169,66 @@ test("what a recall brought stays, and a conversation that was composed goes on 
   const after = await composed.lines.send(requestOf(more), "tenant-a");
   await after.keep(answered("Gone on."));
   expect(after.note).toMatch(/^composed; epoch=1/);
+});
+
+test("a request that is too long asks to clear more at every try, and stays so only where that helped", async () => {
+  const stage = await openStage({ budget: 24_000, edits: "provider" });
+  const use = (id: string): Json => ({
+    role: "assistant",
+    content: [{ type: "tool_use", id, name: "read", input: {} }],
+  });
+  const result = (id: string): Json => ({
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: id, content: `${id} ${"word ".repeat(2_000)}` }],
+  });
+  const history: Json[] = [user("Go.")];
+  const send = () => stage.lines.send(requestOf(bodyOf(history)), "tenant-a");
+  for (let round = 0; round < 16; round++) {
+    const { content } = use(`t${round}`);
+    const sending = await send();
+    await sending.keep(answered(content, { usage: { input: 2_000 * round, output: 10 } }));
+    history.push(use(`t${round}`), result(`t${round}`));
+  }
+  const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 30000 maximum" } });
+  const askedOf = (body: Buffer): { readonly keep: number; readonly trigger: number } => {
+    const [edit] = editsOf(JSON.parse(body.toString()) as Json);
+    const valueOf = (name: string): number => Number(object(edit?.[name])["value"]);
+    return { keep: valueOf("keep"), trigger: valueOf("trigger") };
+  };
+  const attempt = async (isTaken = false) => {
+    const sending = await send();
+    const first = askedOf(sending.body);
+    const smaller = await sending.again(400, long);
+    await sending.keep(isTaken ? answered("Gone on.") : refusedAgain(400));
+    return { first, smaller: smaller && askedOf(smaller) };
+  };
+  const tries = [await attempt(), await attempt()];
+  const [one, two] = tries;
+  expect(two!.first).toEqual(one!.first);
+  expect(one!.first.trigger).toBe(24_000);
+  expect(one!.smaller!.keep).toBeLessThan(one!.first.keep);
+  expect(two!.smaller!.keep).toBeLessThan(one!.smaller!.keep);
+  expect(two!.smaller!.trigger).toBeLessThan(one!.smaller!.trigger);
+  const taken = await attempt(true);
+  history.push({ role: "assistant", content: "Gone on." }, user("On."));
+  const next = await send();
+  expect(askedOf(next.body).keep).toBe(taken.smaller!.keep);
+  expect(askedOf(next.body).trigger).toBeLessThan(two!.smaller!.trigger);
+  expect(await next.again(413, "")).toBeUndefined();
+  await next.keep(answered("Gone."));
+});
+
+test("where all but the newest result is cleared, a request that is too long is not sent again", async () => {
+  const stage = await openStage({ budget: 40_000, edits: "provider" });
+  const use = (id: string): Json => ({
+    role: "assistant",
+    content: [{ type: "tool_use", id, name: "read", input: {} }],
+  });
+  const result = { type: "tool_result", tool_use_id: "a", content: "word ".repeat(60_000) };
+  const sending = await stage.lines.send(requestOf(bodyOf([user("Go."), use("a"), user([result])])), "tenant-a");
+  const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 30000 maximum" } });
+  expect(await sending.again(400, long)).toBeUndefined();
+  await sending.keep(refusedAgain(400));
 });
 
 test("a provider's edits need a budget", async () => {

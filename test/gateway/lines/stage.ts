@@ -109,6 +109,14 @@ export function answered(content: unknown, more: Partial<SentAnswer["answer"]> =
   };
 }
 
+/** An answer that refuses the other body of a refused request as well. */
+export const refusedAgain = (status: number): SentAnswer => ({
+  ...answered(""),
+  status,
+  isRefusedAgain: true,
+  answer: { isComplete: false, error: { type: "x", message: "no" } },
+});
+
 /** An answer that broke off, or an error. */
 export function broken(text: string, more: Partial<SentAnswer> = {}): SentAnswer {
   const whole = answered([{ type: "text", text }], { isComplete: false });
