@@ -112,10 +112,9 @@ class Exchange implements Receiver {
 
   head(head: Head): void {
     if (this.#looped) return this.#looped.head(head);
-    // The client knows how to go on from the first error, not from one about a body that it never sent.
-    if (this.#first && head.status >= 400 && head.status < 500 && head.status !== 429) {
+    if (this.#first && HeldError.isFirstTold(head, this.#first.head)) {
       this.#attempt?.abort();
-      this.#isRefusedAgain = true;
+      this.#isRefusedAgain = HeldError.isRefusedAgain(head, this.#first.head);
       return this.#passFirst(this.#first);
     }
     this.#call.course.head(head);

@@ -34,6 +34,20 @@ export class HeldError {
     return ofBodies.has(status);
   }
 
+  /** Whether the answer to another body refuses that as the first one was: a 500 may have any cause but where the first was one. */
+  static isRefusedAgain(head: Head, first: Head): boolean {
+    return HeldError.holds(head) && (head.status !== 500 || first.status === 500);
+  }
+
+  /**
+   * Whether the first error stands for the answer to another body: the client knows how to go on from that, not from one about a
+   * body that it never sent. One that says to come back later stands for itself.
+   */
+  static isFirstTold(head: Head, first: Head): boolean {
+    const isClients = head.status >= 400 && head.status < 500 && head.status !== 429;
+    return isClients || HeldError.isRefusedAgain(head, first);
+  }
+
   push(chunk: Buffer): void {
     this.chunks.push(chunk);
     this.#bytes += chunk.length;

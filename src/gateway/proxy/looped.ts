@@ -5,6 +5,7 @@ import type { Transform } from "node:stream";
 import type { AnswerLoop, LoopStep } from "../gateway.ts";
 import type { Head } from "./attempt.ts";
 import { decoded, decoderFor } from "./encoding.ts";
+import { HeldError } from "./held-error.ts";
 import { inwardHeaders, sendHead } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
 
@@ -31,6 +32,12 @@ interface Refusal {
   bytes: number;
 }
 
+/** An error as it is told to a client. */
+interface ToldError {
+  readonly head: Head;
+  readonly body: Buffer;
+}
+
 /** Writes one answer of several rounds. */
 export class Looped {
   readonly #parts: LoopedParts;
@@ -40,6 +47,8 @@ export class Looped {
   #firstByteMs: number | undefined;
   #rounds = 0;
   #refusal: Refusal | undefined;
+  /** The first refusal of a round, once another body is tried. */
+  #first: ToldError | undefined;
   #isEnded = false;
   /** Whether a round is over and it is not known yet what follows. */
   #isBetween = false;
@@ -134,6 +143,7 @@ export class Looped {
     if (next) {
       this.#rounds++;
       this.#head = undefined;
+      this.#first = undefined;
       if (response.destroyed) return void (await loop.end(this.#round(0, true, false)));
       this.#write(bytes);
       return this.#dispatch(next);
@@ -148,15 +158,21 @@ export class Looped {
   /** A later round was refused: another body may help; if not, the client is told. */
   async #refused({ head, chunks }: Refusal): Promise<void> {
     const { loop, response, isStream } = this.#parts;
-    const body = await decoded(Buffer.concat(chunks), codingOf(head.headers));
-    const text = body?.toString() ?? "";
-    const other = await loop.again(head.status, text);
+    const body = (await decoded(Buffer.concat(chunks), codingOf(head.headers))) ?? Buffer.alloc(0);
+    const first = this.#first;
+    const other = first ? undefined : await loop.again(head.status, body.toString());
     if (response.destroyed) return;
     this.#refusal = undefined;
-    if (other) return this.#dispatch({ body: other, ...(this.#headers && { headers: this.#headers }) });
-    await loop.end(this.#round(head.status, false, true));
-    if (isStream) this.#finish(loop.fault(head.status, `The model refused to go on behind a recall (${head.status}).`));
-    else this.#finishWhole(head.status, head.statusText, bare(head.raw), body ?? Buffer.alloc(0));
+    if (other) {
+      this.#first = { head, body };
+      return this.#dispatch({ body: other, ...(this.#headers && { headers: this.#headers }) });
+    }
+    const isRefusedAgain = first !== undefined && HeldError.isRefusedAgain(head, first.head);
+    await loop.end({ ...this.#round(head.status, false, true), isRefusedAgain });
+    const told = first && HeldError.isFirstTold(head, first.head) ? first : { head, body };
+    const { status, statusText, raw } = told.head;
+    if (isStream) this.#finish(loop.fault(status, `The model refused to go on behind a recall (${status}).`));
+    else this.#finishWhole(status, statusText, bare(raw), told.body);
   }
 
   #dispatch(next: NonNullable<LoopStep["next"]>): void {

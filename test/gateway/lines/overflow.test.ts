@@ -128,3 +128,19 @@ test("a smaller window that another request was answered in stays, whatever beco
   expect(epochOf(note)).toBe(epochOf(other.note));
   expect(faultsOf(body)).toEqual([]);
 });
+
+test("a first round that is taken whole does not make the next smaller body of a later round larger", async () => {
+  const stage = await openStage({ budget });
+  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+  const sizes: number[] = [];
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const first = await send(stage, [...history, user("Go on.")]);
+    await first.keep(answered([{ type: "text", text: `Looked up for the ${attempt}. time.` }]));
+    const recalled = { role: "assistant", content: [{ type: "text", text: `Looked up for the ${attempt}. time.` }] };
+    const later = await send(stage, [...history, user("Go on."), recalled, user("It was 7.")]);
+    sizes.push((await later.again(400, long))!.length);
+    await later.keep(refusedAgain(400));
+  }
+  expect(sizes[1]).toBeLessThan(sizes[0]! * 0.9);
+  expect(sizes[2]).toBeLessThan(sizes[1]!);
+});

@@ -174,6 +174,24 @@ describe("an error before any content", () => {
   });
 
   it.each([
+    ["400 Bad Request", "400 Bad Request", true],
+    ["500 Oh", "500 Oh", true],
+    ["400 Bad Request", "401 Unauthorized", false],
+    ["400 Bad Request", "500 Oh", false],
+    ["500 Oh", "529 Overloaded", false],
+  ])("says that another body was refused too: %s, then %s: %s", async (one, two, isRefusedAgain) => {
+    const lineOf = (count: number): string => (count === 1 ? one : two);
+    const upstream = await rawUpstream((socket, _request, count) => {
+      socket.write(answerOf(lineOf(count), [["Content-Length", "5"]], "error"));
+    });
+    const { lines, kept } = talkLines(() => ({ again: async () => Buffer.from("{}") }));
+    const { port } = await staged(upstream.url, { apis: [talkApi().api], lines });
+    const { line } = await ask(port, requestOf("/v1/messages", [json], body));
+    expect(line).toBe(`HTTP/1.1 ${two.startsWith("5") && !isRefusedAgain ? two : one}`);
+    expect(kept).toMatchObject([{ isRefusedAgain }]);
+  });
+
+  it.each([
     ["that no other body helps against", "429 Too Many Requests", {}],
     ["that is slow to come", "400 Bad Request", { errorMs: 20 }],
   ])("passes before its end with one %s", async (_what, line, limits) => {

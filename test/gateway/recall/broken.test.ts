@@ -116,6 +116,20 @@ test.each([
   expect(await stage.event(1)).toMatchObject({ status: 502 });
 });
 
+test.each(forms)(
+  "a later round whose smaller body is refused too says so, and tells the first error: %s",
+  async (form) => {
+    const stage = await course(form, [recalls, refuses, (socket) => say(socket, "422 Oh", types.whole, "{}"), refuses]);
+    const response = await ask(stage, form);
+    if (form === "stream") expect(await response.text()).toContain("refused to go on behind a recall (400)");
+    else expect([response.status, await response.text()]).toEqual([400, long]);
+    expect(stage.toy.kept.map(({ status, isRefusedAgain }) => [status, isRefusedAgain])).toEqual([
+      [200, undefined],
+      [422, true],
+    ]);
+  },
+);
+
 test("an event in which a later round breaks off is no event of the answer", async () => {
   const stage = await course("stream", [recalls, isCutInEvent]);
   const events = (await (await ask(stage, "stream")).text()).split("\n\n").filter((event) => event !== "");
