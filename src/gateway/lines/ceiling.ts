@@ -15,7 +15,7 @@ export interface Vague {
   readonly messages: number;
 }
 
-/** What one model takes of a line. */
+/** The most that one model takes of a line. */
 export class Ceiling {
   /** Most tokens of a window: as many as were taken where more were refused. It rises with every answer. */
   most = Infinity;
