@@ -3,13 +3,18 @@ import { decodeMetadata, parseDocument } from "../format/documents.ts";
 import { ownerOf } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
 import type { RedisPlace } from "./database.ts";
-import type { SessionHash } from "./session.ts";
 
 /** Keys that a node is asked for at once. */
 const pageKeys = 512;
 
+/** The fields of a session's hash that name its owner. */
+interface OwnedHash {
+  readonly metadata?: string;
+  readonly owner?: string;
+}
+
 /** The owner that a hash tells; undefined where its metadata cannot be read and an earlier version made it. */
-export function ownerIn({ metadata = "", owner = "" }: Pick<SessionHash, "metadata" | "owner">): Scope | undefined {
+export function ownerIn({ metadata = "", owner = "" }: OwnedHash): Scope | undefined {
   const known = decodeMetadata(parseDocument(metadata), "") ?? (parseDocument(owner) as Scope | undefined);
   return known && ownerOf(known);
 }
@@ -22,7 +27,7 @@ export interface Salvaged {
 }
 
 /** The owner by its hash, else by the one list that names the session; undefined where several lists do. */
-export async function salvaged(place: RedisPlace, id: string, hash: SessionHash): Promise<Salvaged | undefined> {
+export async function salvaged(place: RedisPlace, id: string, hash: OwnedHash): Promise<Salvaged | undefined> {
   const owner = ownerIn(hash);
   const found: Salvaged[] = [];
   const lists = place.keys.sessions({});

@@ -54,7 +54,7 @@ export const trashCases: readonly StoreCase[] = [
       for (let round = 0; round < 3; round++) {
         await upkeep.keep(everybody, id, { keptAt: time });
         const said = await Promise.all(Array.from({ length: 3 }, () => upkeep.unkeep(everybody, id)));
-        assert.deepEqual(said.toSorted(), [false, false, true]);
+        assert.equal(said.filter(Boolean).length, 1);
       }
     }),
   },
