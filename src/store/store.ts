@@ -257,6 +257,8 @@ export interface Examined {
   /** Bytes of the logs that hold none: torn, damaged, blank. */
   readonly badBytes: number;
   readonly findings: readonly Finding[];
+  /** The place of its records in an archive, and its owner; absent where the store has them. */
+  readonly archived?: { readonly mark: ArchiveMark; readonly owner: Scope };
 }
 
 /** A log of a session: the name of its file (docs/format.md) without the ending. */

@@ -11,7 +11,7 @@ import { addFinding, countedState, examineLines, examineLosses } from "../shared
 import type { LinesUnderExamination } from "../shared/examine-lines.ts";
 import { LossCheck } from "../shared/losses.ts";
 import { heldBy } from "../shared/remote.ts";
-import { formatVersion } from "../shared/rules.ts";
+import { formatVersion, ownerOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, ExamineOptions, Finding, SessionMetadata } from "../store.ts";
 import { putAside } from "./aside.ts";
@@ -91,13 +91,16 @@ export async function* examineDatabase(
       const logs = await unlessGone(examineLines(examined));
       if (!logs) continue;
       // The records of an archived session are the archive's.
-      if (!decodeState(parseDocument(String(row["state"])))?.archived) examineLosses(examined, "session");
+      const mark = decodeState(parseDocument(String(row["state"])))?.archived;
+      if (!mark) examineLosses(examined, "session");
       await examineRow(examined, row);
       if (holder && !isAtWork) {
         const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;
         addFinding(examined, { problem: "holder-gone", severity: "notice", message });
       }
-      yield { sessionId: id, ...logs, findings: examined.findings };
+      const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id) ?? salvaged(id, row);
+      const archived = mark && { archived: { mark, owner: ownerOf(metadata) } };
+      yield { sessionId: id, ...logs, findings: examined.findings, ...archived };
     }
     if (page.length < pageSessions) break;
   }

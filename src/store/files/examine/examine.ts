@@ -9,7 +9,7 @@ import { basename, join, relative } from "node:path";
 import { WindrowError, isWindrowError } from "../../../errors.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { timestamp } from "../../shared/clock.ts";
-import { isFinal, isSessionId } from "../../shared/rules.ts";
+import { isFinal, isSessionId, ownerOf } from "../../shared/rules.ts";
 import type { Examined, ExamineOptions, Finding } from "../../store.ts";
 import { metadataFile, metadataIn, readState } from "../../format/documents.ts";
 import { find, moveAside, noteAside } from "./examination.ts";
@@ -176,11 +176,12 @@ async function examineSession(common: Common, id: string): Promise<Examined | un
     const metadata = await examineDocuments(examination);
     if (examination.mend) await noteAside(examination, metadata);
     // The records of an archived session are the archive's; logs beside its note are a cut-short move's.
-    const isArchived = noteIn(place.folder).mark !== undefined;
+    const { mark } = noteIn(place.folder);
     const none = { records: 0, goodBytes: 0, badBytes: 0 };
-    const logs = isArchived ? none : await examineLogs(examination, hold === "busy");
+    const logs = mark ? none : await examineLogs(examination, hold === "busy");
     if (hold !== "busy") examineHolder(examination);
-    return { sessionId: id, ...logs, findings };
+    const archived = mark && { archived: { mark, owner: ownerOf(metadata) } };
+    return { sessionId: id, ...logs, findings, ...archived };
   } finally {
     if (typeof hold === "object") hold.release();
     if (hold !== "busy") await examineMove(examination);

@@ -2,7 +2,6 @@
  * A store with an archive beside it: finished sessions lie there as one object each, and are read on as if they lay in the
  * store. It stands before any store that can let go of records ({@link StoreDetaching}).
  */
-import { isDeepStrictEqual } from "node:util";
 import { WindrowError, isWindrowError } from "../../../errors.ts";
 import type { Mask } from "../../../mask/mask.ts";
 import type { RecordKind, StoredRecordOf } from "../../../message/record.ts";
@@ -10,11 +9,11 @@ import { kindLogs, logNames } from "../../format/logs.ts";
 import { systemClock, timestamp } from "../clock.ts";
 import type { Clock } from "../clock.ts";
 import { readRecord } from "../prepare.ts";
-import { alreadyExists, notFound } from "../rules.ts";
-import { recordOf } from "../session-log.ts";
+import { alreadyExists } from "../rules.ts";
 import { inFrontOf, storeShape } from "../shape.ts";
 import { summaryOf } from "../transfer.ts";
-import type { ArchivedSession, ArchiveMark, DumpedLine, ReadQuery, Restored } from "../../store.ts";
+import type { ArchivedSession, ArchiveMark, DumpedLine, Examined, ExamineOptions, Finding } from "../../store.ts";
+import type { ReadQuery, Restored } from "../../store.ts";
 import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching, StoreTransfer } from "../../store.ts";
 import type { EraseElsewhere, ErasedPlace, Upkeep } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
@@ -23,6 +22,8 @@ import type { FetchedSession } from "./cache.ts";
 import { prefixOf } from "./names.ts";
 import { packSession } from "./object.ts";
 import type { Reach } from "../reach.ts";
+import { behind, leftOf, recordsOf } from "./reading.ts";
+import type { Given, Source } from "./reading.ts";
 import { removeObjects } from "./remove.ts";
 import { conflict, hasDamage } from "./refusals.ts";
 import { isNamedInTrash, isSomewhere } from "./somewhere.ts";
@@ -82,8 +83,10 @@ class Archive {
       archive: (scope, id) => this.#archive(scope, id),
       unarchive: (scope, id, signal) => this.#unarchive(scope, id, signal),
     };
+    const { checkup } = front;
     return {
       ...front,
+      ...(checkup && { checkup: { ...checkup, examine: (options, signal) => this.#examine(options, signal) } }),
       lock: async (scope, id) => this.#orBack(scope, id, () => store.lock(scope, id)),
       read: (scope, id, query) => this.#read(scope, id, query),
       transfer: {
@@ -248,13 +251,49 @@ class Archive {
     }
   }
 
+  /** Sessions as the store behind examines them; of each that is archived the object is fetched, too. */
+  async *#examine(options?: ExamineOptions, signal?: AbortSignal): AsyncGenerator<Examined> {
+    for await (const examined of this.#behind.store.checkup!.examine(options, signal)) {
+      const { sessionId: id, archived, findings } = examined;
+      const damage = id !== undefined && archived && (await this.#objectTrouble(id, archived));
+      yield damage ? { ...examined, findings: [...findings, damage] } : examined;
+    }
+  }
+
+  async #objectTrouble(id: string, { mark, owner }: NonNullable<Examined["archived"]>): Promise<Finding | undefined> {
+    try {
+      await this.#objects.look(mark);
+      return undefined;
+    } catch (error) {
+      if (!isWindrowError(error, "store-corrupt")) throw error;
+      if (!(await this.#isArchivedAs(owner, id, mark))) return undefined;
+      const { message } = error;
+      const about = { problem: "object-damaged", severity: "damage", remedy: "backup", mended: false } as const;
+      return { ...about, sessionId: id, file: `${this.#bucket.location}/${mark.key}`, message };
+    }
+  }
+
+  /** Whether the records of a session are still those of an object, as far as its documents can be read. */
+  async #isArchivedAs(scope: Scope, id: string, { key }: ArchiveMark): Promise<boolean> {
+    try {
+      return (await this.#behind.store.info(scope, id)).state.archived?.key === key;
+    } catch (error) {
+      if (isWindrowError(error, "session-not-found")) return false;
+      if (isWindrowError(error, "store-corrupt")) return true;
+      throw error;
+    }
+  }
+
   async #restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
     try {
       return await this.#behind.transfer.restore(scope, dump, signal);
     } catch (error) {
-      const { hash } = markIn(error) ?? {};
-      if (hash === undefined) throw error;
+      const mark = markIn(error);
+      if (!mark) throw error;
+      const { hash } = mark;
       if ((await summaryOf(dump)).hash !== hash) throw alreadyExists(dump.id);
+      // An object that is damaged is not the same as what is to be restored.
+      if (!(await this.#object(scope, dump.id, mark))) return this.#restore(scope, dump, signal);
       return { outcome: "same", masked: 0, hash };
     }
   }
@@ -272,58 +311,6 @@ class Archive {
     };
     return Object.assign(both, { reachesArchive: true });
   }
-}
-
-/** The items that a reader was given so far. */
-interface Given<T> {
-  readonly count: number;
-  readonly last?: T;
-}
-
-/** The places that may have the items of a session, with how many of them were given before. */
-interface Source<T> {
-  readonly again: number;
-  readonly lies: () => AsyncIterable<T>;
-  readonly archived: (object: FetchedSession) => Iterable<T>;
-}
-
-/** Items behind those that were given before, of which the last is known. */
-async function* behind<T>(
-  id: string,
-  items: AsyncIterable<T> | Iterable<T>,
-  again: number,
-  last: T | undefined,
-): AsyncGenerator<T> {
-  let seen = 0;
-  for await (const item of items) {
-    seen += 1;
-    if (seen > again) yield item;
-    else if (seen === again && !isDeepStrictEqual(item, last)) throw notFound(id);
-  }
-  if (seen < again) throw notFound(id);
-}
-
-/** The query for what a reader was not given yet, and the last that it was given. */
-function leftOf<K extends RecordKind>(
-  query: ReadQuery<K>,
-  { count, last }: Given<StoredRecordOf<K>>,
-): { readonly asked: ReadQuery<K>; readonly again: number } {
-  if (!last) return { asked: query, again: 0 };
-  const { last: _, limit, ...others } = query;
-  return { asked: { ...others, from: last.seq, ...(limit !== undefined && { limit: limit - count + 1 }) }, again: 1 };
-}
-
-/** The records that a query asks for. */
-function recordsOf<K extends RecordKind>(
-  lines: readonly string[],
-  { kind, from = 0, to = Infinity, last, limit }: ReadQuery<K>,
-): readonly StoredRecordOf<K>[] {
-  const asked: StoredRecordOf<K>[] = [];
-  for (const line of lines) {
-    const record = recordOf(kind, line);
-    if (record && record.seq >= from && record.seq <= to) asked.push(record as StoredRecordOf<K>);
-  }
-  return last === undefined ? asked.slice(0, limit) : asked.slice(Math.max(0, asked.length - last));
 }
 
 /** The mark in a refusal of the store behind; none where the records are back by now. Any other error is thrown on. */

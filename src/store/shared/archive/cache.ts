@@ -42,6 +42,12 @@ export class ObjectCache {
     }
   }
 
+  /** As {@link ObjectCache.get}, of the object as it lies in the archive now. */
+  async look(mark: ArchiveMark): Promise<FetchedSession> {
+    this.drop(mark.key);
+    return this.get(mark);
+  }
+
   /** An object as it lies in the archive now. */
   async fetch(key: string): Promise<FetchedSession> {
     const bytes = await this.#bucket.get(key);

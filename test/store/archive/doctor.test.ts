@@ -1,0 +1,60 @@
+/** A doctor of a store with an archive: the objects are examined, and a backup helps where one is damaged. */
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { backup } from "../../../src/ops/backup/backup.ts";
+import { restore } from "../../../src/ops/backup/restore.ts";
+import { doctor } from "../../../src/ops/doctor/doctor.ts";
+import { messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
+import type { Scope } from "../../../src/store/store.ts";
+import { newFolder, storeKinds } from "./kinds.ts";
+
+const owners: readonly Scope[] = [{}, { user: "me" }, { tenant: "alpha", user: "me" }];
+
+const objectOf = (archive: string, id: string): string =>
+  join(
+    archive,
+    readdirSync(archive, { recursive: true, encoding: "utf8" }).find(
+      (name) => name.includes(id) && name.endsWith(".gz"),
+    ) ?? "none",
+  );
+
+for (const kind of storeKinds()) {
+  describe.skipIf(!kind.isHere)(`a doctor of ${kind.name} with an archive`, () => {
+    it.each(owners)(
+      "names the damaged and the missing object of %o, and a backup replaces its session",
+      async (owner) => {
+        const [address, archive, backups] = [await kind.address(), await newFolder(), await newFolder()];
+        const store = await openStore(address, { archive });
+        const ids: string[] = [];
+        for (let count = 0; count < 3; count++) {
+          const lock = await store.create(owner, newSession());
+          await store.append(lock, [messageRecord("one")]);
+          await store.finish(lock, stateOf("completed"));
+          await store.archiving!.archive(owner, lock.id);
+          ids.push(lock.id);
+        }
+        const scope = owner.tenant === undefined ? {} : { tenant: owner.tenant };
+        await backup(store, backups, { scope });
+        expect((await doctor(store)).findings).toEqual([]);
+        const [damaged = "", gone = ""] = ids;
+        writeFileSync(objectOf(archive, damaged), "damaged");
+        rmSync(objectOf(archive, gone));
+        const found = await doctor(store);
+        const about = { problem: "object-damaged", severity: "damage", remedy: "backup", mended: false };
+        expect(found.findings).toHaveLength(2);
+        for (const sessionId of [damaged, gone])
+          expect(found.findings).toContainEqual(expect.objectContaining({ ...about, sessionId }));
+        expect(found.restore.toSorted()).toEqual([damaged, gone].toSorted());
+        const plain = await openStore(address);
+        expect((await doctor(plain)).findings).toEqual([]);
+        await plain.close();
+        expect(await restore(backups, store, { ids: [damaged, gone], replace: true })).toMatchObject({ restored: 2 });
+        expect((await doctor(store)).findings).toEqual([]);
+        for (const id of ids) expect(await readAll(store, id, { kind: "message" }, owner)).toHaveLength(1);
+        await store.close();
+      },
+    );
+  });
+}
