@@ -149,6 +149,8 @@ export class Exchange implements Sending {
       : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
     if (!found) return seen(this.#request);
     this.#found = found;
+    house.open.used(found.line, group);
+    if (!this.#isKept) found.line.awaiting.add(this);
     if (!isSummary) found.line.keepsReasoning = request.keepsReasoning === true;
     // The request went out while its line was still looked for.
     if (this.#isSent) this.#mark();
@@ -253,6 +255,7 @@ export class Exchange implements Sending {
     } catch (error) {
       this.#notKept(error);
     } finally {
+      this.#found?.line.awaiting.delete(this);
       this.#release();
     }
   }
@@ -271,6 +274,7 @@ export class Exchange implements Sending {
     if (request.kind === "side") this.#found ??= await sideLineOf(this.#house, group, request, this.#tenant);
     const line = this.#found?.line;
     if (!line) return;
+    this.#house.open.used(line, group);
     const session = await line.session(originalsOf(request, line.chain));
     const { answer, status } = sent;
     await this.#mending.answered(line, session, sent, this.#outcome.plan);

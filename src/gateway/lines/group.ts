@@ -55,6 +55,11 @@ export class Group {
     return this.#waiting > 0 || this.#held > 0;
   }
 
+  /** Whether work is under way. */
+  get isWorking(): boolean {
+    return this.#waiting > 0;
+  }
+
   /** Keeps the group in memory while an answer is waited for. @returns a call that lets go of it, once */
   hold(): () => void {
     this.#held++;
@@ -162,10 +167,10 @@ export class Group {
     await this.#leave(line);
   }
 
-  /** Takes the lines out of memory that were not used for longest, where there are too many and no other answer is waited for. Called within {@link Group.run}. */
+  /** Takes the lines out of memory that were not used for longest, where there are too many, but those that wait for an answer. Called within {@link Group.run}. */
   async trim(): Promise<void> {
-    if (this.#held > 1) return;
-    for (const line of this.lines.slice(0, Math.max(0, this.lines.length - mostLines))) await this.forget(line);
+    const old = this.lines.slice(0, Math.max(0, this.lines.length - mostLines));
+    for (const line of old) if (line.awaiting.size === 0) await this.forget(line);
   }
 
   /** Lets go of closed sessions. */

@@ -12,6 +12,7 @@ import { Crew } from "./crew.ts";
 import { Groups } from "./groups.ts";
 import { Line } from "./line.ts";
 import type { LineFacts } from "./facts.ts";
+import { OpenLines } from "./open-lines.ts";
 import { unboundProfile } from "./window.ts";
 
 /** Something that happened to a request beside its way. */
@@ -76,6 +77,7 @@ const recallTool = "windrow_recall";
 export class House {
   readonly options: LinesOptions;
   readonly groups: Groups;
+  readonly open = new OpenLines();
   /** Keeps what no request waits for. */
   readonly crew = new Crew(mostAtOnce);
   /** The bodies that wait for the store. */
@@ -152,7 +154,8 @@ export class House {
   line(api: WireApi, facts: LineFacts, id?: string): Line {
     const { store } = this.options;
     const isComposed = this.isComposing;
-    return new Line(facts, { store, api, manager: (...how) => this.#manager(api, ...how) }, isComposed, id);
+    const parts = { store, api, open: this.open, manager: (...how: [boolean, boolean]) => this.#manager(api, ...how) };
+    return new Line(facts, parts, isComposed, id);
   }
 
   #manager(api: WireApi, isComposed: boolean, keepsReasoning: boolean): Promise<SessionManager> {

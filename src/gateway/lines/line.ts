@@ -14,6 +14,7 @@ import type { WireNote } from "./chain.ts";
 import { Tallied } from "./clearing.ts";
 import { taskKeyOf } from "./facts.ts";
 import type { LineFacts } from "./facts.ts";
+import type { OpenLines } from "./open-lines.ts";
 import { hasEdits } from "./window.ts";
 import type { SentWindow } from "./window.ts";
 
@@ -32,6 +33,7 @@ export interface LineParts {
   readonly api: WireApi;
   /** The manager of lines that are composed, or only observed; of models that take reasoning behind any history, or do not. */
   readonly manager: (isComposed: boolean, keepsReasoning: boolean) => Promise<SessionManager>;
+  readonly open: OpenLines;
 }
 
 /** Most bodies whose epochs are remembered: their answers are kept at once, unless the store fails. */
@@ -71,6 +73,8 @@ export class Line {
   readonly tallied = new Tallied();
   /** Requests with nothing new since the last answer. */
   attempts = 0;
+  /** The requests whose answers are waited for. */
+  readonly awaiting = new Set<object>();
   readonly #parts: LineParts;
   readonly #isComposed: boolean;
   /** Epochs of the bodies that were sent, by how many messages their requests had. */
@@ -168,7 +172,7 @@ export class Line {
     await this.#session?.close();
     this.#isOpenFor = this.keepsReasoning;
     const manager = await this.#parts.manager(isComposed, this.keepsReasoning);
-    this.#session = await this.#open(manager, originals);
+    this.#session = await this.#parts.open.opened(this, () => this.#open(manager, originals));
     this.#isThere = true;
     return this.#session;
   }
@@ -211,7 +215,8 @@ export class Line {
   async fork(at: number, originals?: Originals): Promise<Line> {
     const line = new Line(this.facts, this.#parts, this.#isComposed);
     const manager = await this.#parts.manager(this.#isComposed || this.isPlanned, this.keepsReasoning);
-    line.#session = await manager.fork(this.#id, { at, id: line.#id, ...(originals && { originals }) });
+    const given = { at, id: line.#id, ...(originals && { originals }) };
+    line.#session = await this.#parts.open.opened(this, () => manager.fork(this.#id, given));
     line.#isThere = true;
     line.keepsReasoning = line.#isOpenFor = this.keepsReasoning;
     line.isPlanned = this.isPlanned;
