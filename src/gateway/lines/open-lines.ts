@@ -1,17 +1,26 @@
 /** Open lines: those whose sessions may hold files, of all groups. A line that rests is opened again when it goes on. */
 import { systemCode } from "../../disk/safe-write.ts";
-import type { Group } from "./group.ts";
-import type { Line } from "./line.ts";
+
+/** A line with a session that may hold files. */
+interface OpenLine {
+  close(): Promise<void>;
+}
+
+/** A group of lines, which works for one request at a time. */
+interface LineGroup {
+  readonly isWorking: boolean;
+  last<T>(work: () => Promise<T>): Promise<T>;
+}
 
 /** Most lines with open sessions: each has some eight files. */
 const mostOpen = 64;
 
 /** The open lines, the one that was used last at the end. */
 export class OpenLines {
-  readonly #groups = new Map<Line, Group>();
+  readonly #groups = new Map<OpenLine, LineGroup>();
 
   /** A line of a group is used; those that were not for longest are closed when their groups have no other work. */
-  used(line: Line, group: Group): void {
+  used(line: OpenLine, group: LineGroup): void {
     this.#groups.delete(line);
     this.#groups.set(line, group);
     for (const [oldest, its] of [...this.#groups].slice(0, Math.max(0, this.#groups.size - mostOpen))) {
@@ -24,7 +33,7 @@ export class OpenLines {
    * Opens something for a line; once more behind the closing of all others where the system has no file left. Called while
    * the line's group works for it.
    */
-  async opened<T>(line: Line, open: () => Promise<T>): Promise<T> {
+  async opened<T>(line: OpenLine, open: () => Promise<T>): Promise<T> {
     try {
       return await open();
     } catch (error) {

@@ -82,20 +82,17 @@ test("a 413 without words makes a body of fewer bytes, and of fewer still when m
 test("a 413 without words that no size helps against makes smaller bodies six times in all", async () => {
   const stage = await openStage({ budget: 500_000 });
   const { history } = await runAgent({ rounds: 30, headers: session, lines: () => stage.lines });
-  const tries: number[] = [];
+  const tries: boolean[] = [];
   for (let attempt = 0; attempt < 9; attempt++) {
     history.push(user(`Again: ${attempt}.`));
     const sending = await send(stage, history, { metadata: { note: "x".repeat(900_000) } });
     const { length } = sending.body;
     const smaller = await sending.again(413, "");
-    if (smaller) {
-      tries.push(smaller.length);
-      expect(smaller.length).toBeLessThan(length);
-    }
+    if (smaller) tries.push(smaller.length < length);
     await sending.keep(refusedAgain(413));
     history.push({ role: "assistant", content: "Too large." });
   }
-  expect(tries).toHaveLength(6);
+  expect(tries).toEqual(Array.from({ length: 6 }, () => true));
 });
 
 test("where nothing as small as the next can be made, the smallest is tried", { timeout: 60_000 }, async () => {

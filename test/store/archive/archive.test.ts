@@ -289,7 +289,9 @@ for (const kind of storeKinds()) {
       await store.upkeep!.trash(everybody, [id], new Date().toISOString());
       await store.transfer!.restore(everybody, backup);
       await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
-      expect((await store.archiving!.archive(everybody, id)).mark.key).toBe(mark.key);
+      // Earlier versions gave both one name.
+      const { detaching } = bare;
+      await detaching!.detach(everybody, id, mark, await detaching!.writings(everybody, id));
       await store.archiving!.unarchive(everybody, id);
       expect([await contents(store, id), objectsIn(archive)]).toEqual([before, [mark.key]]);
       await store.upkeep!.putAside!(everybody, id);

@@ -18,28 +18,28 @@ interface Pair {
   readonly name: string;
   readonly isHere: boolean;
   readonly hasArchive?: boolean;
-  open(): Promise<readonly [Store, Store]>;
+  readonly open: () => Promise<readonly [Store, Store]>;
 }
 
 let redis: TestRedis | undefined;
 afterAll(async () => redis?.close());
 
 const pairs: readonly Pair[] = [
-  ...storeKinds().flatMap(({ name, isHere, address }): readonly Pair[] => [
+  ...storeKinds().flatMap((kind): readonly Pair[] => [
     {
-      name,
-      isHere,
+      name: kind.name,
+      isHere: kind.isHere,
       async open() {
-        const at = await address();
+        const at = await kind.address();
         return [await openStore(at), await openStore(at)];
       },
     },
     {
-      name: `${name}, with an archive`,
-      isHere,
+      name: `${kind.name}, with an archive`,
+      isHere: kind.isHere,
       hasArchive: true,
       async open() {
-        const [at, archive] = [await address(), await newFolder()];
+        const [at, archive] = [await kind.address(), await newFolder()];
         return [await openStore(at, { archive }), await openStore(at, { archive })];
       },
     },
@@ -81,7 +81,9 @@ async function eraseAll(store: Store): Promise<void> {
 }
 
 /** The work of the other hand, by name; each takes away what the first one may be looking at. */
-const hands: Readonly<Record<string, { readonly needsArchive?: true; work(store: Store): Promise<unknown> }>> = {
+const hands: Readonly<
+  Record<string, { readonly needsArchive?: true; readonly work: (store: Store) => Promise<unknown> }>
+> = {
   "another clean-up": {
     async work(store) {
       expect((await cleanup(store, options)).failures).toEqual([]);
