@@ -10,7 +10,7 @@ import { doctor } from "../../src/ops/doctor/doctor.ts";
 import { findSession } from "../../src/ops/look/find.ts";
 import { stats } from "../../src/ops/stats/stats.ts";
 import type { ListQuery, Scope, Store } from "../../src/store/store.ts";
-import { messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
+import { messageRecord, newSession, stateOf, wholeDump } from "../../src/store/testing/kit.ts";
 import { temporaryFolder } from "./fixtures.ts";
 
 /** A user of the system without rights of its own. */
@@ -85,6 +85,16 @@ describe.skipIf(!process.seteuid).each(ways)("closed %s", (_how, closed) => {
       expect(report.unreadable).toMatchObject([
         { sessionId: expect.stringMatching(/bob$/), code: "store-unavailable" },
       ]);
+    });
+  });
+
+  it("holds up no new session, and none that is restored", async () => {
+    await beside(closed, async ({ store, ann }) => {
+      for (const user of ["ann", "dora"]) await finished(store, { user });
+      const dump = await wholeDump(store.transfer!, { user: "ann" }, ann);
+      await store.upkeep!.erase({ user: "ann" }, [ann]);
+      await store.transfer!.restore({ user: "ann" }, dump);
+      expect(await listed(store, { user: "ann" })).toContain(ann);
     });
   });
 

@@ -246,7 +246,8 @@ class UserFolders implements Store {
 
   /** As a store refuses an id that another owner has in the trash, or is erasing: that is in another folder, too. */
   async #checkFree(owner: Scope & { readonly uuid: string }): Promise<void> {
-    const layouts = this.#folders().map(layoutOf);
+    // Folders that are closed to this process say nothing, as they do where sessions are looked for.
+    const layouts = this.#folders({}).map(layoutOf);
     for (const layout of layouts) checkNotInTrash(layout, owner, systemDisk);
     for (const layout of layouts) await checkNoneErased(layout, owner.uuid, systemDisk);
   }
