@@ -92,7 +92,7 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
 });
 
 describe.each(kinds)("a damaged session of $name", (kind) => {
-  it.skipIf(kind.name === "files")("stays kept where that of a backup takes its place", async () => {
+  it("stays kept where that of a backup takes its place", async () => {
     const address = await kind.address();
     const store = await openStore(address);
     const id = await finished(store, {});
