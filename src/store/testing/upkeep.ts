@@ -81,6 +81,29 @@ export const upkeepCases: readonly StoreCase[] = [
   },
   {
     group,
+    name: "while what lies elsewhere is erased, other sessions are marked, trashed and erased; its error is told as it is",
+    needs: "durable",
+    run: withUpkeep(async (upkeep, store) => {
+      const ids: string[] = [];
+      while (ids.length < 4) ids.push(await finishedSession(store));
+      const [id, kept, gone, away] = ids as [string, string, string, string];
+      const failed = new Error("it cannot be reached");
+      const elsewhere = async (): Promise<never> => {
+        await upkeep.keep(everybody, kept, { keptAt: time });
+        await upkeep.trash(everybody, [away], time);
+        assert.equal((await upkeep.erase(everybody, [gone])).length, 1);
+        await refused(() => store.create(everybody, newSession({ uuid: id })), "session-busy");
+        throw failed;
+      };
+      await assert.rejects(() => upkeep.erase(everybody, [id], elsewhere), failed);
+      assert.equal((await upkeep.unerased(everybody)).length, 1);
+      assert.equal((await upkeep.erase(everybody, [id])).length, 1);
+      assert.equal((await upkeep.unerased(everybody)).length, 0);
+      assert.equal((await upkeep.kept(everybody, kept))?.keptAt, time);
+    }),
+  },
+  {
+    group,
     name: "the trash takes a session out of sight and gives it back as it was",
     run: withUpkeep(async (upkeep, store) => {
       const id = await finishedSession(store);

@@ -32,13 +32,39 @@ export interface WholeReach extends Reach {
   readonly elsewhere: EraseElsewhere;
 }
 
-/** Erases sessions; the caller keeps other processes from the same work. */
+/**
+ * Erases sessions. What lies elsewhere goes beside other upkeep, as that may take long, or use the store; the notes keep the
+ * ids from being given out.
+ *
+ * @param alone - runs work that no other process may do at the same time
+ */
 export async function eraseFolders(
   layout: Layout,
   reach: WholeReach,
   ids: readonly string[],
-  { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
+  tools: { readonly clock: Clock; readonly disk: Disk },
+  alone: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<readonly Erased[]> {
+  const { erased, notes } = await alone(() => removeAll(layout, reach, ids, tools));
+  const others = await reach.elsewhere(ids);
+  await alone(() => crossOut(layout, notes, tools.disk));
+  return [...erased].map(([sessionId, places]) => ({ sessionId, places: [...places, ...others] }));
+}
+
+/**
+ * Removes what the store has of sessions, and what its index says of them.
+ *
+ * @returns the places of each, and the notes that are to be crossed out
+ */
+async function removeAll(
+  layout: Layout,
+  reach: WholeReach,
+  ids: readonly string[],
+  { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
+): Promise<{
+  readonly erased: ReadonlyMap<string, readonly ErasedPlace[]>;
+  readonly notes: readonly ErasureNote[];
+}> {
   const { elsewhere } = reach;
   const known = new Set(ids);
   const [found, begun] = [await copiesIn(layout, ids, disk), await notesIn(layout, disk, known)];
@@ -65,16 +91,17 @@ export async function eraseFolders(
     }
   }
   const dropped = await dropFromIndex(layout, known, disk);
-  const others = await elsewhere(ids);
-  const results: Erased[] = [];
-  for (const [sessionId, places] of erased) {
-    const lines = dropped.get(sessionId) ?? { count: 0, bytes: 0 };
-    results.push({ sessionId, places: [...places, { kind: "index", place: indexFile, ...lines }, ...others] });
+  for (const [id, places] of erased) {
+    const lines = dropped.get(id) ?? { count: 0, bytes: 0 };
+    places.push({ kind: "index", place: indexFile, ...lines });
   }
-  const folder = join(layout.base, erasingFolder);
-  for (const { path } of notesOf(reach, await notesIn(layout, disk, known))) disk.unlink(path);
-  await syncFolder(folder, disk);
-  return results;
+  return { erased, notes: notesOf(reach, await notesIn(layout, disk, known)) };
+}
+
+/** Crosses out what an erasure has ended, where no other has done so meanwhile. */
+async function crossOut(layout: Layout, notes: readonly ErasureNote[], disk: Disk): Promise<void> {
+  for (const { path } of notes) if (disk.exists(path)) disk.unlink(path);
+  await syncFolder(join(layout.base, erasingFolder), disk);
 }
 
 /** Erasures that were begun: their notes are still there. With those that an archive is owed to where it is reached. */

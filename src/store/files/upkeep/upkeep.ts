@@ -151,7 +151,7 @@ export function filesUpkeep(
     async erase(scope, ids, elsewhere = async () => [], limits = {}) {
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
-      return change(() => eraseFolders(layout, { scope, elsewhere, ...limits }, known, { clock, disk }));
+      return eraseFolders(layout, { scope, elsewhere, ...limits }, known, { clock, disk }, change);
     },
     async unerased(scope, reachesArchive = false) {
       alive();
