@@ -246,10 +246,14 @@ class UserFolders implements Store {
 
   /** As a store refuses an id that another owner has in the trash, or is erasing: that is in another folder, too. */
   async #checkFree(owner: Scope & { readonly uuid: string }): Promise<void> {
-    // Folders that are closed to this process say nothing, as they do where sessions are looked for.
+    // Folders that are closed or broken say nothing, as they do where sessions are looked for; the owner's own is asked again.
     const layouts = this.#folders({}).map(layoutOf);
     for (const layout of layouts) checkNotInTrash(layout, owner, systemDisk);
-    for (const layout of layouts) await checkNoneErased(layout, owner.uuid, systemDisk);
+    for (const layout of layouts) {
+      await checkNoneErased(layout, owner.uuid, systemDisk).catch((error: unknown) => {
+        if (!isWindrowError(error, "store-unavailable")) throw error;
+      });
+    }
   }
 
   #keep(lock: Lock, store: Store): Lock {
