@@ -82,10 +82,10 @@ export interface EraseLimits {
    */
   readonly trashAlone?: boolean;
   /**
-   * The sessions of one owner alone: a scope without a user then means those of no user. Default false: it means those of
-   * every user of the tenant.
+   * The users within the scope whose sessions of an id are meant, undefined for those of no user. Default, also for an id
+   * that is not named: every user whom the scope sees.
    */
-  readonly oneOwner?: boolean;
+  readonly users?: ReadonlyMap<string, readonly (string | undefined)[]>;
 }
 
 /**

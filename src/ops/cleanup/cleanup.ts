@@ -9,7 +9,7 @@ import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { Upkeep } from "../../store/upkeep.ts";
 import { liveId } from "./archive.ts";
-import { byOwner, erase, eraseTrashed, isOfOneSession } from "./erase.ts";
+import { erase, eraseTrashed, isOfOneSession } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
@@ -301,18 +301,15 @@ async function emptyTrash(
     tally.failures.push({ message: `An erasure that was begun was not ended: ${messageOf(error)}` });
   }
   const left = alone.filter((one) => !erased.some(({ sessionId }) => sessionId === one.sessionId));
-  for (const { scope: owner, ids } of byOwner(left, options)) {
-    const own = { ...asked, scope: owner };
-    try {
-      erased.push(...(await eraseTrashed(store, ids, own)));
-    } catch (error) {
-      // Where the reason is one of the sessions, it stops none of the others; another clean-up may have erased it.
-      const isRefused = isOfOneSession(error);
-      if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
-      for (const id of isRefused ? ids : []) {
-        const again = async (): Promise<void> => void erased.push(...(await eraseTrashed(store, [id], own)));
-        await attempt(tally, id, again, () => isInTrash(upkeep, owner, id));
-      }
+  try {
+    erased.push(...(await eraseTrashed(store, left, asked)));
+  } catch (error) {
+    // Where the reason is one of the sessions, it stops none of the others; another clean-up may have erased it.
+    const isRefused = isOfOneSession(error);
+    if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
+    for (const one of isRefused ? left : []) {
+      const again = async (): Promise<void> => void erased.push(...(await eraseTrashed(store, [one], asked)));
+      await attempt(tally, one.sessionId, again, () => isInTrash(upkeep, scope, one.sessionId));
     }
   }
   return erased;

@@ -59,7 +59,8 @@ export async function erase(
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
   const erased = await eraseAll(store, named, options);
-  const ended = await endBegun(store, begun, named, options).catch((error: unknown) => {
+  const left = begun.filter(({ sessionId }) => !named.has(sessionId));
+  const ended = await endAll(store, left, options).catch((error: unknown) => {
     if (named.size === 0) throw error;
     return [];
   });
@@ -67,59 +68,32 @@ export async function erase(
   return [...ended, ...erased].map((one) => receiptOf(one, now(), resumed.has(one.sessionId)));
 }
 
-/** Ends erasures that were begun, those of each owner by themselves, but those that the names meant. */
-async function endBegun(
-  store: Store,
-  begun: readonly Unerased[],
-  named: ReadonlySet<string>,
-  options: EraseOptions,
-): Promise<readonly ErasedWithForks[]> {
-  const ended: ErasedWithForks[] = [];
-  let refused: unknown;
-  for (const { scope, ids } of byOwner(
-    begun.filter(({ sessionId }) => !named.has(sessionId)),
-    options,
-  )) {
-    try {
-      ended.push(...(await endAll(store, ids, { ...options, scope })));
-    } catch (error) {
-      refused ??= error;
-    }
-  }
-  if (ended.length === 0 && refused !== undefined) throw refused;
-  return ended;
-}
+/** A session of an owner. */
+type Owned = Pick<Unerased, "sessionId" | "user">;
 
-/** Sessions of one owner. */
-interface OwnSessions {
-  readonly scope: Scope;
-  readonly ids: readonly string[];
-}
-
-/** Sessions by their owners: where a scope has every user, what one does with an id is not done with another's. */
-export function byOwner(
-  sessions: readonly { readonly sessionId: string; readonly user?: string }[],
-  { scope = {} }: Pick<EraseOptions, "scope">,
-): readonly OwnSessions[] {
-  const byUser = new Map<string | undefined, string[]>();
-  for (const { sessionId, user } of sessions) byUser.set(user, [...(byUser.get(user) ?? []), sessionId]);
-  return [...byUser].map(([user, ids]) => ({ scope: { ...scope, ...(user !== undefined && { user }) }, ids }));
+/** The users of sessions, by their ids: what is done with one is not done with another's of the same id. */
+function usersOf(sessions: readonly Owned[]): ReadonlyMap<string, readonly (string | undefined)[]> {
+  const users = new Map<string, (string | undefined)[]>();
+  for (const { sessionId, user } of sessions) users.set(sessionId, [...(users.get(sessionId) ?? []), user]);
+  return users;
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */
 type ErasedWithForks = Erased & Pick<EraseReceipt, "forks">;
 
 /**
- * Ends erasures of one owner that were begun: all at once; where one is refused, one by one, and it is left to the next call. One that
- * another process ended meanwhile is no failure.
+ * Ends erasures that were begun, and nothing of another owner: all at once; where one is refused, id by id, and it is left to
+ * the next call. One that another process ended meanwhile is no failure.
  */
 async function endAll(
   store: Store,
-  ids: readonly string[],
+  begun: readonly Unerased[],
   options: EraseOptions,
 ): Promise<readonly ErasedWithForks[]> {
+  const users = usersOf(begun);
+  const ids = [...users.keys()];
   try {
-    return await eraseAll(store, new Set(ids), options, { oneOwner: true });
+    return await eraseAll(store, new Set(ids), options, { users });
   } catch (error) {
     if (ids.length === 1 && isWindrowError(error, "session-not-found")) return [];
     if (ids.length < 2 || !isOfOneSession(error)) throw error;
@@ -128,7 +102,7 @@ async function endAll(
   let refused: unknown;
   for (const id of ids) {
     try {
-      ended.push(...(await eraseAll(store, new Set([id]), options, { oneOwner: true })));
+      ended.push(...(await eraseAll(store, new Set([id]), options, { users })));
     } catch (error) {
       if (!isWindrowError(error, "session-not-found")) refused ??= error;
     }
@@ -164,18 +138,18 @@ async function eraseAll(
 }
 
 /**
- * Erases sessions of one owner that lie in the trash, and nothing of one that came back into the store.
+ * Erases sessions that lie in the trash, and nothing of one that came back into the store, or of another owner.
  *
- * @param options - its scope is the owner: one without a user means sessions of no user
  * @throws WindrowError `session-exists` where the store has one of the ids, too: none is erased then; as {@link erase}
  */
 export async function eraseTrashed(
   store: Store,
-  sessionIds: readonly string[],
+  sessions: readonly Owned[],
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { now = () => new Date() } = options;
-  const erased = await eraseAll(store, new Set(sessionIds), options, { trashAlone: true, oneOwner: true });
+  const users = usersOf(sessions);
+  const erased = await eraseAll(store, new Set(users.keys()), options, { trashAlone: true, users });
   return erased.map((one) => receiptOf(one, now(), false));
 }
 

@@ -1,4 +1,5 @@
 /** The table `aside`: texts that were taken out of a session without deleting them, with whose they are. */
+import { usersIn } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import type { Database } from "./database.ts";
 
@@ -30,12 +31,15 @@ export async function putAside({ asker, schema }: Database, { time, source, id, 
  * @param from - the number of the first of {@link valuesOf} among the values of the statement
  */
 export function isOwnAside(from: number): string {
-  return `tenant IS NOT DISTINCT FROM $${from}::text AND ("user" IS NOT DISTINCT FROM $${from + 1}::text OR $${from + 2}::boolean)`;
+  const users = `"user" = ANY($${from + 1}::text[]) OR ("user" IS NULL AND $${from + 2}::boolean) OR $${from + 3}::boolean`;
+  return `tenant IS NOT DISTINCT FROM $${from}::text AND (${users})`;
 }
 
 /** The values of a reach in a statement. */
-export function valuesOf({ scope: { tenant, user }, oneOwner = false }: Reach): readonly unknown[] {
-  return [tenant ?? null, user ?? null, user === undefined && !oneOwner];
+export function valuesOf(reach: Reach): readonly unknown[] {
+  const users = usersIn(reach);
+  const named = (users ?? []).flatMap((user) => (user === undefined ? [] : [user.toWellFormed()]));
+  return [reach.scope.tenant ?? null, named, users?.includes(undefined) === true, users === undefined];
 }
 
 /** The states of sessions that were put aside whose owners are in reach. */

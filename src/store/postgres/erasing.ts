@@ -44,10 +44,10 @@ export async function noteAside({ asker, schema }: Database, reach: Reach, id: s
   await asker.ask(sql, [id, ...valuesOf(reach)]);
 }
 
-/** Forgets the erasures of the owners in reach: they have ended. */
-export async function forgetErasures({ asker, schema }: Database, reach: Reach, ids: readonly string[]): Promise<void> {
-  const sql = `DELETE FROM ${schema}.erasing WHERE session_id = ANY($1::uuid[]) AND ${isOwnAside(2)}`;
-  await asker.ask(sql, [ids, ...valuesOf(reach)]);
+/** Forgets the erasures of an id by the owners in reach: they have ended. */
+export async function forgetErasures({ asker, schema }: Database, reach: Reach, id: string): Promise<void> {
+  const sql = `DELETE FROM ${schema}.erasing WHERE session_id = $1 AND ${isOwnAside(2)}`;
+  await asker.ask(sql, [id, ...valuesOf(reach)]);
 }
 
 /** The erasures of a scope's owners that were begun; those that an archive is owed to only where it is reached. */

@@ -7,7 +7,7 @@ import { decodeMetadata, decodeState, parseDocument } from "../format/documents.
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
-import { reaches } from "../shared/reach.ts";
+import { reaches, reachOf } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
@@ -159,19 +159,19 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       await alive();
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
-      const reach = { scope, elsewhere, ...limits };
-      for (const id of known) await mayErase(database, id, reach);
+      const reach = (id: string): WholeReach => ({ ...reachOf({ scope, ...limits }, id), elsewhere });
+      for (const id of known) await mayErase(database, id, reach(id));
       const places = new Map<string, readonly ErasedPlace[]>();
       const owed = new Map<string, readonly string[]>();
       for (const id of known) {
-        const { keys, isArchived } = await fenceRows(database, id, reach);
+        const { keys, isArchived } = await fenceRows(database, id, reach(id));
         // A hidden row, or one put aside, says that the archive has an object, until it is gone.
         if (isArchived) owed.set(id, keys);
-        else places.set(id, await removeRows(database, reach, id, keys));
+        else places.set(id, await removeRows(database, reach(id), id, keys));
       }
       const others = await elsewhere(known);
-      for (const [id, keys] of owed) places.set(id, await removeRows(database, reach, id, keys));
-      await forgetErasures(database, reach, known);
+      for (const [id, keys] of owed) places.set(id, await removeRows(database, reach(id), id, keys));
+      for (const id of known) await forgetErasures(database, reach(id), id);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },
     async unerased(scope, reachesArchive = false) {

@@ -3,7 +3,7 @@ import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
 import { alreadyExists, haveOneOwner, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
-import { reaches } from "../shared/reach.ts";
+import { reaches, reachOf } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
 import { inStoreToo, inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
@@ -107,7 +107,7 @@ export function ramUpkeep<S extends RamEntry>(
       const known = [...new Set(ids.map(sessionId))];
       for (const id of known) {
         const entry = sessions.get(id) ?? trash.get(id)?.session;
-        if (!entry || !reaches({ scope, ...limits }, entry.metadata)) throw notFound(id);
+        if (!entry || !reaches(reachOf({ scope, ...limits }, id), entry.metadata)) throw notFound(id);
         if (limits.trashAlone === true && sessions.has(id)) throw inStoreToo(id);
         if (marks.has(id)) throw isKept(id);
         if (entry.holder) throw isWritten(id);

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
 import { haveOneOwner, inScope, notFound, ownerOf } from "../shared/rules.ts";
-import { reaches } from "../shared/reach.ts";
-import type { Reach } from "../shared/reach.ts";
+import { reaches, reachOf } from "../shared/reach.ts";
+import type { EraseScope, Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
@@ -62,27 +62,27 @@ export function seenIn({ generation, taking, kept, head, revision }: SessionHash
  */
 export async function eraseSessions(
   place: RedisPlace,
-  reach: Reach,
+  erased: EraseScope,
   ids: readonly string[],
   elsewhere: EraseElsewhere,
 ): Promise<readonly Erased[]> {
   const looked = new Map<string, Erasable>();
   const begun = new Map<string, Scope[]>();
   for (const one of await notesIn(place, new Set(ids))) begun.set(one.id, [...(begun.get(one.id) ?? []), one]);
-  for (const id of ids) looked.set(id, await mayErase(place, reach, id, { owners: begun.get(id) ?? [] }));
+  for (const id of ids) looked.set(id, await mayErase(place, reachOf(erased, id), id, { owners: begun.get(id) ?? [] }));
   const places = new Map<string, readonly ErasedPlace[]>();
   const notes = new Map<string, Note>();
   for (const [id, found] of looked) {
     const note = await noteOf(place, id, found);
     notes.set(id, note);
-    places.set(id, await eraseOne(place, reach, id, found, note));
+    places.set(id, await eraseOne(place, reachOf(erased, id), id, found, note));
   }
   const others = ids.length > 0 ? await elsewhere(ids) : [];
   await place.durability.safe(async () => {
     const left = await Promise.all(
       [...notes].map(async ([id, note]) => [
-        ...(await leftOf(place, reach, id, note)),
-        ...(await asidesIn(place, reach, id)),
+        ...(await leftOf(place, reachOf(erased, id), id, note)),
+        ...(await asidesIn(place, reachOf(erased, id), id)),
       ]),
     );
     return left.every((copies) => copies.length === 0);
@@ -98,7 +98,7 @@ export async function unerasedIn(place: RedisPlace, scope: Scope): Promise<reado
     if (!inScope(scope, note)) continue;
     const { id } = note;
     const copies = (await copiesOf(place, id)).filter(isThere);
-    const own = ownedBy({ scope: note, oneOwner: true }, copies, await nameIn(place, place.keys.trash, id));
+    const own = ownedBy({ scope: note, users: [note.user] }, copies, await nameIn(place, place.keys.trash, id));
     if (own.every(({ hash }) => isMeant(note, hash) && hash.kept === undefined))
       found.push({ ...ownerOf(note), sessionId: id });
   }

@@ -1,16 +1,36 @@
 /** The sessions that an erasure means. */
 import type { Scope } from "../scope.ts";
 import type { EraseLimits } from "../upkeep.ts";
-import { haveOneOwner, inScope } from "./rules.ts";
+import { inScope } from "./rules.ts";
 
-/** The owner of the sessions that are erased, and the limits of the erasure. */
-export interface Reach extends EraseLimits {
+/** The owner of sessions that are erased, and the limits of their erasure. */
+export interface EraseScope extends EraseLimits {
   readonly scope: Scope;
 }
 
-/** Whether an erasure means what an owner has. One owner's name may come from a database, which holds no half characters. */
-export function reaches({ scope, oneOwner = false }: Reach, owner: Scope): boolean {
-  return oneOwner ? haveOneOwner(wellFormed(scope), wellFormed(owner)) : inScope(scope, owner);
+/** The sessions of one id that an erasure means. */
+export interface Reach extends Pick<EraseLimits, "trashAlone"> {
+  readonly scope: Scope;
+  /** The users whose sessions are meant, undefined for none. Default: those of the scope. */
+  readonly users?: readonly (string | undefined)[] | undefined;
+}
+
+/** The reach of an erasure for one id. */
+export function reachOf({ scope, trashAlone = false, users }: EraseScope, id: string): Reach {
+  return { scope, trashAlone, users: users?.get(id) };
+}
+
+/** Whether an erasure means what an owner has. Names of users may come from a database, which holds no half characters. */
+export function reaches({ scope, users }: Reach, owner: Scope): boolean {
+  if (!users) return inScope(scope, owner);
+  const isSame = (user: string | undefined): boolean => user?.toWellFormed() === owner.user?.toWellFormed();
+  return scope.tenant === owner.tenant && users.some(isSame) && (scope.user === undefined || isSame(scope.user));
+}
+
+/** The users that an erasure means, undefined for none. Every user where it is undefined itself. */
+export function usersIn({ scope, users }: Reach): readonly (string | undefined)[] | undefined {
+  if (!users) return scope.user === undefined ? undefined : [scope.user];
+  return users.filter((user) => scope.user === undefined || scope.user === user);
 }
 
 /** An owner as a database has it: its columns hold what UTF-8 can. */

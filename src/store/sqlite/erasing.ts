@@ -6,7 +6,7 @@ import { decodeMetadata, parseDocument } from "../format/documents.ts";
 import { alreadyExists, beingErased, haveOneOwner } from "../shared/rules.ts";
 import { logNames } from "../format/logs.ts";
 import { isHeld } from "../shared/holder.ts";
-import { wellFormed } from "../shared/reach.ts";
+import { usersIn, wellFormed } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import type { SessionMetadata } from "../store.ts";
@@ -32,11 +32,15 @@ export function scopeOf(row: SqlRow): Scope {
 }
 
 /** The condition that a row is one of an id and in reach, with {@link valuesOf}. */
-export const isOwn = "session_id = ? AND tenant IS ? AND (user IS ? OR ?)";
+export const isOwn =
+  "session_id = ? AND tenant IS ? AND (user IN (SELECT value FROM json_each(?)) OR (user IS NULL AND ?) OR ?)";
 
 /** The values of the rows of an id in reach. */
-export function valuesOf({ scope: { tenant, user }, oneOwner = false }: Reach, id: string): readonly SqlValue[] {
-  return [id, tenant ?? null, user ?? null, user === undefined && !oneOwner ? 1 : 0];
+export function valuesOf(reach: Reach, id: string): readonly SqlValue[] {
+  const users = usersIn(reach);
+  const isNone = users?.includes(undefined) === true;
+  const named = JSON.stringify((users ?? []).flatMap((user) => (user === undefined ? [] : [user.toWellFormed()])));
+  return [id, reach.scope.tenant ?? null, named, isNone ? 1 : 0, users ? 0 : 1];
 }
 
 const notes = "erasing (session_id TEXT NOT NULL, tenant TEXT, user TEXT)";

@@ -14,6 +14,7 @@ import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import { busy } from "../shared/unlock.ts";
 import { inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { reachOf } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import { makeAside, moveAside } from "./aside.ts";
 import { isNotedOf, linesOf, mayErase, removeRows, wipe } from "./erase.ts";
@@ -174,13 +175,13 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       if (known.length === 0) return [];
       const reach = { scope, ...limits };
       const places = await change(() => {
-        const found = known.map((id) => mayErase(database, reach, id, markOf(id) !== undefined));
+        const found = known.map((id) => mayErase(database, reachOf(reach, id), id, markOf(id) !== undefined));
         for (const { id, owners } of found) for (const owner of owners) noteErasing(connection, id, owner);
         return new Map(found.map((one) => [one.id, removeRows(connection, one)]));
       });
       const others = [...(await elsewhere(known)), wipe(database)];
       await change(() => {
-        for (const id of known) forgetErasing(connection, reach, id);
+        for (const id of known) forgetErasing(connection, reachOf(reach, id), id);
       });
       return known.map((id) => ({ sessionId: id, places: [...places.get(id)!, ...others] }));
     },

@@ -146,11 +146,11 @@ export const asideCases: readonly StoreCase[] = [
   },
   {
     group,
-    name: "an erasure of one owner without a user means sessions of no user",
+    name: "an erasure that names no user means sessions of no user",
     run: withUpkeep(async (upkeep, store) => {
       const [mine, nobodys] = [{ user: "me" }, {}];
       const [id, alone] = [await finished(store, mine), await finished(store, mine)];
-      const limits = { oneOwner: true };
+      const limits = { users: new Map([id, alone].map((one) => [one, [undefined]] as const)) };
       const nothing = async (): Promise<readonly []> => [];
       await refused(() => upkeep.erase(nobodys, [alone], nothing, limits), "session-not-found");
       await upkeep.trash(mine, [alone], time);

@@ -5,8 +5,8 @@
 import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
 import { inArchive, notFound, haveOneOwner } from "../../shared/rules.ts";
-import { reaches } from "../../shared/reach.ts";
-import type { Reach } from "../../shared/reach.ts";
+import { reaches, reachOf } from "../../shared/reach.ts";
+import type { EraseScope, Reach } from "../../shared/reach.ts";
 import type { Scope } from "../../store.ts";
 import { inStoreToo, isKept } from "../../upkeep.ts";
 import type { Erased, EraseElsewhere, ErasedPlace, Unerased } from "../../upkeep.ts";
@@ -28,7 +28,7 @@ import type { ErasureNote } from "./notes.ts";
 import { dropFromIndex, trashFolder } from "./trash.ts";
 
 /** The sessions that an erasure means, and what goes with them. */
-export interface WholeReach extends Reach {
+export interface WholeReach extends EraseScope {
   readonly elsewhere: EraseElsewhere;
 }
 
@@ -135,7 +135,7 @@ export async function erasableIn(
   const [found, begun] = [await copiesIn(layout, ids, disk), await notesIn(layout, disk, new Set(ids))];
   return ids.filter((id) => {
     const [copies, notes] = [found.get(id) ?? [], begun.get(id) ?? []];
-    if (meantOwners(reach, copies, notes).length === 0) return false;
+    if (meantOwners(reachOf(reach, id), copies, notes).length === 0) return false;
     mayErase(layout, reach, id, copies, notes, disk);
     return true;
   });
@@ -156,13 +156,14 @@ function meantOwners(reach: Reach, copies: readonly Copy[], notes: readonly Eras
  */
 function mayErase(
   layout: Layout,
-  reach: WholeReach,
+  erased: WholeReach,
   id: string,
   found: readonly Copy[],
   notes: readonly ErasureNote[],
   disk: Disk,
 ): Erasable {
-  const { elsewhere, trashAlone = false } = reach;
+  const { elsewhere, trashAlone = false } = erased;
+  const reach = reachOf(erased, id);
   const owners = meantOwners(reach, found, notes);
   if (owners.length === 0) throw notFound(id);
   if (elsewhere.reachesArchive !== true && notes.some(({ isOwed, owner }) => isOwed && reaches(reach, owner)))

@@ -9,8 +9,8 @@ import { systemDisk } from "../../../disk/disk.ts";
 import { makeFolder, replaceFile } from "../../../disk/safe-write.ts";
 import { metadataIn, page, readObject } from "../../format/documents.ts";
 import { beingErased, haveOneOwner, isSessionId, ownerOf } from "../../shared/rules.ts";
-import { reaches } from "../../shared/reach.ts";
-import type { Reach } from "../../shared/reach.ts";
+import { reaches, reachOf } from "../../shared/reach.ts";
+import type { EraseScope } from "../../shared/reach.ts";
 import type { Scope } from "../../scope.ts";
 import { namesIn } from "../layout.ts";
 import type { Layout } from "../layout.ts";
@@ -47,8 +47,11 @@ export async function notesIn(
 }
 
 /** The notes among them whose owners are in reach. */
-export function notesOf(reach: Reach, notes: ReadonlyMap<string, readonly ErasureNote[]>): readonly ErasureNote[] {
-  return [...notes.values()].flat().filter(({ owner }) => reaches(reach, owner));
+export function notesOf(
+  erased: EraseScope,
+  notes: ReadonlyMap<string, readonly ErasureNote[]>,
+): readonly ErasureNote[] {
+  return [...notes.values()].flat().filter(({ id, owner }) => reaches(reachOf(erased, id), owner));
 }
 
 /**

@@ -21,7 +21,8 @@ import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
 import { prefixOf } from "./names.ts";
 import { packSession } from "./object.ts";
-import type { Reach } from "../reach.ts";
+import { reachOf } from "../reach.ts";
+import type { EraseScope } from "../reach.ts";
 import { behind, leftOf, recordsOf } from "./reading.ts";
 import type { Given, Source } from "./reading.ts";
 import { removeObjects } from "./remove.ts";
@@ -299,13 +300,13 @@ class Archive {
   }
 
   /** Erases the objects of sessions while the store still knows that their erasure is under way. */
-  #erasing(reach: Reach, elsewhere?: EraseElsewhere): EraseElsewhere {
+  #erasing(erased: EraseScope, elsewhere?: EraseElsewhere): EraseElsewhere {
     const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
       const places: ErasedPlace[] = [];
       for (const id of ids) {
         const drop = async (key: string): Promise<void> => this.#drop(key);
-        const removed = await removeObjects(this.#bucket, this.#behind, reach, id, drop);
-        places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(reach.scope, id)}`, ...removed });
+        const removed = await removeObjects(this.#bucket, this.#behind, reachOf(erased, id), id, drop);
+        places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(erased.scope, id)}`, ...removed });
       }
       return [...places, ...((await elsewhere?.(ids)) ?? [])];
     };
