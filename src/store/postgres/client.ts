@@ -57,12 +57,14 @@ export interface AskerOptions {
   readonly location: string;
   /** Whether `end` ends the client. */
   readonly owned: boolean;
+  /** Cuts the connections of a client that is owned, where a silent server was given up. */
+  readonly cut?: () => void;
 }
 
 type Send = (text: string, values: readonly unknown[]) => PromiseLike<readonly object[]>;
 
 /** Asks through a client. */
-export function askerOf(client: PostgresClient | PostgresTag, { location, owned }: AskerOptions): Asker {
+export function askerOf(client: PostgresClient | PostgresTag, { location, owned, cut }: AskerOptions): Asker {
   const { send, sendPrepared } = isTag(client) ? sendersOfTag(client) : sendersOf(client);
   const farewell = new Farewell();
   let prepares = sendPrepared !== undefined;
@@ -91,6 +93,7 @@ export function askerOf(client: PostgresClient | PostgresTag, { location, owned 
         if (owned) await farewell.heard(async () => client.end?.());
       } catch (error) {
         if (!farewell.givenUp.aborted) throw error;
+        cut?.();
       } finally {
         farewell.end();
       }

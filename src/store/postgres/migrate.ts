@@ -39,11 +39,11 @@ export async function migratePostgres(options: MigrateOptions): Promise<Migratio
 /** As {@link migratePostgres}, with the place of the tables. */
 export async function migrateTables(
   { dryRun = false, ...options }: MigrateOptions,
-  { location, owned, steps = migrations }: PostgresPlace,
+  { location, owned, cut, steps = migrations }: PostgresPlace,
 ): Promise<MigrationReport> {
   checkPostgresOptions(options);
   const { client, schema = "windrow" } = options;
-  const asker = askerOf(client, { location, owned });
+  const asker = askerOf(client, { location, owned, cut });
   try {
     const place = { asker, schema, location, steps };
     const from = (await versionOf(place)) ?? 0;

@@ -20,7 +20,13 @@ const answerMs = 60_000;
 interface PostgresPackage {
   readonly Pool: new (options: Readonly<Record<string, unknown>>) => PostgresClient & {
     on(event: "error", listener: (error: Error) => void): unknown;
+    on(event: "connect" | "remove", listener: (connection: Connection) => void): unknown;
   };
+}
+
+/** A connection of a pool; one that waits for an answer is cut where it ends. */
+interface Connection {
+  end(): Promise<unknown>;
 }
 
 /** The parameters of an address that are this store's own; all others are those of `pg`. */
@@ -32,10 +38,10 @@ const ownParameters = ["schema", "max"] as const;
  * @throws WindrowError `package-missing` without `pg`; `bad-option` for an address that names no server
  */
 export async function openPostgres(address: string, options: Omit<PostgresStoreOptions, "client">): Promise<Store> {
-  const { location, ...named } = await connect(address);
+  const { location, cut, ...named } = await connect(address);
   const all = { ...options, ...named };
   checkPostgresOptions(all);
-  return postgresStoreOn(all, { location, owned: true });
+  return postgresStoreOn(all, { location, owned: true, cut });
 }
 
 /**
@@ -50,14 +56,19 @@ export async function migratePostgresAt(address: string, dryRun: boolean): Promi
     const message = "Only a store in Postgres has tables to migrate: name it, as postgres://user@host:5432/database.";
     throw new WindrowError("bad-option", message, { option: "--store" });
   }
-  const { location, ...named } = await connect(address);
-  return migrateTables({ ...named, dryRun }, { location, owned: true });
+  const { location, cut, ...named } = await connect(address);
+  return migrateTables({ ...named, dryRun }, { location, owned: true, cut });
+}
+
+/** The client of an address, and the way to cut its connections. */
+interface Connected extends Pick<PostgresStoreOptions, "schema"> {
+  readonly client: PostgresClient;
+  readonly location: string;
+  readonly cut: () => void;
 }
 
 /** Makes the client of an address; it connects when it is asked first. */
-async function connect(
-  address: string,
-): Promise<Pick<PostgresStoreOptions, "schema"> & { readonly client: PostgresClient; readonly location: string }> {
+async function connect(address: string): Promise<Connected> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !address.slice(address.indexOf(":") + 1).startsWith("//")) {
     const message = "The address names no server: write postgres://user@host:5432/database.";
@@ -83,5 +94,11 @@ async function connect(
   });
   // An idle connection that breaks is replaced; without a listener it would end the process.
   client.on("error", () => undefined);
-  return { client, location: `postgres://${url.host}${url.pathname}`, ...(schema !== undefined && { schema }) };
+  const connections = new Set<Connection>();
+  client.on("connect", (connection) => connections.add(connection));
+  client.on("remove", (connection) => connections.delete(connection));
+  const cut = (): void => {
+    for (const connection of connections) void connection.end().catch(() => undefined);
+  };
+  return { client, location: `postgres://${url.host}${url.pathname}`, cut, ...(schema !== undefined && { schema }) };
 }

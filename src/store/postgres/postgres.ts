@@ -31,6 +31,7 @@ import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding,
 import type { StoreDetaching } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { askerOf } from "./client.ts";
+import type { AskerOptions } from "./client.ts";
 import type { Asker } from "./client.ts";
 import type { Database } from "./database.ts";
 import { PostgresLocks } from "./locks.ts";
@@ -70,10 +71,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
 }
 
 /** The place of a store's tables, as messages name it, and how it is used. */
-export interface PostgresPlace {
-  readonly location: string;
-  /** Whether the client ends with the store. */
-  readonly owned: boolean;
+export interface PostgresPlace extends AskerOptions {
   /** For tests: the steps of the tables that this code knows. */
   readonly steps?: readonly Migration[];
 }

@@ -124,8 +124,8 @@ async function rowOrFault(place: RedisPlace, scope: Scope, id: string): Promise<
   if (hash.metadata === undefined && hash.state === undefined) return undefined;
   const row = await readRow(place, id, hash);
   if (row) return row;
-  const metadata = decodeMetadata(parseDocument(hash.metadata ?? ""), id);
-  const isSeen = metadata ? inScope(scope, metadata) : scope.user === undefined;
+  const owner = ownerIn(hash);
+  const isSeen = owner ? inScope(scope, owner) : scope.user === undefined;
   return isSeen ? unreadable(id) : undefined;
 }
 
@@ -291,7 +291,7 @@ export function infoOf({ id, metadata, state }: SessionRow, location: string): S
   return { metadata, state, location: `${location}#${id}`, readOnly };
 }
 
-async function readRow(place: RedisPlace, id: string, hash: SessionHash): Promise<SessionRow | undefined> {
+export async function readRow(place: RedisPlace, id: string, hash: SessionHash): Promise<SessionRow | undefined> {
   const texts = { metadata: hash.metadata ?? "", state: hash.state ?? "" };
   const metadata = decodeMetadata(parseDocument(texts.metadata), id);
   const state = decodeState(parseDocument(texts.state));

@@ -23,7 +23,7 @@ import { ownerIn, salvaged } from "./owner.ts";
 import { markScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
 import { dropDraft } from "./transfer.ts";
 import { heldBy } from "../shared/remote.ts";
-import { findRow, hashAnywhere, holderOf, readHash } from "./session.ts";
+import { findRow, hashAnywhere, holderOf, readHash, readRow } from "./session.ts";
 import type { SessionHash, SessionRow } from "./session.ts";
 
 /** The place, the mask and the clock of a store's upkeep. */
@@ -160,7 +160,8 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       const names = one === undefined ? await allIn(place, keys.trash) : name ? [[one, name] as const] : [];
       for (const [id, known] of names) {
         if (!inScope(scope, known)) continue;
-        const row = await findRow(place, keys.inTrash(id).session, id);
+        // One that cannot be read stops no look at the others; an erasure by its id takes it.
+        const row = await readRow(place, id, await readHash(place, keys.inTrash(id).session));
         if (!row) continue;
         const { user, createdAt } = row.metadata;
         const bytes = await bytesOf(place, keys.inTrash(id));

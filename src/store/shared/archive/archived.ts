@@ -54,6 +54,9 @@ export function archivedStore(behind: Store, bucket: ArchiveBucket, options: Arc
 /** The errors of a `detach` that changed nothing. */
 const refusals = ["session-busy", "bad-option", "session-not-found"] as const;
 
+/** The problem of objects that cannot be asked for now: no further one is. */
+const unreachable = "object-unreachable";
+
 interface Behind {
   readonly store: Store;
   readonly detaching: StoreDetaching;
@@ -252,12 +255,15 @@ class Archive {
     }
   }
 
-  /** Sessions as the store behind examines them; of each that is archived the object is fetched, too. */
+  /** Sessions as the store behind examines them; of each that is archived the object is fetched, too, until that fails. */
   async *#examine(options?: ExamineOptions, signal?: AbortSignal): AsyncGenerator<Examined> {
+    let isReached = true;
     for await (const examined of this.#behind.store.checkup!.examine(options, signal)) {
       const { sessionId: id, archived, findings } = examined;
-      const damage = id !== undefined && archived && (await this.#objectTrouble(id, archived));
-      yield damage ? { ...examined, findings: [...findings, damage] } : examined;
+      const trouble: Finding | false | undefined =
+        isReached && id !== undefined && archived && (await this.#objectTrouble(id, archived));
+      isReached &&= !trouble || trouble.problem !== unreachable;
+      yield trouble ? { ...examined, findings: [...findings, trouble] } : examined;
     }
   }
 
@@ -266,11 +272,17 @@ class Archive {
       await this.#objects.look(mark);
       return undefined;
     } catch (error) {
-      if (!isWindrowError(error, "store-corrupt")) throw error;
+      const isAway = isWindrowError(error, "store-unavailable");
+      if (!isAway && !isWindrowError(error, "store-corrupt")) throw error;
+      const about = {
+        sessionId: id,
+        file: `${this.#bucket.location}/${mark.key}`,
+        message: error.message,
+        mended: false,
+      };
+      if (isAway) return { ...about, problem: unreachable, severity: "notice", remedy: "hand" };
       if (!(await this.#isArchivedAs(owner, id, mark))) return undefined;
-      const { message } = error;
-      const about = { problem: "object-damaged", severity: "damage", remedy: "backup", mended: false } as const;
-      return { ...about, sessionId: id, file: `${this.#bucket.location}/${mark.key}`, message };
+      return { ...about, problem: "object-damaged", severity: "damage", remedy: "backup" };
     }
   }
 
