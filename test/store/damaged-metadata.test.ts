@@ -11,7 +11,7 @@ import { messageRecord, newSession, readAll, refused, stateOf } from "../../src/
 import type { Scope, Store } from "../../src/store/store.ts";
 import { hasRedis } from "../support/redis.ts";
 import { newFolder } from "./archive/kinds.ts";
-import { damageMetadata, keptKinds, redisCommand } from "./damaged.ts";
+import { damageMetadata, damageTrashed, keptKinds, redisCommand } from "./damaged.ts";
 
 const [alpha, beta]: [Scope, Scope] = [{ tenant: "alpha" }, { tenant: "beta" }];
 const time = "2026-01-01T00:00:00.000Z";
@@ -147,3 +147,23 @@ describe.skipIf(!hasRedis)("a session of an earlier version in redis whose metad
     await store.close();
   });
 });
+
+describe.each(kinds.filter(({ name }) => name !== "files"))(
+  "a session in the trash of $name that is damaged",
+  (kind) => {
+    it("stops no clean-up of the others, and is erased by an operator who names it", async () => {
+      const address = await kind.address();
+      const store = await openStore(address);
+      const [damaged, other] = [await finished(store, {}), await finished(store, {})];
+      await store.upkeep!.trash({}, [damaged, other], time);
+      await damageTrashed(address, damaged);
+      const report = await cleanup(store, { remove: true });
+      expect([report.failures, report.erased.map(({ sessionId }) => sessionId)]).toEqual([[], [other]]);
+      await refused(() => store.upkeep!.erase(beta, [damaged]), "session-not-found");
+      const [receipt] = await store.upkeep!.erase({}, [damaged]);
+      expect(receipt?.places.some(({ kind: of, count }) => of === "trash" && count > 0)).toBe(true);
+      await refused(() => store.upkeep!.erase({}, [damaged]), "session-not-found");
+      await store.close();
+    });
+  },
+);

@@ -45,6 +45,21 @@ export async function redisCommand(address: string, id: string, ...command: read
   }
 }
 
+/** Damages the metadata of a session in the trash of a database. */
+export async function damageTrashed(address: string, id: string): Promise<void> {
+  if (address.startsWith("redis")) await redisCommand(address, id, "HSET", `PREFIXtrashed:{${id}}`, "metadata", "{");
+  else if (address.startsWith("sqlite")) {
+    const database = openDatabase(address.slice("sqlite:".length));
+    database.exec(`UPDATE trash SET metadata = '{' WHERE session_id = '${id}'`);
+    database.close();
+  } else {
+    const pool = new PgPool({ connectionString: address.split("?")[0] ?? "", max: 1 });
+    const schema = new URL(address).searchParams.get("schema");
+    await pool.query(`UPDATE "${schema}".session SET metadata = '{' WHERE id = $1`, [id]);
+    await pool.end();
+  }
+}
+
 /** Damages the metadata of a session outside the trash. */
 export async function damageMetadata(address: string, id: string): Promise<void> {
   if (address.startsWith("redis")) await redisCommand(address, id, "HSET", "KEY", "metadata", "{");

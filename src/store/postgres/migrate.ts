@@ -43,7 +43,7 @@ export async function migrateTables(
 ): Promise<MigrationReport> {
   checkPostgresOptions(options);
   const { client, schema = "windrow" } = options;
-  const asker = askerOf(client, { location, owned, cut });
+  const asker = askerOf(client, { location, owned, ...(cut && { cut }) });
   try {
     const place = { asker, schema, location, steps };
     const from = (await versionOf(place)) ?? 0;

@@ -79,7 +79,8 @@ export function mayErase(
 ): Erasable {
   const row = storedRow(connection, id);
   const trashed = trashRow(connection, id);
-  const old = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
+  // One that names nobody is an operator's.
+  const old: Scope | undefined = trashed && (decodeMetadata(parseDocument(String(trashed["metadata"])), id) ?? {});
   const isMeant = (one: Scope | undefined): boolean => !one || reaches(reach, one);
   const noted = [...notesOf(connection, id), ...asideOwners(connection, reach, id)];
   const owners = [row?.metadata, old].filter((one) => one !== undefined && reaches(reach, one)) as Scope[];

@@ -1,6 +1,6 @@
 /**
- * The notes of erasures that are under way: `erasing/<uuid>.<hash>.json`, one for each id and owner. One of an earlier version
- * has no hash in its name, and names its owner as all do.
+ * The notes of erasures that are under way: `erasing/<uuid>.json` for an id, `erasing/<uuid>.<hash>.json` for each further owner
+ * of it. All name their owners.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -68,7 +68,9 @@ export async function noteErasure(
 ): Promise<void> {
   const own = begun.find((note) => haveOneOwner(note.owner, owner));
   if (own && (own.isOwed || !isOwed)) return;
-  const path = own?.path ?? noteFile(layout, id, owner);
+  // Processes of an earlier version see the first alone, and refuse the id.
+  const first = join(layout.base, erasingFolder, `${id}.json`);
+  const path = own?.path ?? (disk.exists(first) ? noteFile(layout, id, owner) : first);
   await makeFolder(join(layout.base, erasingFolder), disk);
   await replaceFile(path, page({ ...ownerOf(owner), ...(isOwed && { archive: true }) }), true, disk);
 }
@@ -90,8 +92,8 @@ export async function checkNoneErased(layout: Layout, id: string, disk: Disk): P
 export function checkNotErased(layout: Layout, id: string, folder: string, disk: Disk = systemDisk): void {
   const owner = ownerOf(metadataIn(folder, id, disk) ?? {});
   if (disk.exists(noteFile(layout, id, owner))) throw beingErased(id);
-  const before = noteAt(join(layout.base, erasingFolder, `${id}.json`), id, disk);
-  if (before && haveOneOwner(before.owner, owner)) throw beingErased(id);
+  const first = noteAt(join(layout.base, erasingFolder, `${id}.json`), id, disk);
+  if (first && haveOneOwner(first.owner, owner)) throw beingErased(id);
 }
 
 function noteFile({ base }: Layout, id: string, { tenant, user }: Scope): string {
