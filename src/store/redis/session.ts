@@ -291,6 +291,7 @@ export function infoOf({ id, metadata, state }: SessionRow, location: string): S
   return { metadata, state, location: `${location}#${id}`, readOnly };
 }
 
+/** The row of a hash; undefined where its documents cannot be read. */
 export async function readRow(place: RedisPlace, id: string, hash: SessionHash): Promise<SessionRow | undefined> {
   const texts = { metadata: hash.metadata ?? "", state: hash.state ?? "" };
   const metadata = decodeMetadata(parseDocument(texts.metadata), id);

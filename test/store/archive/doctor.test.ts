@@ -6,6 +6,8 @@ import { openStore } from "../../../src/access/open.ts";
 import { backup } from "../../../src/ops/backup/backup.ts";
 import { restore } from "../../../src/ops/backup/restore.ts";
 import { doctor } from "../../../src/ops/doctor/doctor.ts";
+import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
+import type { ArchiveBucket } from "../../../src/store/shared/archive/bucket.ts";
 import { messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
 import type { Scope } from "../../../src/store/store.ts";
 import { newFolder, storeKinds } from "./kinds.ts";
@@ -56,5 +58,26 @@ for (const kind of storeKinds()) {
         await store.close();
       },
     );
+
+    it("goes on where the archive is away, and says so once", async () => {
+      const [address, bucket] = [await kind.address(), folderArchive(await newFolder())];
+      let isAway = false;
+      const get: ArchiveBucket["get"] = async (...asked) => {
+        if (isAway) throw new Error("away");
+        return bucket.get(...asked);
+      };
+      const store = await openStore(address, { archive: { ...bucket, get } });
+      for (let count = 0; count < 2; count++) {
+        const lock = await store.create({}, newSession());
+        await store.append(lock, [messageRecord("one")]);
+        await store.finish(lock, stateOf("completed"));
+        await store.archiving!.archive({}, lock.id);
+      }
+      isAway = true;
+      const { findings, before } = await doctor(store);
+      expect(findings).toMatchObject([{ problem: "object-unreachable", severity: "notice", mended: false }]);
+      expect(before.sessions).toBe(2);
+      await store.close();
+    });
   });
 }

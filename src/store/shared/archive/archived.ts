@@ -55,7 +55,7 @@ export function archivedStore(behind: Store, bucket: ArchiveBucket, options: Arc
 const refusals = ["session-busy", "bad-option", "session-not-found"] as const;
 
 /** The problem of objects that cannot be asked for now: no further one is. */
-const unreachable = "object-unreachable";
+const unreachable = { problem: "object-unreachable", severity: "notice", remedy: "hand" } as const;
 
 interface Behind {
   readonly store: Store;
@@ -262,7 +262,7 @@ class Archive {
       const { sessionId: id, archived, findings } = examined;
       const trouble: Finding | false | undefined =
         isReached && id !== undefined && archived && (await this.#objectTrouble(id, archived));
-      isReached &&= !trouble || trouble.problem !== unreachable;
+      isReached &&= !trouble || trouble.problem !== unreachable.problem;
       yield trouble ? { ...examined, findings: [...findings, trouble] } : examined;
     }
   }
@@ -272,15 +272,9 @@ class Archive {
       await this.#objects.look(mark);
       return undefined;
     } catch (error) {
-      const isAway = isWindrowError(error, "store-unavailable");
-      if (!isAway && !isWindrowError(error, "store-corrupt")) throw error;
-      const about = {
-        sessionId: id,
-        file: `${this.#bucket.location}/${mark.key}`,
-        message: error.message,
-        mended: false,
-      };
-      if (isAway) return { ...about, problem: unreachable, severity: "notice", remedy: "hand" };
+      const message = error instanceof Error ? error.message : String(error);
+      const about = { sessionId: id, file: `${this.#bucket.location}/${mark.key}`, message, mended: false };
+      if (!isWindrowError(error, "store-corrupt")) return { ...about, ...unreachable };
       if (!(await this.#isArchivedAs(owner, id, mark))) return undefined;
       return { ...about, problem: "object-damaged", severity: "damage", remedy: "backup" };
     }
