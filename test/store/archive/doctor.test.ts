@@ -2,6 +2,7 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { WindrowError } from "../../../src/errors.ts";
 import { openStore } from "../../../src/access/open.ts";
 import { backup } from "../../../src/ops/backup/backup.ts";
 import { restore } from "../../../src/ops/backup/restore.ts";
@@ -63,7 +64,7 @@ for (const kind of storeKinds()) {
       const [address, bucket] = [await kind.address(), folderArchive(await newFolder())];
       let isAway = false;
       const get: ArchiveBucket["get"] = async (...asked) => {
-        if (isAway) throw new Error("away");
+        if (isAway) throw new WindrowError("store-unavailable", "away", {});
         return bucket.get(...asked);
       };
       const store = await openStore(address, { archive: { ...bucket, get } });
