@@ -55,7 +55,13 @@ export async function openUnguarded(target: string | Store | SqliteDatabase, opt
     import("../mask/mask.ts"),
   ]);
   const { mask = createMask(), clock } = options;
-  return archivedStore(store, await openArchive(archive), { mask, ...(clock && { clock }) });
+  try {
+    return archivedStore(store, await openArchive(archive), { mask, ...(clock && { clock }) });
+  } catch (error) {
+    // A connection that stays open keeps the process from ending.
+    if (typeof target === "string") await store.close().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Opens a store without an archive. */

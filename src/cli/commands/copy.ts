@@ -23,8 +23,8 @@ export function addCopy(command: Command, { io, finish, signal }: CommandContext
         "from the other store and compared. What is there already and the same is passed over, so an interrupted copy\n" +
         "goes on when it is started again; what is there and differs is never touched. The source is only read.",
     )
-    .requiredOption("--from <store>", "a folder, or sqlite:path")
-    .requiredOption("--to <store>", "a folder, or sqlite:path; made where there is none")
+    .requiredOption("--from <store>", "a folder, sqlite:path, postgres://… or redis://…")
+    .requiredOption("--to <store>", "a folder, sqlite:path, postgres://… or redis://…; made where there is none")
     .option("--session <id...>", "only these sessions (default: all)")
     .option("--tenant <name>", "sessions of this tenant (default: those of none)")
     .option("--user <name>", "sessions of this user (default: of every user)")
