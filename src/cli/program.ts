@@ -61,6 +61,9 @@ function withoutHelpFor(argv: readonly string[]): readonly string[] {
 const debugFlag = "--debug";
 const debugSummary = "log what is done, and tell an error with its stack and causes, on stderr";
 
+/** Frames of a stack that `--debug` tells, at most. */
+const stackFrames = 50;
+
 /** Whether a command line has `--debug`, before or behind the command's name. Words behind `--` are no flags. */
 export function wantsDebug(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
@@ -70,6 +73,8 @@ export function wantsDebug(argv: readonly string[]): boolean {
 /** Writes what a command does to stderr, each event a line of a log; nothing without `--debug`. */
 async function debugLog({ stderr, debug }: CliIo): Promise<CommandIo["log"]> {
   if (debug !== true) return () => undefined;
+  // From a store up to the command are more frames than the usual ten.
+  Error.stackTraceLimit = Math.max(Error.stackTraceLimit, stackFrames);
   const { logTo } = await import("../ops/logs/logs.ts");
   return logTo((line) => stderr.write(`${line}\n`), { level: "DEBUG" });
 }
