@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { doctor } from "../../src/ops/doctor/doctor.ts";
@@ -146,6 +146,19 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     expect(error).toMatchObject({ code: "store-unavailable" });
     expect(String((error as Error).message)).not.toContain("hush");
     await away.close();
+  });
+
+  it("leaves no connection open where it is refused an archive", async () => {
+    const client = new Redis(server.url);
+    const connections = async (): Promise<number> =>
+      String(await client.call("CLIENT", "LIST"))
+        .trim()
+        .split("\n").length;
+    const before = await connections();
+    const refused = openStore(server.url, { archive: await temporaryFolder(), durability: "group" });
+    await expect(refused).rejects.toMatchObject({ code: "bad-option" });
+    await vi.waitFor(async () => expect(await connections()).toBe(before), { timeout: 4_000 });
+    await client.quit();
   });
 
   it("is examined: damaged and lost lines, unreadable documents and lists are told, and mended where that is possible", async () => {
