@@ -37,9 +37,8 @@ export function isOwnAside(from: number): string {
 
 /** The values of a reach in a statement. */
 export function valuesOf(reach: Reach): readonly unknown[] {
-  const users = usersIn(reach);
-  const named = (users ?? []).flatMap((user) => (user === undefined ? [] : [user.toWellFormed()]));
-  return [reach.scope.tenant ?? null, named, users?.includes(undefined) === true, users === undefined];
+  const { named, none, every } = usersIn(reach);
+  return [reach.scope.tenant ?? null, named, none, every];
 }
 
 /** The states of sessions that were put aside whose owners are in reach. */

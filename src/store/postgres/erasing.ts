@@ -1,4 +1,5 @@
 /** The table `erasing`: erasures that are under way, a row for each id and owner. One that is there twice counts once. */
+import { ownerNamed } from "../shared/rules.ts";
 import { reaches, wellFormed } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
@@ -19,14 +20,9 @@ export function haveOneOwner(one: string, other: string): string {
   return columns.map((name) => `${one}.${name} IS NOT DISTINCT FROM ${other}.${name}`).join(" AND ");
 }
 
-/** The owner that a row names. */
-export function scopeOf({ user, tenant }: PostgresRow): Scope {
-  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
-}
-
 /** Whether columns name an owner in reach. They hold what the server's encoding can: two names that differ in the rest are one there. */
 export function isNotedOf({ scope, ...limits }: Reach, row: PostgresRow): boolean {
-  return reaches({ scope: wellFormed(scope), ...limits }, scopeOf(row));
+  return reaches({ scope: wellFormed(scope), ...limits }, ownerNamed(row));
 }
 
 /** Whether an erasure of an id was begun by an owner in reach. */
@@ -64,5 +60,5 @@ export async function unerasedIn(
     `a.source = 'session.state' AND ${isMarked("a.content")}))`;
   const rows = await asker.ask(sql, [reachesArchive]);
   const own = rows.filter((row) => isNotedOf({ scope }, row));
-  return own.map((row) => ({ ...scopeOf(row), sessionId: String(row["session_id"]) }));
+  return own.map((row) => ({ ...ownerNamed(row), sessionId: String(row["session_id"]) }));
 }

@@ -1,4 +1,5 @@
 /** Lists of what was put aside of a session, one for each owner of a session of its id. */
+import { ownerNamed } from "../shared/rules.ts";
 import { reaches } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
@@ -35,7 +36,7 @@ export async function putAside(
 export async function asidesIn(place: RedisPlace, reach: Reach, id: string): Promise<readonly Aside[]> {
   const { sender, keys } = place;
   const { aside, asides } = keys.of(id);
-  const owners = ((await sender.send("HKEYS", asides)) as readonly string[]).map(ownerNamed);
+  const owners = ((await sender.send("HKEYS", asides)) as readonly string[]).map(ownerFrom);
   if (Number(await sender.send("EXISTS", aside({}))) === 1) owners.push({});
   return owners.filter((owner) => reaches(reach, owner)).map((owner) => ({ owner, key: aside(owner) }));
 }
@@ -46,7 +47,7 @@ export async function removeAside({ sender, keys }: RedisPlace, id: string, { ow
   await sender.send("HDEL", keys.of(id).asides, ownerName(owner));
 }
 
-function ownerNamed(name: string): Scope {
+function ownerFrom(name: string): Scope {
   const [tenant, user] = JSON.parse(name) as readonly (string | null)[];
-  return { ...(typeof tenant === "string" && { tenant }), ...(typeof user === "string" && { user }) };
+  return ownerNamed({ tenant, user });
 }

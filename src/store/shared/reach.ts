@@ -27,10 +27,21 @@ export function reaches({ scope, users }: Reach, owner: Scope): boolean {
   return scope.tenant === owner.tenant && users.some(isSame) && (scope.user === undefined || isSame(scope.user));
 }
 
-/** The users that an erasure means, undefined for none. Every user where it is undefined itself. */
-export function usersIn({ scope, users }: Reach): readonly (string | undefined)[] | undefined {
-  if (!users) return scope.user === undefined ? undefined : [scope.user];
-  return users.filter((user) => scope.user === undefined || scope.user === user);
+/** The users that an erasure means, as a statement asks for them. */
+export interface MeantUsers {
+  readonly every: boolean;
+  /** Whether sessions of no user are meant. */
+  readonly none: boolean;
+  /** Their names as columns hold them. */
+  readonly named: readonly string[];
+}
+
+/** The users that an erasure means. */
+export function usersIn({ scope, users }: Reach): MeantUsers {
+  const one = scope.user;
+  const meant = users?.filter((user) => one === undefined || one === user) ?? (one === undefined ? [] : [one]);
+  const named = meant.flatMap((user) => (user === undefined ? [] : [user.toWellFormed()]));
+  return { every: !users && one === undefined, none: named.length < meant.length, named };
 }
 
 /** An owner as a database has it: its columns hold what UTF-8 can. */

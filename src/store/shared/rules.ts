@@ -71,6 +71,11 @@ export function ownerOf({ tenant, user }: Scope): Scope {
   return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
 }
 
+/** The owner that the fields of a row or a document name. */
+export function ownerNamed({ tenant, user }: Readonly<Record<string, unknown>>): Scope {
+  return { ...(typeof tenant === "string" && { tenant }), ...(typeof user === "string" && { user }) };
+}
+
 /** Whether two sessions belong to one user of one tenant. */
 export function haveOneOwner(one: Scope, other: Scope): boolean {
   return one.tenant === other.tenant && one.user === other.user;

@@ -5,7 +5,7 @@ import { logNames } from "../format/logs.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
-import { notFound } from "../shared/rules.ts";
+import { notFound, ownerNamed } from "../shared/rules.ts";
 import { reaches, wellFormed } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
@@ -15,7 +15,7 @@ import type { ErasedPlace } from "../upkeep.ts";
 import { asideOwners, removeAside } from "./aside.ts";
 import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
-import { notesOf, scopeOf, trashRow } from "./erasing.ts";
+import { notesOf, trashRow } from "./erasing.ts";
 import { deleteLines, logTables } from "./tables.ts";
 
 /** How many lines of a session a table has, and their bytes. */
@@ -36,7 +36,7 @@ export function isNotedOf(scope: Scope, row: SqlRow): boolean {
 
 /** Whether columns name an owner in reach. */
 function isNotedIn({ scope, ...limits }: Reach, row: SqlRow): boolean {
-  return reaches({ scope: wellFormed(scope), ...limits }, scopeOf(row));
+  return reaches({ scope: wellFormed(scope), ...limits }, ownerNamed(row));
 }
 
 /** A session outside the trash, as far as its row can be read. */
@@ -54,7 +54,7 @@ function storedRow(connection: Connection, id: string): StoredRow | undefined {
   if (!row) return undefined;
   const [metadata, state] = [String(row["metadata"]), String(row["state"])];
   return {
-    metadata: decodeMetadata(parseDocument(metadata), id) ?? scopeOf(row),
+    metadata: decodeMetadata(parseDocument(metadata), id) ?? ownerNamed(row),
     holder: parseDocument(String(row["holder"])) as unknown as Holder | undefined,
     restoring: row["restoring"] === 1,
     bytes: Buffer.byteLength(metadata) + Buffer.byteLength(state),
@@ -84,7 +84,7 @@ export function mayErase(
   const isMeant = (one: Scope | undefined): boolean => !one || reaches(reach, one);
   const noted = [...notesOf(connection, id), ...asideOwners(connection, reach, id)];
   const owners = [row?.metadata, old].filter((one) => one !== undefined && reaches(reach, one)) as Scope[];
-  owners.push(...noted.filter((one) => isNotedIn(reach, one)).map(scopeOf));
+  owners.push(...noted.filter((one) => isNotedIn(reach, one)).map(ownerNamed));
   if (owners.length === 0) throw notFound(id);
   const meant = { id, reach, owners, store: isMeant(row?.metadata), trash: isMeant(old) };
   if (!meant.store) return meant;

@@ -3,7 +3,7 @@
  * `erasing`, whose erasure was begun and has not ended: a row for each owner. The tables are made when they are first written to.
  */
 import { decodeMetadata, parseDocument } from "../format/documents.ts";
-import { alreadyExists, beingErased, haveOneOwner } from "../shared/rules.ts";
+import { alreadyExists, beingErased, haveOneOwner, ownerNamed } from "../shared/rules.ts";
 import { logNames } from "../format/logs.ts";
 import { isHeld } from "../shared/holder.ts";
 import { usersIn, wellFormed } from "../shared/reach.ts";
@@ -25,22 +25,14 @@ export function trashRow(connection: Connection, id: string): SqlRow | undefined
   return connection.get("SELECT * FROM trash WHERE session_id = ?", id);
 }
 
-/** The owner that a row names. */
-export function scopeOf(row: SqlRow): Scope {
-  const { user, tenant } = row;
-  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
-}
-
 /** The condition that a row is one of an id and in reach, with {@link valuesOf}. */
 export const isOwn =
   "session_id = ? AND tenant IS ? AND (user IN (SELECT value FROM json_each(?)) OR (user IS NULL AND ?) OR ?)";
 
 /** The values of the rows of an id in reach. */
 export function valuesOf(reach: Reach, id: string): readonly SqlValue[] {
-  const users = usersIn(reach);
-  const isNone = users?.includes(undefined) === true;
-  const named = JSON.stringify((users ?? []).flatMap((user) => (user === undefined ? [] : [user.toWellFormed()])));
-  return [id, reach.scope.tenant ?? null, named, isNone ? 1 : 0, users ? 0 : 1];
+  const { named, none, every } = usersIn(reach);
+  return [id, reach.scope.tenant ?? null, JSON.stringify(named), Number(none), Number(every)];
 }
 
 const notes = "erasing (session_id TEXT NOT NULL, tenant TEXT, user TEXT)";
@@ -97,7 +89,7 @@ export function freeId(connection: Connection, metadata: SessionMetadata, now: n
   const trashed = trashRow(connection, id);
   const owner = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
   if (owner && !haveOneOwner(owner, metadata)) throw alreadyExists(id);
-  const isOf = (row: SqlRow): boolean => haveOneOwner(scopeOf(row), wellFormed(metadata));
+  const isOf = (row: SqlRow): boolean => haveOneOwner(ownerNamed(row), wellFormed(metadata));
   if (notesOf(connection, id).some((row) => !comesBack || isOf(row))) throw beingErased(id);
   if (found) deleteAll(connection, id);
   if (hasTable(connection, "kept")) connection.run("DELETE FROM kept WHERE session_id = ?", id);

@@ -13,12 +13,12 @@ import { parseLine } from "../format/lines.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import { busy } from "../shared/unlock.ts";
-import { inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { inScope, isFinal, notFound, ownerNamed, sessionId } from "../shared/rules.ts";
 import { reachOf } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import { makeAside, moveAside } from "./aside.ts";
 import { isNotedOf, linesOf, mayErase, removeRows, wipe } from "./erase.ts";
-import { forgetErasing, freeId, hasNotes, hasTable, makeNotes, noteErasing, scopeOf, trashRow } from "./erasing.ts";
+import { forgetErasing, freeId, hasNotes, hasTable, makeNotes, noteErasing, trashRow } from "./erasing.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
 import type { Connection, SqlRow } from "./connection/driver.ts";
 import { insertRow } from "./session.ts";
@@ -190,7 +190,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       if (!has("erasing")) return [];
       const rows = connection.all("SELECT * FROM erasing");
       const own = rows.filter((row) => isNotedOf(scope, row));
-      return own.map((row) => ({ ...scopeOf(row), sessionId: String(row["session_id"]) }));
+      return own.map((row) => ({ ...ownerNamed(row), sessionId: String(row["session_id"]) }));
     },
   };
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { WindrowError, isWindrowError } from "../../../errors.ts";
 import { eachInTurn } from "../../../turns.ts";
 import { layoutOf, locate } from "../layout.ts";
-import { alreadyExists, notFound, sessionId } from "../../shared/rules.ts";
+import { alreadyExists, notFound, ownerNamed, sessionId } from "../../shared/rules.ts";
 import type { Examined, Finding, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store.ts";
 import type { StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "../../store.ts";
 import type { Upkeep } from "../../upkeep.ts";
@@ -71,8 +71,7 @@ class UserFolders implements Store {
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => this.#find(id).transfer!.dump(scope, id),
     restore: async (scope, dump, signal) => {
-      const { user, tenant } = dump.metadata;
-      const own = { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+      const own = ownerNamed(dump.metadata);
       const there = this.#holding(sessionId(dump.id));
       if (!there) await this.#checkFree({ uuid: dump.id, ...own });
       return (there ?? this.#own(own)).transfer!.restore(scope, dump, signal);

@@ -2,6 +2,7 @@
 import { basename, join } from "node:path";
 import type { Disk } from "../../../disk/disk.ts";
 import { metadataIn, readObject } from "../../format/documents.ts";
+import { ownerNamed, ownerOf } from "../../shared/rules.ts";
 import type { Scope } from "../../store.ts";
 import { asideFile, asideFolder } from "../examine/examination.ts";
 import { namesIn } from "../layout.ts";
@@ -50,9 +51,7 @@ export async function copiesIn(
 /** The owner that the metadata in a folder names; undefined where there is none that can be read. */
 export function ownerIn(folder: string, id: string, disk: Disk): Scope | undefined {
   const metadata = metadataIn(folder, id, disk);
-  if (!metadata) return undefined;
-  const { user, tenant } = metadata;
-  return { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
+  return metadata && ownerOf(metadata);
 }
 
 function copyOf(path: string, id: string, kind: Copy["kind"], disk: Disk): Copy {
@@ -69,7 +68,5 @@ function copyOf(path: string, id: string, kind: Copy["kind"], disk: Disk): Copy 
 /** The owner of parts of a session that a doctor took out. */
 function notedOwner(folder: string, disk: Disk): Scope | undefined {
   const fields = readObject(join(folder, asideFile), disk);
-  if (!fields) return undefined;
-  const { user, tenant } = fields;
-  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+  return fields && ownerNamed(fields);
 }

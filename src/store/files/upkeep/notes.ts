@@ -8,7 +8,7 @@ import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
 import { makeFolder, replaceFile } from "../../../disk/safe-write.ts";
 import { metadataIn, page, readObject } from "../../format/documents.ts";
-import { beingErased, haveOneOwner, isSessionId, ownerOf } from "../../shared/rules.ts";
+import { beingErased, haveOneOwner, isSessionId, ownerNamed, ownerOf } from "../../shared/rules.ts";
 import { reaches, reachOf } from "../../shared/reach.ts";
 import type { EraseScope } from "../../shared/reach.ts";
 import type { Scope } from "../../scope.ts";
@@ -105,7 +105,5 @@ function noteFile({ base }: Layout, id: string, { tenant, user }: Scope): string
 function noteAt(path: string, id: string, disk: Disk): ErasureNote | undefined {
   const fields = readObject(path, disk);
   if (!fields && !disk.exists(path)) return undefined;
-  const { user, tenant, archive } = fields ?? {};
-  const owner = { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
-  return { id, owner, isOwed: archive === true, path };
+  return { id, owner: ownerNamed(fields ?? {}), isOwed: fields?.["archive"] === true, path };
 }

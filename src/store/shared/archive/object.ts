@@ -11,6 +11,7 @@ import { isObject } from "../../../message/json.ts";
 import type { JsonObject } from "../../../message/message.ts";
 import { parseDocument } from "../../format/documents.ts";
 import { logNames } from "../../format/logs.ts";
+import { ownerNamed } from "../rules.ts";
 import { isLossy, lossMessage, watchLosses } from "../transfer-losses.ts";
 import { parseDumped, summaryOf, weigh } from "../transfer.ts";
 import type { DumpSummary } from "../transfer.ts";
@@ -88,9 +89,7 @@ export async function ownerIn(bytes: Uint8Array): Promise<Scope | undefined> {
   }
   const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
   const metadata = parseDocument(line)?.["metadata"];
-  if (!isObject(metadata)) return undefined;
-  const { tenant, user } = metadata;
-  return { ...(typeof tenant === "string" && { tenant }), ...(typeof user === "string" && { user }) };
+  return isObject(metadata) ? ownerNamed(metadata) : undefined;
 }
 
 async function* textOf(dump: SessionDump, { hash, lines }: DumpSummary, bytes: number): AsyncGenerator<string> {
