@@ -176,7 +176,7 @@ function bareStatements(pool: Pool, sent: readonly Sent[], sessions: number): (t
     const before = performance.now();
     const send = async (one: Sent): Promise<void> => {
       for (let turn = done + 1; turn <= done + turns; turn++) {
-        const values = one.values.map((value, at) => (steps.has(at) ? raised(value, turn) : value));
+        const values = one.values.map((value, at) => (stepsOf(one).has(at) ? raised(value, turn) : value));
         await pool.query({ ...one, values });
       }
     };
@@ -199,13 +199,14 @@ async function insertsAlone(
 ): Promise<(turns: number) => Promise<number>> {
   const table = `alone_${randomUUID().replaceAll("-", "")}`;
   await pool.query(`CREATE TABLE ${table} (session bigint, seq bigint, body text, PRIMARY KEY (session, seq))`);
-  const text = `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::bigint[], string_to_array($3, E'\\n'))`;
+  const text = `INSERT INTO ${table} SELECT * FROM unnest((SELECT $1::bigint[]), (SELECT $2::bigint[]), string_to_array((SELECT $3::text), E'\\n'))`;
   let done = 0;
   return async (turns) => {
     const before = performance.now();
-    const send = async ({ values }: Sent): Promise<void> => {
+    const send = async (one: Sent): Promise<void> => {
+      const [keys, seqs, lines] = linesOf(one);
       for (let turn = done + 1; turn <= done + turns; turn++) {
-        await pool.query({ name: table, text, values: [values[7], raised(values[9], turn), values[11]] });
+        await pool.query({ name: table, text, values: [keys, raised(seqs, turn), lines] });
       }
     };
     await Promise.all(sent.map(send));
@@ -214,10 +215,25 @@ async function insertsAlone(
   };
 }
 
-/** The values of the statement that count: head and revision, head after, number and place of each line; arrays of SQL. */
-const steps = new Set([2, 3, 4, 9, 10]);
+/** The statement for one session has a value less: its lines are of the session that it names first. */
+function isOfOne({ values }: Sent): boolean {
+  return values.length === 11;
+}
 
-function raised(value: unknown, by: number): string {
+/** The places of the values that count: head and revision, head after, number and place of each line. */
+function stepsOf(one: Sent): ReadonlySet<number> {
+  return new Set([2, 3, 4, ...(isOfOne(one) ? [8, 9] : [9, 10])]);
+}
+
+/** The keys of the sessions of the lines, their numbers, and the lines. */
+function linesOf(one: Sent): readonly [unknown, unknown, unknown] {
+  const { values } = one;
+  return isOfOne(one) ? [`{${String(values[0])}}`, values[8], values[10]] : [values[7], values[9], values[11]];
+}
+
+/** A number, or an array of SQL, of which each is raised. */
+function raised(value: unknown, by: number): unknown {
+  if (typeof value === "number") return value + by;
   const numbers = String(value).slice(1, -1).split(",");
   return `{${numbers.map((one) => Number(one) + by).join(",")}}`;
 }

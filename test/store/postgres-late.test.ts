@@ -8,7 +8,7 @@ import type { Store } from "../../src/store/store.ts";
 import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { abandon, lateStores } from "./postgres-late.ts";
+import { abandon, appending, lateStores } from "./postgres-late.ts";
 import type { LateStores } from "./postgres-late.ts";
 
 let server: TestPostgres;
@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)("an error without an SQLSTATE of the server's own"
     async (code) => {
       const { store, other, faults } = stores();
       const lock = await store.create(everybody, newSession());
-      faults.push({ of: /^WITH asked/, after: code });
+      faults.push({ of: appending, after: code });
       await store.append(lock, [messageRecord("one")]);
       expect(faults).toEqual([]);
       await store.append(lock, [messageRecord("two")]);
@@ -64,7 +64,7 @@ describe.skipIf(!hasPostgres)("a right, a password or a database that the server
   it.each(["42501", "28000", "28P01", "3D000"])("is told at once, and the session goes on: %s", async (code) => {
     const { store, other, faults } = stores();
     const lock = await store.create(everybody, newSession());
-    faults.push({ of: /^WITH asked/, before: code });
+    faults.push({ of: appending, before: code });
     await expect(store.append(lock, [messageRecord("refused")])).rejects.toMatchObject({
       code: "store-unavailable",
       data: { sqlState: code, refused: true },
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)("an error inside the server", () => {
     let refused = 0;
     const client: PostgresClient = {
       async query(text, values) {
-        if (!text.startsWith("WITH asked")) return pool.query(text, values);
+        if (!appending.test(text)) return pool.query(text, values);
         refused++;
         throw Object.assign(new Error("invalid memory alloc request size"), { code: "XX000", routine: "palloc" });
       },

@@ -5,6 +5,9 @@ import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { PgPool } from "../support/pg-pool.ts";
 
+/** The statements that append: to many sessions, and to one. */
+export const appending = /^WITH (?:asked AS|moved AS \(UPDATE)/;
+
 type Answer = { readonly rows: readonly object[] };
 
 /** An error as a server, or a connection that broke, gives it. */

@@ -11,6 +11,7 @@ import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import { postgresFixture } from "./postgres-fixtures.ts";
+import { appending } from "./postgres-late.ts";
 
 let server: TestPostgres;
 let pool: PgPool;
@@ -102,8 +103,8 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     });
     const client = {
       async query(text: string, values: unknown[] = []) {
-        if (!text.startsWith("WITH asked")) return pool.query(text, values);
-        const keys = String(values[0]).slice(1, -1).split(",");
+        if (!appending.test(text)) return pool.query(text, values);
+        const keys = String(values[0]).replace(/[{}]/g, "").split(",");
         twice.push(...keys.filter((key) => busy.has(key)));
         for (const key of keys) busy.add(key);
         const isFirst = sizes.push(keys.length) === 1;

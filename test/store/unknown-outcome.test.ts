@@ -6,7 +6,7 @@ import type { Lock, Store } from "../../src/store/store.ts";
 import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { abandon, lateStores } from "./postgres-late.ts";
+import { abandon, appending, lateStores } from "./postgres-late.ts";
 import type { LateStores } from "./postgres-late.ts";
 
 let server: TestPostgres;
@@ -37,7 +37,6 @@ async function lose({ store, faults }: Pick<LateStores, "store" | "faults">, loc
 const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
   (await readAll(store, id, { kind: "message" })).map(({ message }) => message.id);
 
-const appending = /^WITH asked/;
 const taking = /SET generation = s\.generation \+ 1/;
 const takingOver = /SET generation = generation \+ 1/;
 const ending = /SET state = \$3, status/;
