@@ -116,7 +116,8 @@ async function examineAll(
     findings.push(...examined.findings);
     const { sessionId: id } = examined;
     if (id !== undefined) {
-      findings.push(...(await summaryTrouble(store, id)));
+      // An archived session has ended, and its object may be far away.
+      if (!examined.archived) findings.push(...(await summaryTrouble(store, id)));
       if (asked.has(id) || examined.findings.some(({ mended }) => mended)) kept.set(id, { ...examined, findings: [] });
     }
     add(count, examined);

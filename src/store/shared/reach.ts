@@ -39,7 +39,9 @@ export interface MeantUsers {
 /** The users that an erasure means. */
 export function usersIn({ scope, users }: Reach): MeantUsers {
   const one = scope.user;
-  const meant = users?.filter((user) => one === undefined || one === user) ?? (one === undefined ? [] : [one]);
+  const isMeant = (user: string | undefined): boolean =>
+    one === undefined || one.toWellFormed() === user?.toWellFormed();
+  const meant = users?.filter(isMeant) ?? (one === undefined ? [] : [one]);
   const named = meant.flatMap((user) => (user === undefined ? [] : [user.toWellFormed()]));
   return { every: !users && one === undefined, none: named.length < meant.length, named };
 }

@@ -169,6 +169,36 @@ export const asideCases: readonly StoreCase[] = [
   },
   {
     group,
+    name: "an erasure that others end and begin meanwhile forgets no other owner's",
+    run: withUpkeep(async (upkeep, store) => {
+      if (!upkeep.putAside) return;
+      const [mine, yours] = twoUsers;
+      const id = await finished(store, yours);
+      await upkeep.putAside(yours, id);
+      await finished(store, mine, id);
+      await upkeep.erase(mine, [id], async () => {
+        await upkeep.erase(mine, [id]);
+        await assert.rejects(() => upkeep.erase(yours, [id], () => Promise.reject(new Error("no"))));
+        return [];
+      });
+      assert.deepEqual(await upkeep.unerased({ tenant: "alpha" }), [{ ...yours, sessionId: id }]);
+    }),
+  },
+  {
+    group,
+    name: "an erasure of a user whose name has half a character is ended by the name that it is told by",
+    run: withUpkeep(async (upkeep, store) => {
+      const mine = { user: "half \ud800 a character" };
+      const id = await finished(store, mine);
+      await assert.rejects(() => upkeep.erase(mine, [id], () => Promise.reject(new Error("no"))));
+      const begun = await upkeep.unerased(mine);
+      const limits = { users: new Map(begun.map(({ sessionId, user }) => [sessionId, [user]])) };
+      assert.equal((await upkeep.erase(mine, [...limits.users.keys()], async () => [], limits)).length, 1);
+      assert.deepEqual(await upkeep.unerased(mine), []);
+    }),
+  },
+  {
+    group,
     name: "the trash tells one session by its id, to its owner alone",
     run: withUpkeep(async (upkeep, store) => {
       const mine: Scope = { user: "me" };

@@ -60,25 +60,43 @@ for (const kind of storeKinds()) {
       },
     );
 
-    it("goes on where the archive is away, and says so once", async () => {
+    it("asks for three objects of an archive that is away, examines all else, and calls nothing healthy", async () => {
+      const { store, ids, fail, asked } = await withObjects(5);
+      for (const id of ids) fail.add(id);
+      const { findings, before, open } = await doctor(store);
+      const unreachable = { problem: "object-unreachable", severity: "damage", remedy: "hand", mended: false };
+      expect(findings).toMatchObject([unreachable, unreachable, unreachable]);
+      expect([before.sessions, open, asked()]).toEqual([5, 3, 3]);
+      await store.close();
+    });
+
+    it("goes on behind an object that the archive does not give", async () => {
+      const { store, ids, fail } = await withObjects(3);
+      for (const id of ids.slice(0, 2)) fail.add(id);
+      const { findings } = await doctor(store);
+      expect(new Set(findings.map(({ sessionId }) => sessionId))).toEqual(fail);
+      await store.close();
+    });
+
+    /** Archived sessions, in a bucket that fails for some of them. */
+    async function withObjects(count: number) {
       const [address, bucket] = [await kind.address(), folderArchive(await newFolder())];
-      let isAway = false;
-      const get: ArchiveBucket["get"] = async (...asked) => {
-        if (isAway) throw new WindrowError("store-unavailable", "away", {});
-        return bucket.get(...asked);
+      const [fail, ids] = [new Set<string>(), [] as string[]];
+      let asked = 0;
+      const get: ArchiveBucket["get"] = async (key) => {
+        if (ids.length === count) asked++;
+        if ([...fail].some((id) => key.includes(id))) throw new WindrowError("store-unavailable", "away", {});
+        return bucket.get(key);
       };
       const store = await openStore(address, { archive: { ...bucket, get } });
-      for (let count = 0; count < 2; count++) {
+      while (ids.length < count) {
         const lock = await store.create({}, newSession());
         await store.append(lock, [messageRecord("one")]);
         await store.finish(lock, stateOf("completed"));
         await store.archiving!.archive({}, lock.id);
+        ids.push(lock.id);
       }
-      isAway = true;
-      const { findings, before } = await doctor(store);
-      expect(findings).toMatchObject([{ problem: "object-unreachable", severity: "notice", mended: false }]);
-      expect(before.sessions).toBe(2);
-      await store.close();
-    });
+      return { store, ids, fail, asked: () => asked };
+    }
   });
 }

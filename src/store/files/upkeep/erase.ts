@@ -23,7 +23,7 @@ import { busy, holderOf } from "../../lock/lock.ts";
 import { Leases, acquire } from "../../lock/steal.ts";
 import { copiesIn, erasedPrefix } from "./copies.ts";
 import type { Copy } from "./copies.ts";
-import { erasingFolder, noteErasure, notesIn, notesOf } from "./notes.ts";
+import { erasingFolder, isThere, noteErasure, notesIn, notesOf } from "./notes.ts";
 import type { ErasureNote } from "./notes.ts";
 import { dropFromIndex, trashFolder } from "./trash.ts";
 
@@ -98,9 +98,9 @@ async function removeAll(
   return { erased, notes: notesOf(reach, await notesIn(layout, disk, known)) };
 }
 
-/** Crosses out what an erasure has ended, where no other has done so meanwhile. */
+/** Crosses out what an erasure has ended; another may have done so meanwhile, and a further one begun. */
 async function crossOut(layout: Layout, notes: readonly ErasureNote[], disk: Disk): Promise<void> {
-  for (const { path } of notes) if (disk.exists(path)) disk.unlink(path);
+  for (const note of notes) if (isThere(note, disk)) disk.unlink(note.path);
   await syncFolder(join(layout.base, erasingFolder), disk);
 }
 

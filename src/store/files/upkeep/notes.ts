@@ -2,7 +2,7 @@
  * The notes of erasures that are under way: `erasing/<uuid>.json` for an id, `erasing/<uuid>.<hash>.json` for each further owner
  * of it. All name their owners.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
@@ -25,6 +25,8 @@ export interface ErasureNote {
   /** Whether its objects are to go from an archive, too. */
   readonly isOwed: boolean;
   readonly path: string;
+  /** The mark of its making. Absent in one of an earlier version. */
+  readonly mark?: string;
 }
 
 /** All notes of a store, or those of some ids, by id. */
@@ -62,7 +64,7 @@ export function notesOf(
  */
 export async function noteErasure(
   layout: Layout,
-  { id, owner, isOwed }: Omit<ErasureNote, "path">,
+  { id, owner, isOwed }: Omit<ErasureNote, "path" | "mark">,
   begun: readonly ErasureNote[],
   disk: Disk,
 ): Promise<void> {
@@ -72,7 +74,18 @@ export async function noteErasure(
   const first = join(layout.base, erasingFolder, `${id}.json`);
   const path = own?.path ?? (disk.exists(first) ? noteFile(layout, id, owner) : first);
   await makeFolder(join(layout.base, erasingFolder), disk);
-  await replaceFile(path, page({ ...ownerOf(owner), ...(isOwed && { archive: true }) }), true, disk);
+  await replaceFile(
+    path,
+    page({ ...ownerOf(owner), ...(isOwed && { archive: true }), mark: randomUUID() }),
+    true,
+    disk,
+  );
+}
+
+/** Whether a note still stands, and at its path no other one that was made since. */
+export function isThere({ id, path, mark }: ErasureNote, disk: Disk): boolean {
+  const now = noteAt(path, id, disk);
+  return now !== undefined && now.mark === mark;
 }
 
 /**
@@ -105,5 +118,7 @@ function noteFile({ base }: Layout, id: string, { tenant, user }: Scope): string
 function noteAt(path: string, id: string, disk: Disk): ErasureNote | undefined {
   const fields = readObject(path, disk);
   if (!fields && !disk.exists(path)) return undefined;
-  return { id, owner: ownerNamed(fields ?? {}), isOwed: fields?.["archive"] === true, path };
+  const { archive, mark } = fields ?? {};
+  const made = typeof mark === "string" && { mark };
+  return { id, owner: ownerNamed(fields ?? {}), isOwed: archive === true, path, ...made };
 }

@@ -54,8 +54,11 @@ export function archivedStore(behind: Store, bucket: ArchiveBucket, options: Arc
 /** The errors of a `detach` that changed nothing. */
 const refusals = ["session-busy", "bad-option", "session-not-found"] as const;
 
-/** The problem of objects that cannot be asked for now: no further one is. */
-const unreachable = { problem: "object-unreachable", severity: "notice", remedy: "hand" } as const;
+/** The problem of objects that cannot be asked for now. */
+const unreachable = { problem: "object-unreachable", severity: "damage", remedy: "hand" } as const;
+
+/** Objects in a row that cannot be asked for, behind which none is: each may take the archive's whole patience. */
+const mostUnreachable = 3;
 
 interface Behind {
   readonly store: Store;
@@ -255,14 +258,14 @@ class Archive {
     }
   }
 
-  /** Sessions as the store behind examines them; of each that is archived the object is fetched, too, until that fails. */
+  /** Sessions as the store behind examines them; of each that is archived the object is fetched, too, until some fail in a row. */
   async *#examine(options?: ExamineOptions, signal?: AbortSignal): AsyncGenerator<Examined> {
-    let isReached = true;
+    let unreached = 0;
     for await (const examined of this.#behind.store.checkup!.examine(options, signal)) {
       const { sessionId: id, archived, findings } = examined;
-      const trouble: Finding | false | undefined =
-        isReached && id !== undefined && archived && (await this.#objectTrouble(id, archived));
-      isReached &&= !trouble || trouble.problem !== unreachable.problem;
+      const isAsked = unreached < mostUnreachable && id !== undefined && archived;
+      const trouble = isAsked ? await this.#objectTrouble(id, archived) : undefined;
+      if (isAsked) unreached = trouble?.problem === unreachable.problem ? unreached + 1 : 0;
       yield trouble ? { ...examined, findings: [...findings, trouble] } : examined;
     }
   }
