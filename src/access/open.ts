@@ -22,7 +22,14 @@ export async function openStore(
   checkStoreOptions(options);
   const { access, ...rest } = options;
   const store = await openUnguarded(target, rest);
-  return access ? guardOpened(store, typeof target === "string" ? target : undefined, access, rest) : store;
+  if (!access) return store;
+  if (typeof target !== "string") return guardOpened(store, undefined, access, rest);
+  try {
+    return guardOpened(store, target, access, rest);
+  } catch (error) {
+    await store.close().catch(() => undefined);
+    throw error;
+  }
 }
 
 /**

@@ -151,18 +151,38 @@ describe.skipIf(!hasRedis)("a session of an earlier version in redis whose metad
 describe.each(kinds.filter(({ name }) => name !== "files"))(
   "a session in the trash of $name that is damaged",
   (kind) => {
-    it("stops no clean-up of the others, and is erased by an operator who names it", async () => {
+    it("stops no clean-up of the others, and goes with them in time", async () => {
       const address = await kind.address();
       const store = await openStore(address);
       const [damaged, other] = [await finished(store, {}), await finished(store, {})];
       await store.upkeep!.trash({}, [damaged, other], time);
       await damageTrashed(address, damaged);
-      const report = await cleanup(store, { remove: true });
-      expect([report.failures, report.erased.map(({ sessionId }) => sessionId)]).toEqual([[], [other]]);
       await refused(() => store.upkeep!.erase(beta, [damaged]), "session-not-found");
-      const [receipt] = await store.upkeep!.erase({}, [damaged]);
-      expect(receipt?.places.some(({ kind: of, count }) => of === "trash" && count > 0)).toBe(true);
+      const { failures, erased } = await cleanup(store, { remove: true });
+      expect([failures, new Set(erased.map(({ sessionId }) => sessionId))]).toEqual([[], new Set([damaged, other])]);
+      for (const { places } of erased)
+        expect(places.some(({ kind: of, count }) => of === "trash" && count > 0)).toBe(true);
       await refused(() => store.upkeep!.erase({}, [damaged]), "session-not-found");
+      await store.close();
+    });
+
+    it("is given to nobody else, and goes with the session that its owner made of its id", async () => {
+      const address = await kind.address();
+      const store = await openStore(address);
+      const [mine, yours] = [{ user: "me" }, { user: "you" }];
+      const id = await finished(store, mine);
+      await store.upkeep!.trash(mine, [id], time);
+      await finished(store, mine, id);
+      await damageTrashed(address, id);
+      await refused(() => store.upkeep!.erase(yours, [id]), "session-not-found");
+      const [receipt] = await store.upkeep!.erase(mine, [id]);
+      const kinds = receipt?.places.filter(({ count }) => count > 0).map(({ kind: of }) => of);
+      expect(kinds).toEqual(expect.arrayContaining(["session", "trash"]));
+      await refused(() => store.upkeep!.erase({}, [id]), "session-not-found");
+      const trashed = await finished(store, mine);
+      await store.upkeep!.trash(mine, [trashed], time);
+      await damageTrashed(address, trashed);
+      await refused(() => store.create(yours, newSession({ uuid: trashed })), "session-exists");
       await store.close();
     });
   },

@@ -288,40 +288,6 @@ describe.skipIf(!hasPostgres)("a mark that keeps a session which is just written
   });
 });
 
-describe.skipIf(!hasPostgres)("a tenant whose name is half a character", () => {
-  it("has its sessions erased and put aside, those of its namesakes in the columns stay, and a doctor finds nothing", async () => {
-    const { store, other } = stores();
-    const scopes = ["a\ud800", "a\udbff", "a\ufffd"].map((tenant) => ({ tenant, user: "u\udc00" }));
-    for (const scope of scopes) {
-      const ids: string[] = [];
-      for (let index = 0; index < 2; index++) {
-        const lock = await store.create(scope, newSession());
-        await store.append(lock, [messageRecord("one")]);
-        await store.finish(lock, { ...stateOf("completed"), llmCallCount: 0, toolCallCount: 0, totalTokensUsed: 0 });
-        ids.push(lock.id);
-      }
-      const [first = "", second = ""] = ids;
-      for (const stranger of scopes.filter((one) => one !== scope)) {
-        for (const id of ids) {
-          await expect(store.upkeep!.erase(stranger, [id])).rejects.toMatchObject({ code: "session-not-found" });
-          await expect(store.upkeep!.putAside!(stranger, id)).rejects.toMatchObject({ code: "session-not-found" });
-        }
-      }
-      for await (const { findings } of other.checkup!.examine()) {
-        expect(findings.filter(({ problem }) => problem === "stale-index")).toEqual([]);
-      }
-      const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
-      await expect(store.upkeep!.erase(scope, [first], elsewhere)).rejects.toThrow("reached");
-      expect(await store.upkeep!.unerased(scope)).toMatchObject([{ sessionId: first }]);
-      expect(await store.upkeep!.erase(scope, [first])).toHaveLength(1);
-      await store.upkeep!.putAside!(scope, second);
-      for (const id of ids) await expect(store.info(scope, id)).rejects.toMatchObject({ code: "session-not-found" });
-    }
-    await store.close();
-    await other.close();
-  });
-});
-
 describe.skipIf(!hasPostgres)("an erasure", () => {
   it("is refused where the holder, who was silent, appends before the rows are hidden", async () => {
     const { store, other, faults, schema } = stores();

@@ -148,14 +148,15 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     await away.close();
   });
 
-  it("leaves no connection open where it is refused an archive", async () => {
+  it.each(["an archive", "an audit"])("leaves no connection open where it is refused %s", async (asked) => {
     const client = new Redis(server.url);
     const connections = async (): Promise<number> =>
       String(await client.call("CLIENT", "LIST"))
         .trim()
         .split("\n").length;
     const before = await connections();
-    const refused = openStore(server.url, { archive: await temporaryFolder(), durability: "group" });
+    const archive = { archive: await temporaryFolder(), durability: "group" } as const;
+    const refused = openStore(server.url, asked === "an archive" ? archive : { access: { audit: true } });
     await expect(refused).rejects.toMatchObject({ code: "bad-option" });
     await vi.waitFor(async () => expect(await connections()).toBe(before), { timeout: 4_000 });
     await client.quit();

@@ -4,7 +4,7 @@ import { everybody, listAll, messageRecord, newSession, sessionWith, stateOf } f
 import { texts, wholeDump } from "../../src/store/testing/kit.ts";
 import { ownIdentity } from "../../src/store/shared/holder.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
-import type { Scope, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { Upkeep } from "../../src/store/upkeep.ts";
 import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
 
@@ -310,39 +310,5 @@ describe.skipIf(!driver)("a reader", () => {
       for await (const _ of dump.lines()) void _;
     };
     await expect(read()).rejects.toMatchObject({ code: "session-not-found" });
-  });
-});
-
-describe.skipIf(!driver)("a tenant whose name is half a character", () => {
-  it("has its sessions erased and put aside, those of its namesakes in the columns stay, and a doctor finds nothing", async () => {
-    const scopes = ["a\ud800", "a\udbff", "a\ufffd"].map((tenant) => ({ tenant, user: "u\udc00" }));
-    const ids = new Map<(typeof scopes)[number], readonly [string, string]>();
-    const ended = async (scope: Scope, uuid: string = newSession().uuid): Promise<string> => {
-      const lock = await store.create(scope, newSession({ uuid }));
-      await store.append(lock, [messageRecord("one")]);
-      await store.finish(lock, { ...stateOf("completed"), llmCallCount: 0, toolCallCount: 0, totalTokensUsed: 0 });
-      return uuid;
-    };
-    for (const scope of scopes) ids.set(scope, [await ended(scope), await ended(scope)]);
-    for await (const { findings } of store.checkup!.examine()) expect(findings).toEqual([]);
-    const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
-    for (const [scope, [first, second]] of ids) {
-      expect((await listAll(store, scope)).map(({ metadata }) => metadata.uuid).toSorted()).toEqual(
-        [first, second].toSorted(),
-      );
-      for (const stranger of scopes.filter((one) => one !== scope)) {
-        await expect(upkeep.erase(stranger, [first])).rejects.toMatchObject({ code: "session-not-found" });
-        await expect(upkeep.putAside!(stranger, first)).rejects.toMatchObject({ code: "session-not-found" });
-      }
-      await upkeep.putAside!(scope, first);
-      await ended(scope, first);
-      await expect(upkeep.erase(scope, [first], elsewhere)).rejects.toThrow("reached");
-      expect(await upkeep.unerased(scope)).toMatchObject([{ sessionId: first }]);
-      expect(await upkeep.erase(scope, [first])).toHaveLength(1);
-      await upkeep.putAside!(scope, second);
-      const [receipt] = await upkeep.erase(scope, [second]);
-      expect(receipt?.places.some(({ kind, count }) => kind === "aside" && count > 0)).toBe(true);
-      await ended(scope, second);
-    }
   });
 });

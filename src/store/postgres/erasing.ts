@@ -1,6 +1,6 @@
 /** The table `erasing`: erasures that are under way, a row for each id and owner. One that is there twice counts once. */
 import { ownerNamed } from "../shared/rules.ts";
-import { reaches, wellFormed } from "../shared/reach.ts";
+import { reaches } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import type { Scope } from "../scope.ts";
 import type { Unerased } from "../upkeep.ts";
@@ -20,9 +20,9 @@ export function haveOneOwner(one: string, other: string): string {
   return columns.map((name) => `${one}.${name} IS NOT DISTINCT FROM ${other}.${name}`).join(" AND ");
 }
 
-/** Whether columns name an owner in reach. They hold what the server's encoding can: two names that differ in the rest are one there. */
-export function isNotedOf({ scope, ...limits }: Reach, row: PostgresRow): boolean {
-  return reaches({ scope: wellFormed(scope), ...limits }, ownerNamed(row));
+/** Whether columns name an owner in reach. */
+export function isNotedOf(reach: Reach, row: PostgresRow): boolean {
+  return reaches(reach, ownerNamed(row));
 }
 
 /** Whether an erasure of an id was begun by an owner in reach. */

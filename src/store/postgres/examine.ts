@@ -172,8 +172,8 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
   }
   const same =
     row["status"] === state.status &&
-    row["tenant"] === (metadata.tenant?.toWellFormed() ?? null) &&
-    row["user"] === (metadata.user?.toWellFormed() ?? null) &&
+    row["tenant"] === (metadata.tenant ?? null) &&
+    row["user"] === (metadata.user ?? null) &&
     Number(row["format"]) === metadata.format;
   if (same) return;
   if (mend) await setColumns(database, key, { metadata, state, texts });

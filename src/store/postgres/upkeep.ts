@@ -6,7 +6,7 @@ import type { JsonObject } from "../../message/message.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
-import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { alreadyExists, inScope, isFinal, notFound, ownerNamed, sessionId } from "../shared/rules.ts";
 import { reaches, reachOf } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
@@ -130,16 +130,18 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     async *trashed(scope, one) {
       await alive();
       const sql =
-        `SELECT key, id, metadata, state, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL AND NOT restoring` +
+        `SELECT key, id, tenant, "user", metadata, state, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL AND NOT restoring` +
         (one === undefined ? "" : " AND id = $1");
       for (const row of await ask(sql, ...(one === undefined ? [] : [sessionId(one)]))) {
         const id = String(row["id"]);
+        const trashedAt = String(row["trashed_at"]);
+        // One that cannot be read goes in time as any other.
         const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
-        if (!metadata || !inScope(scope, metadata)) continue;
-        const { user, createdAt } = metadata;
+        if (!isOf({ scope }, row)) continue;
+        const { user } = metadata ?? ownerNamed(row);
+        const { createdAt = trashedAt } = metadata ?? {};
         const archived = decodeState(parseDocument(String(row["state"])))?.archived;
         const bytes = archived?.objectBytes ?? (await bytesOf(String(row["key"])));
-        const trashedAt = String(row["trashed_at"]);
         const lies = archived && { archivedAs: archived.key };
         yield { sessionId: id, trashedAt, ...(user !== undefined && { user }), createdAt, bytes, ...lies };
       }

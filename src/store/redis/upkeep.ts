@@ -160,10 +160,12 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       const names = one === undefined ? await allIn(place, keys.trash) : name ? [[one, name] as const] : [];
       for (const [id, known] of names) {
         if (!inScope(scope, known)) continue;
-        // One that cannot be read stops no look at the others; an erasure by its id takes it.
-        const row = await readRow(place, id, await readHash(place, keys.inTrash(id).session));
-        if (!row) continue;
-        const { user, createdAt } = row.metadata;
+        const hash = await readHash(place, keys.inTrash(id).session);
+        if (Object.keys(hash).length === 0) continue;
+        // One that cannot be read goes in time as any other.
+        const row = await readRow(place, id, hash);
+        const { user } = row?.metadata ?? known;
+        const createdAt = row?.metadata.createdAt ?? known.time ?? timestamp(clock);
         const bytes = await bytesOf(place, keys.inTrash(id));
         const trashedAt = known.time === undefined ? {} : { trashedAt: known.time };
         yield { sessionId: id, ...trashedAt, ...(user !== undefined && { user }), createdAt, bytes };

@@ -7,7 +7,7 @@ import type { Mask } from "../../mask/mask.ts";
 import { jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { NewRecord } from "../../message/record.ts";
-import { formatVersion } from "./rules.ts";
+import { checkOwner, formatVersion } from "./rules.ts";
 import type { NewSession, ReadQuery, Scope, SessionMetadata, SessionState, StoreCapabilities } from "../store.ts";
 
 /**
@@ -46,9 +46,11 @@ export function readRecord<R extends NewRecord>(mask: Mask, { originals }: ReadQ
 /**
  * The metadata of a new session, masked; a scope's names are its identity and stay as they are.
  *
- * @throws WindrowError `bad-message` for a task key or a configuration that JSON cannot carry
+ * @throws WindrowError `bad-message` for a task key or a configuration that JSON cannot carry; `bad-option` for names that no
+ *   database holds
  */
 export function prepareMetadata(mask: Mask, scope: Scope, session: NewSession): SessionMetadata {
+  checkOwner(scope);
   for (const [name, value] of [["task key", session.taskKey] as const, ["configuration", session.config] as const]) {
     const fault = jsonFault(value, { undefinedToo: true });
     if (fault !== undefined) throw cannotStore(name, new TypeError(fault));

@@ -20,11 +20,9 @@ export function reachOf({ scope, trashAlone = false, users }: EraseScope, id: st
   return { scope, trashAlone, users: users?.get(id) };
 }
 
-/** Whether an erasure means what an owner has. Names of users may come from a database, which holds no half characters. */
+/** Whether an erasure means what an owner has. */
 export function reaches({ scope, users }: Reach, owner: Scope): boolean {
-  if (!users) return inScope(scope, owner);
-  const isSame = (user: string | undefined): boolean => user?.toWellFormed() === owner.user?.toWellFormed();
-  return scope.tenant === owner.tenant && users.some(isSame) && (scope.user === undefined || isSame(scope.user));
+  return inScope(scope, owner) && (users?.includes(owner.user) ?? true);
 }
 
 /** The users that an erasure means, as a statement asks for them. */
@@ -36,20 +34,15 @@ export interface MeantUsers {
   readonly named: readonly string[];
 }
 
-/** The users that an erasure means. */
+/** The users that an erasure means. A name with half a character is nobody's, and would be another one in a column. */
 export function usersIn({ scope, users }: Reach): MeantUsers {
   const one = scope.user;
-  const isMeant = (user: string | undefined): boolean =>
-    one === undefined || one.toWellFormed() === user?.toWellFormed();
-  const meant = users?.filter(isMeant) ?? (one === undefined ? [] : [one]);
-  const named = meant.flatMap((user) => (user === undefined ? [] : [user.toWellFormed()]));
-  return { every: !users && one === undefined, none: named.length < meant.length, named };
-}
-
-/** An owner as a database has it: its columns hold what UTF-8 can. */
-export function wellFormed({ tenant, user }: Scope): Scope {
+  const meant = users?.filter((user) => one === undefined || one === user) ?? (one === undefined ? [] : [one]);
+  const isNobody = scope.tenant?.isWellFormed() === false;
+  const named = meant.filter((user) => user?.isWellFormed() === true) as readonly string[];
   return {
-    ...(tenant !== undefined && { tenant: tenant.toWellFormed() }),
-    ...(user !== undefined && { user: user.toWellFormed() }),
+    every: !isNobody && !users && one === undefined,
+    none: !isNobody && meant.includes(undefined),
+    named: isNobody ? [] : named,
   };
 }

@@ -76,6 +76,20 @@ export function ownerNamed({ tenant, user }: Readonly<Record<string, unknown>>):
   return { ...(typeof tenant === "string" && { tenant }), ...(typeof user === "string" && { user }) };
 }
 
+/**
+ * Refuses an owner whose name a database would change: one with half a character (a lone surrogate) or a NUL.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkOwner(owner: Scope): void {
+  for (const option of ["tenant", "user"] as const) {
+    const name = owner[option] ?? "";
+    if (name.isWellFormed() && !name.includes("\0")) continue;
+    const message = `The ${option} ${JSON.stringify(name)} has half a character, or a NUL. Take it out: other names would be the same in a database.`;
+    throw new WindrowError("bad-option", message, { option });
+  }
+}
+
 /** Whether two sessions belong to one user of one tenant. */
 export function haveOneOwner(one: Scope, other: Scope): boolean {
   return one.tenant === other.tenant && one.user === other.user;

@@ -9,7 +9,7 @@ import { decodeRecord, encodeRecord } from "../format/record.ts";
 import { decodeMetadata, decodeState } from "../format/documents.ts";
 import { BadLine } from "../format/fields.ts";
 import { encodeLine, lineText } from "../format/lines.ts";
-import { alreadyExists, formatVersion, inScope, sessionId } from "./rules.ts";
+import { checkOwner, alreadyExists, formatVersion, inScope, sessionId } from "./rules.ts";
 import { checksumOf, originalChecksum } from "../format/seal.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata, SessionState } from "../store.ts";
 import { logKinds } from "../format/logs.ts";
@@ -96,6 +96,7 @@ export function admit(scope: Scope, mask: Mask, dump: SessionDump): Admitted {
       { id, format: metadata.format },
     );
   }
+  checkOwner(metadata);
   if (!inScope(scope, metadata)) {
     throw new WindrowError("bad-option", `Session ${id} belongs to another user or tenant; restore it as that one.`, {
       id,

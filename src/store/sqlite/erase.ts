@@ -6,7 +6,7 @@ import type { Clock } from "../shared/clock.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import { notFound, ownerNamed } from "../shared/rules.ts";
-import { reaches, wellFormed } from "../shared/reach.ts";
+import { reaches } from "../shared/reach.ts";
 import type { Reach } from "../shared/reach.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
@@ -35,8 +35,8 @@ export function isNotedOf(scope: Scope, row: SqlRow): boolean {
 }
 
 /** Whether columns name an owner in reach. */
-function isNotedIn({ scope, ...limits }: Reach, row: SqlRow): boolean {
-  return reaches({ scope: wellFormed(scope), ...limits }, ownerNamed(row));
+function isNotedIn(reach: Reach, row: SqlRow): boolean {
+  return reaches(reach, ownerNamed(row));
 }
 
 /** A session outside the trash, as far as its row can be read. */
@@ -79,8 +79,9 @@ export function mayErase(
 ): Erasable {
   const row = storedRow(connection, id);
   const trashed = trashRow(connection, id);
-  // One that names nobody is an operator's.
-  const old: Scope | undefined = trashed && (decodeMetadata(parseDocument(String(trashed["metadata"])), id) ?? {});
+  // One that names nobody is whose the other of its id is: nobody else may have made that. Alone it is an operator's.
+  const named = trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id);
+  const old: Scope | undefined = trashed && (named ?? row?.metadata ?? {});
   const isMeant = (one: Scope | undefined): boolean => !one || reaches(reach, one);
   const noted = [...notesOf(connection, id), ...asideOwners(connection, reach, id)];
   const owners = [row?.metadata, old].filter((one) => one !== undefined && reaches(reach, one)) as Scope[];

@@ -137,17 +137,13 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
           : connection.all("SELECT * FROM trash WHERE session_id = ?", sessionId(one));
       for (const row of rows) {
         const id = String(row["session_id"]);
+        const trashedAt = String(row["trashed_at"]);
+        // One that cannot be read is an operator's, and goes in time as any other.
         const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
-        if (!metadata || !inScope(scope, metadata)) continue;
-        const { user, createdAt } = metadata;
+        if (!inScope(scope, metadata ?? {})) continue;
+        const { user, createdAt = trashedAt } = metadata ?? {};
         const { bytes } = linesOf(connection, "trash_lines", id);
-        yield {
-          sessionId: id,
-          trashedAt: String(row["trashed_at"]),
-          ...(user !== undefined && { user }),
-          createdAt,
-          bytes,
-        };
+        yield { sessionId: id, trashedAt, ...(user !== undefined && { user }), createdAt, bytes };
       }
     },
     async untrash(scope, id) {

@@ -186,19 +186,6 @@ export const asideCases: readonly StoreCase[] = [
   },
   {
     group,
-    name: "an erasure of a user whose name has half a character is ended by the name that it is told by",
-    run: withUpkeep(async (upkeep, store) => {
-      const mine = { user: "half \ud800 a character" };
-      const id = await finished(store, mine);
-      await assert.rejects(() => upkeep.erase(mine, [id], () => Promise.reject(new Error("no"))));
-      const begun = await upkeep.unerased(mine);
-      const limits = { users: new Map(begun.map(({ sessionId, user }) => [sessionId, [user]])) };
-      assert.equal((await upkeep.erase(mine, [...limits.users.keys()], async () => [], limits)).length, 1);
-      assert.deepEqual(await upkeep.unerased(mine), []);
-    }),
-  },
-  {
-    group,
     name: "the trash tells one session by its id, to its owner alone",
     run: withUpkeep(async (upkeep, store) => {
       const mine: Scope = { user: "me" };

@@ -1,7 +1,7 @@
 /** The cases about exactness: text, parts and times come back as they were given. */
 import assert from "node:assert/strict";
 import type { Message, Part } from "../../message/message.ts";
-import { everybody, messageRecord, newSession, readAll, texts } from "./kit.ts";
+import { everybody, messageRecord, newSession, readAll, refused, texts } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 
 /** The cases of records that come back as they were. */
@@ -23,6 +23,23 @@ export const exactCases: readonly StoreCase[] = [
       ];
       for (const [index, text] of given.entries()) await store.append(lock, [messageRecord(text, { id: `m${index}` })]);
       assert.deepEqual(await texts(store, lock.id), given);
+    },
+  },
+  {
+    group: "exact",
+    name: "an owner whose name has half a character or a NUL has no session, and every other name has its own",
+    async run({ store }) {
+      const id = newSession().uuid;
+      for (const name of ["half \ud800", "\udc00", "nul \0"]) {
+        for (const owner of [{ user: name }, { tenant: name }, { tenant: "alpha", user: name }])
+          await refused(() => store.create(owner, newSession({ uuid: id })), "bad-option");
+      }
+      for (const user of ["\ufffd", "日本語 👩‍👩‍👧‍👦", "a\nb", ""]) {
+        const lock = await store.create({ user }, newSession());
+        await store.append(lock, [messageRecord("one")]);
+        assert.equal((await store.info({ user }, lock.id)).metadata.user, user);
+        await refused(() => store.info({ user: "half \ud800" }, lock.id), "session-not-found");
+      }
     },
   },
   {
