@@ -10,7 +10,10 @@ export const largestInline = 64 * 1024;
 const shownCharacters = 1024;
 
 /** Characters that are hashed or written at once, so that a value is never copied as a whole. */
-const chunkCharacters = 1024 * 1024;
+const chunkCharacters = 256 * 1024;
+
+/** Bytes of UTF-8 that so many characters have at most. */
+export const mostChunkBytes = 3 * chunkCharacters;
 
 /** A value on its way into a file of its own. */
 export interface Blob {

@@ -9,7 +9,7 @@ import { Turns } from "../../../turns.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { blobsFolder } from "../../format/blobs.ts";
 import { draftOf, makeNewFolder, openNew, remove, syncFolder, systemCode, writeAll } from "../../../disk/safe-write.ts";
-import { chunksOf } from "../../format/blobs.ts";
+import { chunksOf, mostChunkBytes } from "../../format/blobs.ts";
 import type { Blob, BlobName } from "../../format/blobs.ts";
 
 /** Looks for a blob of a session that may move. */
@@ -133,13 +133,15 @@ export class BlobFolder {
     return this.#disk.exists(join(this.#folder, sha256)) && this.#read({ sha256, bytes }) !== undefined;
   }
 
-  async #write({ sha256, text }: Blob): Promise<void> {
+  async #write({ sha256, bytes, text }: Blob): Promise<void> {
     const path = join(this.#folder, sha256);
     const draft = draftOf(path);
     try {
       const file = openNew(draft, this.#disk);
       try {
-        for (const chunk of chunksOf(text)) writeAll(file, Buffer.from(chunk), this.#disk);
+        // One buffer for all pieces: those that nobody holds any more may lie in memory as long as the whole text.
+        const piece = Buffer.allocUnsafe(Math.min(bytes, mostChunkBytes));
+        for (const chunk of chunksOf(text)) writeAll(file, piece.subarray(0, piece.write(chunk)), this.#disk);
         await this.#disk.sync(file);
       } finally {
         this.#disk.close(file);
