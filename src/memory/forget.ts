@@ -39,14 +39,62 @@ export async function forgetSessions(
   scope: Scope,
   sessionIds: readonly string[],
 ): Promise<readonly ErasedPlace[]> {
+  const owners = new Map([[JSON.stringify(scope), scope]]);
+  for (const id of sessionIds) {
+    const info = await infoUnlessDamaged(store, scope, id);
+    if (info) owners.set(JSON.stringify(ownerOf(info.metadata)), ownerOf(info.metadata));
+  }
+  return forgetIn(store, await logsIn(store, scope), [...owners.values()], sessionIds);
+}
+
+/**
+ * Erases from the memory of each user what it holds of the user's own sessions, as {@link forgetSessions}. One that is
+ * locked or damaged stops no other.
+ *
+ * @param scope - with a user, that of the only user who is named
+ * @param idsByUser - the ids of each user's sessions; `undefined` is the owner of sessions of no user
+ * @returns the outcome for each user
+ */
+export async function forgetByUser(
+  store: Store,
+  scope: Scope,
+  idsByUser: ReadonlyMap<string | undefined, readonly string[]>,
+): Promise<ReadonlyMap<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>> {
+  const outcomes = new Map<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>();
+  if (idsByUser.size === 0) return outcomes;
+  // A name that comes from a database holds no half characters.
+  const logs = new Map<string | undefined, SessionMetadata[]>();
+  for (const log of await logsIn(store, scope)) {
+    const user = log.user?.toWellFormed();
+    logs.set(user, [...(logs.get(user) ?? []), log]);
+  }
+  for (const [user, ids] of idsByUser) {
+    const owner = { ...scope, ...(user !== undefined && { user }) };
+    const [outcome] = await Promise.allSettled([forgetIn(store, logs.get(user?.toWellFormed()) ?? [], [owner], ids)]);
+    outcomes.set(user, outcome);
+  }
+  return outcomes;
+}
+
+/** The logs that a list tells; one that is just rewritten counts once. */
+async function logsIn(store: Store, scope: Scope): Promise<readonly SessionMetadata[]> {
   const logs = new Map<string, SessionMetadata>();
   for await (const { metadata } of store.list(scope)) {
-    if (isMemoryLog(metadata)) logs.set(keyOf(ownerOf(metadata), metadata.taskKey.memory), metadata);
+    if (isMemoryLog(metadata)) logs.set(keyOf(metadata), metadata);
   }
-  await checkReadable(store, scope, sessionIds, logs);
+  return [...logs.values()];
+}
+
+async function forgetIn(
+  store: Store,
+  logs: readonly SessionMetadata[],
+  owners: readonly Scope[],
+  sessionIds: readonly string[],
+): Promise<readonly ErasedPlace[]> {
+  await checkReadable(store, owners, new Set(logs.map(keyOf)));
   const ids = new Set(sessionIds);
   const places: ErasedPlace[] = [];
-  for (const metadata of logs.values()) {
+  for (const metadata of logs) {
     const { memory: name } = metadata.taskKey;
     const filter = typeof name === "string" ? filters[name] : undefined;
     if (typeof name !== "string" || !filter) continue;
@@ -57,25 +105,19 @@ export async function forgetSessions(
   return places;
 }
 
-function keyOf(owner: Scope, name: JsonValue | undefined): string {
+function keyOf(log: SessionMetadata): string {
+  return logKey(ownerOf(log), log.taskKey.memory);
+}
+
+function logKey(owner: Scope, name: JsonValue | undefined): string {
   return JSON.stringify([owner, name]);
 }
 
-/** Refuses where a log of the sessions' owners is there and no list tells it, as its metadata is damaged. */
-async function checkReadable(
-  store: Store,
-  scope: Scope,
-  sessionIds: readonly string[],
-  listed: ReadonlyMap<string, unknown>,
-): Promise<void> {
-  const owners = new Map([[JSON.stringify(scope), scope]]);
-  for (const id of sessionIds) {
-    const info = await infoUnlessDamaged(store, scope, id);
-    if (info) owners.set(JSON.stringify(ownerOf(info.metadata)), ownerOf(info.metadata));
-  }
-  for (const owner of owners.values()) {
+/** Refuses where a log of the owners is there and no list tells it, as its metadata is damaged. */
+async function checkReadable(store: Store, owners: readonly Scope[], listed: ReadonlySet<string>): Promise<void> {
+  for (const owner of owners) {
     for (const name of Object.keys(filters)) {
-      if (!listed.has(keyOf(owner, name))) await new MemoryLog(store, owner, name).generation();
+      if (!listed.has(logKey(ownerOf(owner), name))) await new MemoryLog(store, owner, name).generation();
     }
   }
 }
