@@ -77,6 +77,11 @@ export async function liveId(store: Store, scope: Scope, name: string): Promise<
   }
 }
 
+/** Whether the store itself has a session of the id, and not only its trash. */
+export async function isInStore(store: Store, scope: Scope, id: string): Promise<boolean> {
+  return (await liveId(store, scope, id)) !== undefined;
+}
+
 /**
  * The session in the trash whose id begins so.
  *

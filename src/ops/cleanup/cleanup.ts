@@ -8,8 +8,8 @@ import { WindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { Upkeep } from "../../store/upkeep.ts";
-import { liveId } from "./archive.ts";
-import { erase, eraseTrashed, isOfOneSession } from "./erase.ts";
+import { isInStore } from "./archive.ts";
+import { emptyTrash } from "./empty-trash.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
@@ -17,7 +17,7 @@ import type { MonitorScan } from "../monitor/monitor.ts";
 import { agesOf, checkAge, dayMs } from "./ages.ts";
 import type { Ages } from "./ages.ts";
 import { rest } from "./rest.ts";
-import { attempt, messageOf } from "./tally.ts";
+import { attempt } from "./tally.ts";
 import type { CleanedSession, Tally } from "./tally.ts";
 import { pause } from "../look/pause.ts";
 import { lastRecordAt } from "../look/age.ts";
@@ -258,59 +258,4 @@ async function trashAll(
     }
     return moved;
   }
-}
-
-async function isInStore(store: Store, scope: Scope, id: string): Promise<boolean> {
-  return (await liveId(store, scope, id)) !== undefined;
-}
-
-async function isInTrash(upkeep: Upkeep, scope: Scope, id: string): Promise<boolean> {
-  for await (const { sessionId } of upkeep.trashed(scope, id)) if (sessionId === id) return true;
-  return false;
-}
-
-/** Ends what was begun to be erased; with `remove` erases what lay in the trash long enough. */
-async function emptyTrash(
-  store: Store,
-  upkeep: Upkeep,
-  trashFor: number,
-  time: Date,
-  options: CleanupOptions,
-  tally: Tally,
-): Promise<readonly EraseReceipt[]> {
-  const { scope = {}, dryRun = false, remove = false } = options;
-  const old: CleanedSession[] = [];
-  for await (const { sessionId, trashedAt, user, bytes } of upkeep.trashed(scope)) {
-    if (trashedAt === undefined || !(time.getTime() - Date.parse(trashedAt) >= trashFor)) continue;
-    old.push({ sessionId, ...(user !== undefined && { user }), since: trashedAt, bytes });
-  }
-  if (!remove || dryRun) tally.due.push(...old);
-  if (dryRun) return [];
-  const alone: CleanedSession[] = [];
-  for (const one of remove ? old : []) {
-    const { sessionId } = one;
-    if (!(await isInStore(store, scope, sessionId))) alone.push(one);
-    else if (await isInTrash(upkeep, scope, sessionId))
-      tally.failures.push({ sessionId, message: "It stays in the trash: a session of the same id is in the store." });
-  }
-  const erased: EraseReceipt[] = [];
-  const asked = { ...options, now: () => time };
-  try {
-    erased.push(...(await erase(store, [], asked)));
-  } catch (error) {
-    tally.failures.push({ message: `An erasure that was begun was not ended: ${messageOf(error)}` });
-  }
-  const left = alone.filter((one) => !erased.some(({ sessionId }) => sessionId === one.sessionId));
-  try {
-    erased.push(...(await eraseTrashed(store, left, asked)));
-  } catch (error) {
-    // Where the reason is one of the sessions, it stops none of the others; another clean-up may have erased it.
-    const isRefused = isOfOneSession(error);
-    if (!isRefused) tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
-    for (const one of isRefused ? left : []) {
-      const again = async (): Promise<void> => void erased.push(...(await eraseTrashed(store, [one], asked)));
-      await attempt(tally, one.sessionId, again, () => isInTrash(upkeep, scope, one.sessionId));
-    }
-  }
-  return erased;
 }

@@ -5,10 +5,12 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits, Unerased } from "../../store/upkeep.ts";
+import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../../store/upkeep.ts";
 import { forgetSessions } from "../../memory/forget.ts";
 import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
+import { byId, forgetOwned, usersOf } from "./owned.ts";
+import type { EraseRefusal, Owned } from "./owned.ts";
 import { SearchIndex } from "../../search/search.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
@@ -58,100 +60,148 @@ export async function erase(
   const begun = await upkeepOf(store).unerased(scope);
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
-  const erased = await eraseAll(store, named, options);
+  const erased = await eraseNamed(store, named, options);
   const left = begun.filter(({ sessionId }) => !named.has(sessionId));
-  const ended = await endAll(store, left, options).catch((error: unknown) => {
+  const ended = await eraseOwned(store, left, options).catch((error: unknown) => {
     if (named.size === 0) throw error;
-    return [];
+    return { erased: [], refused: [] };
   });
+  const [refusal] = ended.refused;
+  if (named.size === 0 && ended.erased.length === 0 && refusal) throw refusal.error;
   const resumed = new Set(begun.map(({ sessionId }) => sessionId));
-  return [...ended, ...erased].map((one) => receiptOf(one, now(), resumed.has(one.sessionId)));
+  return [...ended.erased, ...erased].map((one) => receiptOf(one, now(), resumed.has(one.sessionId)));
 }
 
-/** A session of an owner. */
-type Owned = Pick<Unerased, "sessionId" | "user">;
+/** The outcome of erasing sessions of several owners, where one session or one owner's memory stops no other. */
+export interface EraseOutcome {
+  readonly erased: readonly EraseReceipt[];
+  readonly refused: readonly EraseRefusal[];
+}
 
-/** The users of sessions, by their ids: what is done with one is not done with another's of the same id. */
-function usersOf(sessions: readonly Owned[]): ReadonlyMap<string, readonly (string | undefined)[]> {
-  const users = new Map<string, (string | undefined)[]>();
-  for (const { sessionId, user } of sessions) users.set(sessionId, [...(users.get(sessionId) ?? []), user]);
-  return users;
+/**
+ * Ends erasures that were begun, and nothing of another owner. One that another process ended meanwhile is no failure.
+ *
+ * @throws WindrowError what concerns every session, as `store-unavailable`: each is left to the next call
+ */
+export async function endErasures(store: Store, options: EraseOptions = {}): Promise<EraseOutcome> {
+  const { scope = {}, now = () => new Date() } = options;
+  const { erased, refused } = await eraseOwned(store, await upkeepOf(store).unerased(scope), options);
+  return { erased: erased.map((one) => receiptOf(one, now(), true)), refused };
+}
+
+/**
+ * Erases sessions that lie in the trash, and nothing of one that came back into the store, or of another owner. One that the
+ * store has, too, is refused with `session-exists`.
+ *
+ * @throws WindrowError as {@link endErasures}
+ */
+export async function eraseTrashed(
+  store: Store,
+  sessions: readonly Owned[],
+  options: EraseOptions = {},
+): Promise<EraseOutcome> {
+  const { now = () => new Date() } = options;
+  const { erased, refused } = await eraseOwned(store, sessions, options, { trashAlone: true });
+  return { erased: erased.map((one) => receiptOf(one, now(), false)), refused };
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */
 type ErasedWithForks = Erased & Pick<EraseReceipt, "forks">;
 
-/**
- * Ends erasures that were begun, and nothing of another owner: all at once; where one is refused, id by id, and it is left to
- * the next call. One that another process ended meanwhile is no failure.
- */
-async function endAll(
-  store: Store,
-  begun: readonly Unerased[],
-  options: EraseOptions,
-): Promise<readonly ErasedWithForks[]> {
-  const users = usersOf(begun);
-  const ids = [...users.keys()];
-  try {
-    return await eraseAll(store, new Set(ids), options, { users });
-  } catch (error) {
-    if (ids.length === 1 && isWindrowError(error, "session-not-found")) return [];
-    if (ids.length < 2 || !isOfOneSession(error)) throw error;
-  }
-  const ended: ErasedWithForks[] = [];
-  let refused: unknown;
-  for (const id of ids) {
-    try {
-      ended.push(...(await eraseAll(store, new Set([id]), options, { users })));
-    } catch (error) {
-      if (!isWindrowError(error, "session-not-found")) refused ??= error;
-    }
-  }
-  if (ended.length === 0 && refused !== undefined) throw refused;
-  return ended;
-}
-
-/** Whether an erasure was refused for one of its sessions: the others may be erased without it. */
-export function isOfOneSession(error: unknown): boolean {
-  return isWindrowError(error) && refusals.has(error.code);
-}
-
-const refusals: ReadonlySet<string> = new Set<ErrorCode>([
-  ...(["session-not-found", "session-exists", "session-busy", "session-archived", "bad-option"] as const),
-]);
-
-async function eraseAll(
+/** Erases what a scope has of some ids: none of them where one is refused. */
+async function eraseNamed(
   store: Store,
   ids: ReadonlySet<string>,
   options: EraseOptions,
-  limits: EraseLimits = {},
 ): Promise<readonly ErasedWithForks[]> {
   const { scope = {} } = options;
   if (ids.size === 0) return [];
   const forks = await forksOf(store, scope, ids);
   // The memory first: killed behind it, the sessions are still there to be erased.
   const memory = await forgetSessions(store, scope, [...ids]);
-  const erased = await upkeepOf(store).erase(scope, [...ids], elsewhereOf(options, memory), limits);
+  const erased = await upkeepOf(store).erase(scope, [...ids], elsewhereOf(options, memory));
   // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
   await forgetSessions(store, scope, [...ids]);
   return erased.map((one) => ({ ...one, forks: forks.get(one.sessionId) ?? [] }));
 }
 
-/**
- * Erases sessions that lie in the trash, and nothing of one that came back into the store, or of another owner.
- *
- * @throws WindrowError `session-exists` where the store has one of the ids, too: none is erased then; as {@link erase}
- */
-export async function eraseTrashed(
+/** Erases sessions of several owners: those whose owner's memory refuses stay, and the store is asked for all others at once. */
+async function eraseOwned(
   store: Store,
   sessions: readonly Owned[],
-  options: EraseOptions = {},
-): Promise<readonly EraseReceipt[]> {
-  const { now = () => new Date() } = options;
+  options: EraseOptions,
+  limits: Pick<EraseLimits, "trashAlone"> = {},
+): Promise<{ readonly erased: readonly ErasedWithForks[]; readonly refused: readonly EraseRefusal[] }> {
+  const { scope = {} } = options;
+  if (sessions.length === 0) return { erased: [], refused: [] };
   const users = usersOf(sessions);
-  const erased = await eraseAll(store, new Set(users.keys()), options, { trashAlone: true, users });
-  return erased.map((one) => receiptOf(one, now(), false));
+  const forks = await forksOf(store, scope, new Set(users.keys()), users);
+  const before = await forgetOwned(store, scope, sessions);
+  const outcome = await eraseForgotten(store, before.forgotten, options, limits);
+  const after = await forgetOwned(
+    store,
+    scope,
+    outcome.erased.flatMap(({ owned }) => owned),
+  );
+  const held = new Set(after.refused.map(({ user }) => user));
+  const erased: ErasedWithForks[] = [];
+  for (const { sessionId, places, owned } of outcome.erased) {
+    if (owned.some(({ user }) => held.has(user))) continue;
+    const memory = owned.flatMap(({ user }) => before.places.get(user) ?? []);
+    erased.push({ sessionId, places: [...places, ...memory], forks: forks.get(sessionId) ?? [] });
+  }
+  const late = after.refused.map((one) => ({ ...one, isErased: true }));
+  const refused = [...before.refused, ...outcome.refused, ...late];
+  return { erased, refused: refused.filter(({ error }) => !isWindrowError(error, "session-not-found")) };
 }
+
+/** A session that was erased, and the owners whose it was. */
+interface ErasedOwned extends Erased {
+  readonly owned: readonly Owned[];
+}
+
+/** Erases sessions that no memory holds: all at once, so that a database is written anew once; where one is refused, one by one. */
+async function eraseForgotten(
+  store: Store,
+  sessions: readonly Owned[],
+  options: EraseOptions,
+  limits: EraseLimits,
+): Promise<{ readonly erased: readonly ErasedOwned[]; readonly refused: readonly EraseRefusal[] }> {
+  const { scope = {} } = options;
+  const eraseAll = async (some: readonly Owned[]): Promise<readonly ErasedOwned[]> => {
+    const same = byId(some);
+    const asked = { ...limits, users: usersOf(some) };
+    const done = await upkeepOf(store).erase(scope, [...same.keys()], elsewhereOf(options), asked);
+    return done.map((one) => ({ ...one, owned: same.get(one.sessionId) ?? [] }));
+  };
+  const [first] = sessions;
+  if (!first) return { erased: [], refused: [] };
+  try {
+    return { erased: await eraseAll(sessions), refused: [] };
+  } catch (error) {
+    if (!isOfOneSession(error)) throw error;
+    if (sessions.length === 1) return { erased: [], refused: [{ ...first, error }] };
+  }
+  const erased: ErasedOwned[] = [];
+  const refused: EraseRefusal[] = [];
+  for (const one of sessions) {
+    try {
+      erased.push(...(await eraseAll([one])));
+    } catch (error) {
+      refused.push({ ...one, error });
+    }
+  }
+  return { erased, refused };
+}
+
+/** Whether an erasure was refused for one of its sessions: the others may be erased without it. */
+function isOfOneSession(error: unknown): boolean {
+  return isWindrowError(error) && refusals.has(error.code);
+}
+
+const refusals: ReadonlySet<string> = new Set<ErrorCode>([
+  ...(["session-not-found", "session-exists", "session-busy", "session-archived", "bad-option"] as const),
+]);
 
 function receiptOf(one: ErasedWithForks, at: Date, resumed: boolean): EraseReceipt {
   return { ...one, erasedAt: at.toISOString(), resumed };
@@ -191,7 +241,7 @@ async function bytesOf(store: Store, scope: Scope, id: string): Promise<number> 
 }
 
 /** The places outside the store. */
-function elsewhereOf({ index, elsewhere }: EraseOptions, memory: readonly ErasedPlace[]): EraseElsewhere {
+function elsewhereOf({ index, elsewhere }: EraseOptions, memory: readonly ErasedPlace[] = []): EraseElsewhere {
   return async (sessionIds) => {
     const places = [...memory];
     if (index !== undefined) places.push(forget(index, sessionIds));
@@ -221,17 +271,24 @@ function bytesIn(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }
 
-/** Sessions that took over the beginning of one of these. */
+/**
+ * Sessions that took over the beginning of one of these.
+ *
+ * @param users - the users whose sessions of an id are meant; a fork of no user may be of any of them
+ */
 async function forksOf(
   store: Store,
   scope: Scope,
   ids: ReadonlySet<string>,
+  users?: EraseLimits["users"],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const forks = new Map<string, string[]>();
   for await (const { metadata } of store.list(scope)) {
+    const { uuid, user } = metadata;
     const origin = metadata.forkedFrom?.uuid;
-    if (origin === undefined || !ids.has(origin) || ids.has(metadata.uuid)) continue;
-    forks.set(origin, [...(forks.get(origin) ?? []), metadata.uuid]);
+    if (origin === undefined || !ids.has(origin) || ids.has(uuid)) continue;
+    if (user !== undefined && users?.get(origin)?.includes(user) === false) continue;
+    forks.set(origin, [...(forks.get(origin) ?? []), uuid]);
   }
   return forks;
 }

@@ -1,0 +1,88 @@
+/** Ending erasures that were begun, and emptying the trash, where one session that is refused stops no other. */
+import type { Scope, Store } from "../../store/store.ts";
+import type { Upkeep } from "../../store/upkeep.ts";
+import { isInStore } from "./archive.ts";
+import { endErasures, eraseTrashed } from "./erase.ts";
+import type { EraseOptions, EraseReceipt } from "./erase.ts";
+import type { EraseRefusal, Owned } from "./owned.ts";
+import { attempt, messageOf } from "./tally.ts";
+import type { CleanedSession, Tally } from "./tally.ts";
+
+/** Whether the trash is emptied. */
+export interface EmptyTrashOptions extends EraseOptions {
+  /** Erase from it what is due. Default false: it is only reported. */
+  readonly remove?: boolean;
+  /** Change nothing. Default false. */
+  readonly dryRun?: boolean;
+}
+
+/** Ends what was begun to be erased; with `remove` erases what lay in the trash long enough. */
+export async function emptyTrash(
+  store: Store,
+  upkeep: Upkeep,
+  trashFor: number,
+  time: Date,
+  options: EmptyTrashOptions,
+  tally: Tally,
+): Promise<readonly EraseReceipt[]> {
+  const { scope = {}, dryRun = false, remove = false } = options;
+  const old: CleanedSession[] = [];
+  for await (const { sessionId, trashedAt, user, bytes } of upkeep.trashed(scope)) {
+    if (trashedAt === undefined || !(time.getTime() - Date.parse(trashedAt) >= trashFor)) continue;
+    old.push({ sessionId, ...(user !== undefined && { user }), since: trashedAt, bytes });
+  }
+  if (!remove || dryRun) tally.due.push(...old);
+  if (dryRun) return [];
+  const alone: CleanedSession[] = [];
+  for (const one of remove ? old : []) {
+    const { sessionId } = one;
+    if (!(await isInStore(store, scope, sessionId))) alone.push(one);
+    else if (await isInTrash(upkeep, scope, sessionId))
+      tally.failures.push({ sessionId, message: "It stays in the trash: a session of the same id is in the store." });
+  }
+  const erased: EraseReceipt[] = [];
+  const done = new Set<string>();
+  const asked = { ...options, now: () => time };
+  try {
+    const ended = await endErasures(store, asked);
+    erased.push(...ended.erased);
+    for (const { sessionId } of [...ended.erased, ...ended.refused]) done.add(sessionId);
+    const begun = ended.refused.length > 0 ? await upkeep.unerased(scope) : [];
+    const isBegun = async ({ sessionId, user }: Owned): Promise<boolean> =>
+      begun.some((one) => one.sessionId === sessionId && one.user === user);
+    await tellRefused(tally, ended.refused, isBegun);
+  } catch (error) {
+    tally.failures.push({ message: `An erasure that was begun was not ended: ${messageOf(error)}` });
+  }
+  try {
+    const left = alone.filter(({ sessionId }) => !done.has(sessionId));
+    const emptied = await eraseTrashed(store, left, asked);
+    erased.push(...emptied.erased);
+    await tellRefused(tally, emptied.refused, ({ sessionId }) => isInTrash(upkeep, scope, sessionId));
+  } catch (error) {
+    tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
+  }
+  return erased;
+}
+
+/** Notes why sessions were not erased, but those that another clean-up erased meanwhile. */
+async function tellRefused(
+  tally: Tally,
+  refused: readonly EraseRefusal[],
+  isThere: (session: Owned) => Promise<boolean>,
+): Promise<void> {
+  for (const one of refused) {
+    const { sessionId, error } = one;
+    await attempt(
+      tally,
+      sessionId,
+      () => Promise.reject(error),
+      async () => one.isErased === true || isThere(one),
+    );
+  }
+}
+
+async function isInTrash(upkeep: Upkeep, scope: Scope, id: string): Promise<boolean> {
+  for await (const { sessionId } of upkeep.trashed(scope, id)) if (sessionId === id) return true;
+  return false;
+}

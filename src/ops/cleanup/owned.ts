@@ -1,0 +1,62 @@
+/** Sessions of several owners that are erased together, each with what its own owner's memory holds of it. */
+import { forgetByUser } from "../../memory/forget.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import type { ErasedPlace, Unerased } from "../../store/upkeep.ts";
+
+/** A session of an owner. */
+export type Owned = Pick<Unerased, "sessionId" | "user">;
+
+/** A session that could not be erased now, while others were, and why. */
+export interface EraseRefusal extends Owned {
+  readonly error: unknown;
+  /** Whether the store has erased it, and its owner's memory could not be looked through once more. */
+  readonly isErased?: boolean;
+}
+
+/** Sessions by their ids: what is done with one is not done with another's of the same id. */
+export function byId(sessions: readonly Owned[]): ReadonlyMap<string, readonly Owned[]> {
+  const grouped = new Map<string, Owned[]>();
+  for (const one of sessions) {
+    const same = grouped.get(one.sessionId);
+    if (same) same.push(one);
+    else grouped.set(one.sessionId, [one]);
+  }
+  return grouped;
+}
+
+/** The users of sessions, by their ids. */
+export function usersOf(sessions: readonly Owned[]): ReadonlyMap<string, readonly (string | undefined)[]> {
+  return new Map([...byId(sessions)].map(([id, same]) => [id, same.map(({ user }) => user)]));
+}
+
+/** Sessions that their owners' memories hold nothing of any more, and those whose owner's memory refuses. */
+export interface OwnForgotten {
+  readonly forgotten: readonly Owned[];
+  readonly refused: readonly EraseRefusal[];
+  /** The places of each user's memory. */
+  readonly places: ReadonlyMap<string | undefined, readonly ErasedPlace[]>;
+}
+
+/** Takes sessions out of their own owners' memories. One that is locked or damaged keeps its owner's sessions alone. */
+export async function forgetOwned(store: Store, scope: Scope, sessions: readonly Owned[]): Promise<OwnForgotten> {
+  const ids = new Map<string | undefined, string[]>();
+  for (const { sessionId, user } of sessions) {
+    const others = ids.get(user);
+    if (others) others.push(sessionId);
+    else ids.set(user, [sessionId]);
+  }
+  const outcomes = await forgetByUser(store, scope, ids);
+  const forgotten: Owned[] = [];
+  const refused: EraseRefusal[] = [];
+  const places = new Map<string | undefined, readonly ErasedPlace[]>();
+  for (const one of sessions) {
+    const outcome = outcomes.get(one.user);
+    if (outcome?.status === "rejected") {
+      refused.push({ ...one, error: outcome.reason });
+      continue;
+    }
+    forgotten.push(one);
+    places.set(one.user, outcome?.value ?? []);
+  }
+  return { forgotten, refused, places };
+}
