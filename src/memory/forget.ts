@@ -39,12 +39,26 @@ export async function forgetSessions(
   scope: Scope,
   sessionIds: readonly string[],
 ): Promise<readonly ErasedPlace[]> {
+  return forgetIn(store, await logsIn(store, scope), await ownersOf(store, scope, sessionIds), sessionIds);
+}
+
+/** The scope, and the owners of the sessions: also of those in the trash, and those whose erasure was begun. */
+async function ownersOf(store: Store, scope: Scope, sessionIds: readonly string[]): Promise<readonly Scope[]> {
   const owners = new Map([[JSON.stringify(scope), scope]]);
-  for (const id of sessionIds) {
+  const add = (user: string | undefined): void => {
+    const owner = ownerOf({ ...scope, ...(user !== undefined && { user }) });
+    owners.set(JSON.stringify(owner), owner);
+  };
+  // An id of a host's own names no session of the store.
+  const ids = new Set(sessionIds.filter(isSessionId));
+  for (const id of ids) {
     const info = await infoUnlessDamaged(store, scope, id);
-    if (info) owners.set(JSON.stringify(ownerOf(info.metadata)), ownerOf(info.metadata));
+    if (info) add(info.metadata.user);
+    for await (const { user } of store.upkeep?.trashed(scope, id) ?? []) add(user);
   }
-  return forgetIn(store, await logsIn(store, scope), [...owners.values()], sessionIds);
+  const begun = ids.size === 0 ? undefined : await store.upkeep?.unerased(scope, true);
+  for (const one of begun ?? []) if (ids.has(one.sessionId)) add(one.user);
+  return [...owners.values()];
 }
 
 /**
@@ -122,9 +136,8 @@ async function checkReadable(store: Store, owners: readonly Scope[], listed: Rea
   }
 }
 
-/** A session that is itself damaged is erased all the same. An id of a host's own names no session of the store. */
+/** A session that is itself damaged is erased all the same. */
 async function infoUnlessDamaged(store: Store, scope: Scope, id: string): Promise<SessionInfo | undefined> {
-  if (!isSessionId(id)) return undefined;
   try {
     return await infoIfThere(store, scope, id);
   } catch (error) {

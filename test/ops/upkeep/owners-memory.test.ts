@@ -1,12 +1,13 @@
 /** What an erasure takes out of memories, where sessions of several owners are erased in one go. */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openStore } from "../../../src/access/open.ts";
 import { Facts } from "../../../src/memory/facts/facts.ts";
 import { MemoryLog } from "../../../src/memory/log/memory-log.ts";
 import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
+import { erase } from "../../../src/ops/cleanup/erase.ts";
 import { forkSession } from "../../../src/store/fork.ts";
 import { trashed } from "../../../src/store/testing/upkeep.ts";
 import { messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
@@ -51,6 +52,7 @@ async function factsOf(store: Store, owner: Scope): Promise<readonly string[]> {
   return (await new Facts(store, owner).list()).map(({ text }) => text);
 }
 
+const mine = { user: "me" };
 const fact = "The queue is called heron.";
 const time = "2026-01-01T00:00:00.000Z";
 const away = () => Promise.reject(new Error("The index is away."));
@@ -109,7 +111,7 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
 
   it("tells in each receipt what the session's own owner had in memory, and forks that may be of that session", async () => {
     const store = await opened(await kind.address());
-    const [mine, yours] = [{ user: "me" }, { user: "you" }];
+    const yours = { user: "you" };
     const [id, other] = [await finished(store, mine), await finished(store, yours)];
     await noteFact(store, mine, id);
     await noteFact(store, yours, other);
@@ -176,7 +178,7 @@ describe("a clean-up of files for all users", () => {
     async (where) => {
       const folder = join(await newFolder(), "store");
       const store = await opened(folder);
-      const [mine, yours] = [{ user: "me" }, { user: "you" }];
+      const yours = { user: "you" };
       const [id, other] = [await finished(store, mine), await finished(store, yours)];
       await noteFact(store, mine, id);
       const file = metadataOf(folder, store, mine);
@@ -196,10 +198,44 @@ describe("a clean-up of files for all users", () => {
   );
 });
 
+it.each(wheres)(
+  "an erasure by name for all users refuses what lies in %s, where its owner's facts are damaged",
+  async (where) => {
+    const folder = join(await newFolder(), "store");
+    const store = await opened(folder);
+    const id = await finished(store, mine);
+    await noteFact(store, mine, id);
+    const file = metadataOf(folder, store, mine);
+    const whole = await readFile(file);
+    await leave(store, mine, id, where);
+    await writeFile(file, "{ torn");
+    await expect(erase(store, [id])).rejects.toMatchObject({ code: "store-corrupt" });
+    expect(await leftIn(store)).toEqual([id]);
+    await writeFile(file, whole);
+    expect(await erase(store, [id])).toHaveLength(1);
+    expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
+  },
+);
+
+it("a damaged log of a user's memory is itself erased for all users, also where that was cut short", async () => {
+  const folder = join(await newFolder(), "store");
+  const store = await opened(folder);
+  for (const isCutShort of [false, true]) {
+    const id = await finished(store, mine);
+    await noteFact(store, mine, id);
+    const file = metadataOf(folder, store, mine);
+    await writeFile(file, "{ torn");
+    const logId = basename(dirname(file));
+    if (isCutShort) await rejected(store.upkeep!.erase({}, [logId], away));
+    const erased = isCutShort ? (await cleanup(store)).erased : await erase(store, [logId]);
+    expect(erased.map(({ sessionId }) => sessionId)).toEqual([logId]);
+    expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
+  }
+});
+
 it("a clean-up tells where facts can be looked through no more once the store has erased", async () => {
   const folder = join(await newFolder(), "store");
   const store = await opened(folder);
-  const mine = { user: "me" };
   const [id, said] = [await finished(store, mine), newSession().uuid];
   await noteFact(store, mine, said);
   await leave(store, mine, id, "the trash");
