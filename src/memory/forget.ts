@@ -76,15 +76,13 @@ export async function forgetByUser(
 ): Promise<ReadonlyMap<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>> {
   const outcomes = new Map<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>();
   if (idsByUser.size === 0) return outcomes;
-  // A name that comes from a database holds no half characters.
   const logs = new Map<string | undefined, SessionMetadata[]>();
   for (const log of await logsIn(store, scope)) {
-    const user = log.user?.toWellFormed();
-    logs.set(user, [...(logs.get(user) ?? []), log]);
+    logs.set(log.user, [...(logs.get(log.user) ?? []), log]);
   }
   for (const [user, ids] of idsByUser) {
     const owner = { ...scope, ...(user !== undefined && { user }) };
-    const [outcome] = await Promise.allSettled([forgetIn(store, logs.get(user?.toWellFormed()) ?? [], [owner], ids)]);
+    const [outcome] = await Promise.allSettled([forgetIn(store, logs.get(user) ?? [], [owner], ids)]);
     outcomes.set(user, outcome);
   }
   return outcomes;

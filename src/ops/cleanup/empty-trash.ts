@@ -47,10 +47,7 @@ export async function emptyTrash(
     const ended = await endErasures(store, asked);
     erased.push(...ended.erased);
     for (const { sessionId } of [...ended.erased, ...ended.refused]) done.add(sessionId);
-    const begun = ended.refused.length > 0 ? await upkeep.unerased(scope) : [];
-    const isBegun = async ({ sessionId, user }: Owned): Promise<boolean> =>
-      begun.some((one) => one.sessionId === sessionId && one.user === user);
-    await tellRefused(tally, ended.refused, isBegun);
+    await tellRefused(tally, ended.refused, await begunAmong(upkeep, scope, ended.refused));
   } catch (error) {
     tally.failures.push({ message: `An erasure that was begun was not ended: ${messageOf(error)}` });
   }
@@ -58,7 +55,12 @@ export async function emptyTrash(
     const left = alone.filter(({ sessionId }) => !done.has(sessionId));
     const emptied = await eraseTrashed(store, left, asked);
     erased.push(...emptied.erased);
-    await tellRefused(tally, emptied.refused, ({ sessionId }) => isInTrash(upkeep, scope, sessionId));
+    const isBegun = await begunAmong(upkeep, scope, emptied.refused);
+    await tellRefused(
+      tally,
+      emptied.refused,
+      async (one) => (await isInTrash(upkeep, scope, one.sessionId)) || isBegun(one),
+    );
   } catch (error) {
     tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
   }
@@ -69,7 +71,7 @@ export async function emptyTrash(
 async function tellRefused(
   tally: Tally,
   refused: readonly EraseRefusal[],
-  isThere: (session: Owned) => Promise<boolean>,
+  isThere: (session: Owned) => boolean | Promise<boolean>,
 ): Promise<void> {
   for (const one of refused) {
     const { sessionId, error } = one;
@@ -80,6 +82,18 @@ async function tellRefused(
       async () => one.isErased === true || isThere(one),
     );
   }
+}
+
+/** Tells of some sessions whether their erasure is under way. */
+async function begunAmong(
+  upkeep: Upkeep,
+  scope: Scope,
+  sessions: readonly Owned[],
+): Promise<(session: Owned) => boolean> {
+  const begun = sessions.length > 0 ? await upkeep.unerased(scope) : [];
+  const keyOf = ({ sessionId, user }: Owned): string => JSON.stringify([sessionId, user]);
+  const keys = new Set(begun.map(keyOf));
+  return (one) => keys.has(keyOf(one));
 }
 
 async function isInTrash(upkeep: Upkeep, scope: Scope, id: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import type { Erased, ErasedPlace, EraseElsewhere, EraseLimits } from "../../sto
 import { forgetSessions } from "../../memory/forget.ts";
 import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
-import { byId, forgetOwned, usersOf } from "./owned.ts";
+import { byId, byUser, forgetOwned, usersOf } from "./owned.ts";
 import type { EraseRefusal, Owned } from "./owned.ts";
 import { SearchIndex } from "../../search/search.ts";
 
@@ -160,37 +160,64 @@ interface ErasedOwned extends Erased {
   readonly owned: readonly Owned[];
 }
 
-/** Erases sessions that no memory holds: all at once, so that a database is written anew once; where one is refused, one by one. */
+/** Sessions that were erased, and those that were refused. */
+interface Forgotten {
+  readonly erased: readonly ErasedOwned[];
+  readonly refused: readonly EraseRefusal[];
+}
+
+/** Owners in a row whose sessions fail for another reason than one session, behind which no other is tried. */
+const mostFailures = 3;
+
+/**
+ * Erases sessions that no memory holds: all at once, so that a database is written anew once. Where one is refused, one by
+ * one; where the store fails, those of each owner by themselves, as the reason may be one owner's place.
+ */
 async function eraseForgotten(
   store: Store,
   sessions: readonly Owned[],
   options: EraseOptions,
   limits: EraseLimits,
-): Promise<{ readonly erased: readonly ErasedOwned[]; readonly refused: readonly EraseRefusal[] }> {
-  const { scope = {} } = options;
-  const eraseAll = async (some: readonly Owned[]): Promise<readonly ErasedOwned[]> => {
-    const same = byId(some);
-    const asked = { ...limits, users: usersOf(some) };
-    const done = await upkeepOf(store).erase(scope, [...same.keys()], elsewhereOf(options), asked);
-    return done.map((one) => ({ ...one, owned: same.get(one.sessionId) ?? [] }));
-  };
+): Promise<Forgotten> {
+  const same = byId(sessions);
   const [first] = sessions;
   if (!first) return { erased: [], refused: [] };
   try {
-    return { erased: await eraseAll(sessions), refused: [] };
+    const asked = { ...limits, users: usersOf(sessions) };
+    const done = await upkeepOf(store).erase(options.scope ?? {}, [...same.keys()], elsewhereOf(options), asked);
+    return { erased: done.map((one) => ({ ...one, owned: same.get(one.sessionId) ?? [] })), refused: [] };
   } catch (error) {
-    if (!isOfOneSession(error)) throw error;
-    if (sessions.length === 1) return { erased: [], refused: [{ ...first, error }] };
+    const isOne = isOfOneSession(error);
+    if (isOne && sessions.length === 1) return { erased: [], refused: [{ ...first, error }] };
+    const groups = isOne ? sessions.map((one) => [one]) : [...byUser(sessions).values()];
+    if (groups.length === 1) throw error;
+    return eraseApart(groups, (group) => eraseForgotten(store, group, options, limits));
   }
+}
+
+/** @throws what the first group failed with, where each did */
+async function eraseApart(
+  groups: readonly (readonly Owned[])[],
+  work: (group: readonly Owned[]) => Promise<Forgotten>,
+): Promise<Forgotten> {
   const erased: ErasedOwned[] = [];
   const refused: EraseRefusal[] = [];
-  for (const one of sessions) {
+  let [failures, isAny, last]: [number, boolean, unknown] = [0, false, undefined];
+  for (const group of groups) {
     try {
-      erased.push(...(await eraseAll([one])));
+      if (failures === mostFailures) throw last;
+      const done = await work(group);
+      erased.push(...done.erased);
+      refused.push(...done.refused);
+      [failures, isAny] = [0, true];
     } catch (error) {
-      refused.push({ ...one, error });
+      failures = Math.min(failures + 1, mostFailures);
+      last = error;
+      for (const one of group) refused.push({ ...one, error });
     }
   }
+  const [failure] = refused;
+  if (!isAny && failure) throw failure.error;
   return { erased, refused };
 }
 

@@ -15,13 +15,22 @@ export interface EraseRefusal extends Owned {
 
 /** Sessions by their ids: what is done with one is not done with another's of the same id. */
 export function byId(sessions: readonly Owned[]): ReadonlyMap<string, readonly Owned[]> {
-  const grouped = new Map<string, Owned[]>();
+  return grouped(sessions, ({ sessionId }) => sessionId);
+}
+
+/** Sessions by their users; `undefined` is the owner of sessions of no user. */
+export function byUser(sessions: readonly Owned[]): ReadonlyMap<string | undefined, readonly Owned[]> {
+  return grouped(sessions, ({ user }) => user);
+}
+
+function grouped<K>(sessions: readonly Owned[], keyOf: (session: Owned) => K): ReadonlyMap<K, readonly Owned[]> {
+  const groups = new Map<K, Owned[]>();
   for (const one of sessions) {
-    const same = grouped.get(one.sessionId);
+    const same = groups.get(keyOf(one));
     if (same) same.push(one);
-    else grouped.set(one.sessionId, [one]);
+    else groups.set(keyOf(one), [one]);
   }
-  return grouped;
+  return groups;
 }
 
 /** The users of sessions, by their ids. */
@@ -39,12 +48,7 @@ export interface OwnForgotten {
 
 /** Takes sessions out of their own owners' memories. One that is locked or damaged keeps its owner's sessions alone. */
 export async function forgetOwned(store: Store, scope: Scope, sessions: readonly Owned[]): Promise<OwnForgotten> {
-  const ids = new Map<string | undefined, string[]>();
-  for (const { sessionId, user } of sessions) {
-    const others = ids.get(user);
-    if (others) others.push(sessionId);
-    else ids.set(user, [sessionId]);
-  }
+  const ids = new Map([...byUser(sessions)].map(([user, own]) => [user, own.map(({ sessionId }) => sessionId)]));
   const outcomes = await forgetByUser(store, scope, ids);
   const forgotten: Owned[] = [];
   const refused: EraseRefusal[] = [];

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
+import { messageRecord, newSession, refused, stateOf } from "../../../src/store/testing/kit.ts";
+import type { Store } from "../../../src/store/store.ts";
+
+const time = "2024-01-01T00:00:00.000Z";
+const users = ["a", "b", "c", "d", "e", "f"];
+
+let folder: string;
+let store: Store;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "windrow-owners-"));
+  store = await openStore(folder, { folderPerUser: true });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A session of each user, by user, whose erasure is due, or was begun. */
+async function sessions(how: string): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  for (const user of users) {
+    const lock = await store.create({ user }, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    await store.finish(lock, stateOf("completed"));
+    ids.set(user, lock.id);
+    const begin = () => store.upkeep!.erase({ user }, [lock.id], () => Promise.reject(new Error("no")));
+    if (how === "in the trash") await store.upkeep!.trash({ user }, [lock.id], time);
+    else await assert.rejects(begin, /no/);
+  }
+  return ids;
+}
+
+/** Makes the index of a user's folder one that nobody can write. */
+async function spoil(user: string): Promise<void> {
+  const index = join(folder, "users", user, "index.jsonl");
+  await rm(index, { force: true });
+  await mkdir(join(index, "x"), { recursive: true });
+}
+
+it.each(["in the trash", "begun"])(
+  "a user's folder that cannot be written keeps that user's sessions alone: %s",
+  async (how) => {
+    const ids = await sessions(how);
+    await spoil("b");
+    const { failures } = await cleanup(store, { remove: true });
+    const left = (await store.upkeep!.unerased({})).map(({ user }) => user);
+    for await (const { user } of store.upkeep!.trashed({})) left.push(user);
+    expect(new Set(left)).toEqual(new Set(["b"]));
+    expect(failures.map(({ sessionId }) => sessionId)).toEqual([ids.get("b")]);
+  },
+);
+
+it.each(["in the trash", "begun"])(
+  "where every folder fails, that is told once and nothing is lost: %s",
+  async (how) => {
+    await sessions(how);
+    for (const user of users) await spoil(user);
+    const { erased, failures } = await cleanup(store, { remove: true });
+    expect([erased, failures.length]).toEqual([[], 1]);
+    for (const user of users) await rm(join(folder, "users", user, "index.jsonl"), { recursive: true });
+    expect((await cleanup(store, { remove: true })).erased).toHaveLength(users.length);
+    expect(await store.upkeep!.unerased({})).toEqual([]);
+    await refused(() => store.info({ user: "a" }, newSession().uuid), "session-not-found");
+  },
+);
