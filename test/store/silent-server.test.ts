@@ -106,7 +106,8 @@ it.each(here)("%s", { timeout: 30_000 }, async (_name, way) => {
   const ends = Promise.allSettled([...appends, looking]);
   const began = performance.now();
   const closed = await store.close().catch((error: unknown) => error);
-  expect(performance.now() - began).toBeLessThan(7_000);
+  // Its five seconds, on a busy machine, too; its clients would wait for twenty.
+  expect(performance.now() - began).toBeLessThan(15_000);
   // The session could not be let go of.
   expect(closed).toMatchObject({ name: "WindrowError" });
   for (const end of await ends) expect(end).toMatchObject({ status: "rejected", reason: { name: "WindrowError" } });

@@ -142,7 +142,8 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
     const began = performance.now();
     await store.close();
-    expect(performance.now() - began).toBeLessThan(1_000);
+    // At once, on a busy machine, too: it would wait for five seconds.
+    expect(performance.now() - began).toBeLessThan(4_500);
     await (await other.lock(everybody, lock.id)).release();
     await other.close();
   });
