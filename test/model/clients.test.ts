@@ -254,14 +254,14 @@ describe.each(clients)("$name", ({ make, whole, short, declined, usage, path, he
     expect(server.asked).toHaveLength(0);
     const asking = new AbortController();
     const call = make(server.url)(request, asking.signal);
-    await vi.waitFor(() => expect(server.asked).toHaveLength(1));
+    await vi.waitFor(() => expect(server.asked).toHaveLength(1), 10_000);
     asking.abort();
     expect(await errorOf(call)).toHaveProperty("code", "aborted");
 
     const busy = await start({ status: 429, headers: { "retry-after": "30" }, body: {} });
     const waiting = new AbortController();
     const pausing = make(busy.url)(request, waiting.signal);
-    await vi.waitFor(() => expect(busy.asked).toHaveLength(1));
+    await vi.waitFor(() => expect(busy.asked).toHaveLength(1), 10_000);
     waiting.abort();
     expect(await errorOf(pausing)).toHaveProperty("code", "aborted");
     expect(busy.asked).toHaveLength(1);

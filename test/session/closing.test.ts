@@ -104,7 +104,7 @@ it("a session is let go whose failed summary cannot be written down", async () =
   await session.compose();
   await session.append({ role: "assistant", parts: [{ type: "text", text: "two" }] });
   await session.endStep({ usage: { input: 5, output: 1 } });
-  await vi.waitFor(() => expect(faulty.calls.get("append")).toBe(Number(before) + 1));
+  await vi.waitFor(() => expect(faulty.calls.get("append")).toBe(Number(before) + 1), 10_000);
   const closing = manager.close();
   open();
   await closing;

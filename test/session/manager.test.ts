@@ -145,7 +145,7 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
     time.pass(40_000);
     await busy.append(says("still here"));
     time.pass(30_000);
-    await vi.waitFor(() => expect(closed()).toEqual([idle.id]));
+    await vi.waitFor(() => expect(closed()).toEqual([idle.id]), 10_000);
     expect(await codeOf(idle.append(says("late")))).toBe("closed");
     const again = await manager.session(idle.id);
     await again.append(says("late"));
@@ -153,7 +153,10 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
     await busy.append(says("and here"));
     time.pass(59_000);
     time.pass(1_000);
-    await vi.waitFor(() => expect(closed().toSorted()).toEqual([idle.id, busy.id, working.id, idle.id].toSorted()));
+    await vi.waitFor(
+      () => expect(closed().toSorted()).toEqual([idle.id, busy.id, working.id, idle.id].toSorted()),
+      10_000,
+    );
     expect(events).toContainEqual({ type: "session-closed", sessionId: idle.id, reason: "idle" });
   });
 });

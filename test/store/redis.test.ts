@@ -158,7 +158,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     const archive = { archive: await temporaryFolder(), durability: "group" } as const;
     const refused = openStore(server.url, asked === "an archive" ? archive : { access: { audit: true } });
     await expect(refused).rejects.toMatchObject({ code: "bad-option" });
-    await vi.waitFor(async () => expect(await connections()).toBe(before), { timeout: 4_000 });
+    await vi.waitFor(async () => expect(await connections()).toBe(before), { timeout: 10_000 });
     await client.quit();
   });
 

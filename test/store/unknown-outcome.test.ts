@@ -303,12 +303,12 @@ describe.skipIf(!hasPostgres)("a statement that is carried out late", () => {
       for await (const one of store.checkup!.examine({ mend: true })) all.push(one);
       return all;
     })();
-    await vi.waitFor(() => expect(faults).toEqual([]));
+    await vi.waitFor(() => expect(faults).toEqual([]), 10_000);
     const erased = other.upkeep?.erase(everybody, [lock.id]);
     await vi.waitFor(async () => {
       const { rows } = await pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
       expect(rows.length).toBeGreaterThan(0);
-    });
+    }, 10_000);
     end();
     await Promise.allSettled([mending, erased]);
     await erased;
@@ -328,13 +328,13 @@ describe.skipIf(!hasPostgres)("a statement that is carried out late", () => {
       const until = new Promise<void>((resolve) => (end = resolve));
       faults.push({ of: appending, until });
       const late = store.append(lock, [messageRecord("two")]);
-      await vi.waitFor(() => expect(faults).toEqual([]));
+      await vi.waitFor(() => expect(faults).toEqual([]), 10_000);
       const removed =
         how === "erase" ? other.upkeep?.erase(everybody, [lock.id]) : other.upkeep?.putAside?.(everybody, lock.id);
       await vi.waitFor(async () => {
         const { rows } = await pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
         expect(rows.length).toBeGreaterThan(0);
-      });
+      }, 10_000);
       end();
       await late;
       await removed;

@@ -210,13 +210,13 @@ for (const kind of storeKinds()) {
       const gates = { info: faulty.hold("info"), writings: faulty.hold("writings") };
       const methods = Object.keys(gates) as (keyof typeof gates)[];
       const entered = async (): Promise<void> =>
-        vi.waitFor(() => expect(methods.some((method) => faulty.calls.has(method))).toBe(true));
+        vi.waitFor(() => expect(methods.some((method) => faulty.calls.has(method))).toBe(true), 10_000);
       const archiving = store.archiving!.archive(everybody, id).catch((error: unknown) => error);
       await entered();
       const first = faulty.calls.has("info") ? "info" : "writings";
       const second = first === "info" ? "writings" : "info";
       gates[first]();
-      await vi.waitFor(() => expect(faulty.calls.has(second)).toBe(true));
+      await vi.waitFor(() => expect(faulty.calls.has(second)).toBe(true), 10_000);
       await goneOn(other, id, "two");
       gates[second]();
       expect(await archiving).toMatchObject({ code: "session-busy" });
