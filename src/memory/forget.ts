@@ -61,31 +61,104 @@ async function ownersOf(store: Store, scope: Scope, sessionIds: readonly string[
   return [...owners.values()];
 }
 
+/** What was taken out of the memories of several users. */
+export interface ForgottenByUser {
+  /** The outcome for each user. */
+  readonly outcomes: ReadonlyMap<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>;
+  /** The errors of other owners' logs that could not be looked through. */
+  readonly unread: readonly unknown[];
+}
+
 /**
- * Erases from the memory of each user what it holds of the user's own sessions, as {@link forgetSessions}. One that is
- * locked or damaged stops no other.
+ * Erases from the memory of each user what it holds of the user's own sessions, as {@link forgetSessions}, and from the logs
+ * of all others of the scope what they hold of these. A user's log that is locked or damaged stops no other user.
  *
  * @param scope - with a user, that of the only user who is named
  * @param idsByUser - the ids of each user's sessions; `undefined` is the owner of sessions of no user
- * @returns the outcome for each user
  */
 export async function forgetByUser(
   store: Store,
   scope: Scope,
   idsByUser: ReadonlyMap<string | undefined, readonly string[]>,
-): Promise<ReadonlyMap<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>> {
+): Promise<ForgottenByUser> {
   const outcomes = new Map<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>();
-  if (idsByUser.size === 0) return outcomes;
-  const logs = new Map<string | undefined, SessionMetadata[]>();
-  for (const log of await logsIn(store, scope)) {
-    logs.set(log.user, [...(logs.get(log.user) ?? []), log]);
-  }
+  const unread: unknown[] = [];
+  if (idsByUser.size === 0) return { outcomes, unread };
+  const logs = await logsIn(store, scope);
   for (const [user, ids] of idsByUser) {
     const owner = { ...scope, ...(user !== undefined && { user }) };
-    const [outcome] = await Promise.allSettled([forgetIn(store, logs.get(user) ?? [], [owner], ids)]);
+    const own = logs.filter((log) => log.user === user);
+    const [outcome] = await Promise.allSettled([forgetIn(store, own, [owner], ids)]);
     outcomes.set(user, outcome);
   }
-  return outcomes;
+  if (scope.user === undefined && !idsByUser.has(undefined)) {
+    const listed = new Set(logs.map(keyOf));
+    await checkReadable(store, [scope], listed).catch((error: unknown) => unread.push(error));
+  }
+  for (const log of logs) {
+    try {
+      for (const [user, ids] of await heldOf(store, scope, log, idsByUser)) {
+        const outcome = outcomes.get(user);
+        if (outcome?.status !== "fulfilled") continue;
+        const [taken] = await Promise.allSettled([forgetIn(store, [log], [], ids)]);
+        const isTaken = taken.status === "fulfilled";
+        outcomes.set(user, isTaken ? { ...outcome, value: [...outcome.value, ...taken.value] } : taken);
+      }
+    } catch (error) {
+      unread.push(error);
+    }
+  }
+  return { outcomes, unread };
+}
+
+/** Of whose sessions a log of another owner holds something, and of which. A session of its owner's of the same id is not meant. */
+async function heldOf(
+  store: Store,
+  scope: Scope,
+  log: SessionMetadata,
+  idsByUser: ReadonlyMap<string | undefined, readonly string[]>,
+): Promise<ReadonlyMap<string | undefined, readonly string[]>> {
+  const held = new Map<string | undefined, readonly string[]>();
+  const own = new Set(idsByUser.get(log.user));
+  const others = [...idsByUser].filter(([user]) => user !== log.user);
+  // Hardly any log holds something of another's session: it is read once.
+  const all = others.flatMap(([, ids]) => ids).filter((id) => !own.has(id));
+  if (all.length === 0 || !(await holds(store, log, all))) return held;
+  for (const [user, ids] of others) {
+    const meant: string[] = [];
+    for (const id of ids) {
+      const isHeld = !own.has(id) && (await holds(store, log, [id]));
+      if (isHeld && !(await hasSession(store, scope, log.user, id))) meant.push(id);
+    }
+    if (meant.length > 0) held.set(user, meant);
+  }
+  return held;
+}
+
+/** Whether a log holds something of some sessions. */
+async function holds(store: Store, log: SessionMetadata, sessionIds: readonly string[]): Promise<boolean> {
+  const { memory: name } = log.taskKey;
+  const filter = typeof name === "string" ? filters[name] : undefined;
+  if (typeof name !== "string" || !filter) return false;
+  let count = 0;
+  const counted = async function* (entries: AsyncIterable<MemoryEntry>): AsyncGenerator<MemoryEntry> {
+    for await (const entry of entries) {
+      count++;
+      yield entry;
+    }
+  };
+  const entries = counted(new MemoryLog(store, ownerOf(log), name).read());
+  for await (const _ of filter(entries, new Set(sessionIds))) count--;
+  return count > 0;
+}
+
+/** Whether the store has a session of an id that is a user's. */
+async function hasSession(store: Store, scope: Scope, user: string | undefined, id: string): Promise<boolean> {
+  if (!isSessionId(id)) return false;
+  const info = await infoUnlessDamaged(store, scope, id);
+  if (info && info.metadata.user === user) return true;
+  for await (const trashed of store.upkeep?.trashed(scope, id) ?? []) if (trashed.user === user) return true;
+  return false;
 }
 
 /** The logs that a list tells; one that is just rewritten counts once. */

@@ -64,7 +64,7 @@ export async function erase(
   const left = begun.filter(({ sessionId }) => !named.has(sessionId));
   const ended = await eraseOwned(store, left, options).catch((error: unknown) => {
     if (named.size === 0) throw error;
-    return { erased: [], refused: [] };
+    return { erased: [], refused: [], unread: [] };
   });
   const [refusal] = ended.refused;
   if (named.size === 0 && ended.erased.length === 0 && refusal) throw refusal.error;
@@ -76,6 +76,8 @@ export async function erase(
 export interface EraseOutcome {
   readonly erased: readonly EraseReceipt[];
   readonly refused: readonly EraseRefusal[];
+  /** The errors of other owners' memories that could not be looked through for what they hold of these sessions. */
+  readonly unread: readonly unknown[];
 }
 
 /**
@@ -85,8 +87,8 @@ export interface EraseOutcome {
  */
 export async function endErasures(store: Store, options: EraseOptions = {}): Promise<EraseOutcome> {
   const { scope = {}, now = () => new Date() } = options;
-  const { erased, refused } = await eraseOwned(store, await upkeepOf(store).unerased(scope), options);
-  return { erased: erased.map((one) => receiptOf(one, now(), true)), refused };
+  const { erased, ...rest } = await eraseOwned(store, await upkeepOf(store).unerased(scope), options);
+  return { ...rest, erased: erased.map((one) => receiptOf(one, now(), true)) };
 }
 
 /**
@@ -101,8 +103,8 @@ export async function eraseTrashed(
   options: EraseOptions = {},
 ): Promise<EraseOutcome> {
   const { now = () => new Date() } = options;
-  const { erased, refused } = await eraseOwned(store, sessions, options, { trashAlone: true });
-  return { erased: erased.map((one) => receiptOf(one, now(), false)), refused };
+  const { erased, ...rest } = await eraseOwned(store, sessions, options, { trashAlone: true });
+  return { ...rest, erased: erased.map((one) => receiptOf(one, now(), false)) };
 }
 
 /** The receipt of an erasure: the places of a session, and its forks. */
@@ -131,9 +133,9 @@ async function eraseOwned(
   sessions: readonly Owned[],
   options: EraseOptions,
   limits: Pick<EraseLimits, "trashAlone"> = {},
-): Promise<{ readonly erased: readonly ErasedWithForks[]; readonly refused: readonly EraseRefusal[] }> {
+): Promise<Omit<EraseOutcome, "erased"> & { readonly erased: readonly ErasedWithForks[] }> {
   const { scope = {} } = options;
-  if (sessions.length === 0) return { erased: [], refused: [] };
+  if (sessions.length === 0) return { erased: [], refused: [], unread: [] };
   const users = usersOf(sessions);
   const forks = await forksOf(store, scope, new Set(users.keys()), users);
   const before = await forgetOwned(store, scope, sessions);
@@ -152,7 +154,8 @@ async function eraseOwned(
   }
   const late = after.refused.map((one) => ({ ...one, isErased: true }));
   const refused = [...before.refused, ...outcome.refused, ...late];
-  return { erased, refused: refused.filter(({ error }) => !isWindrowError(error, "session-not-found")) };
+  const isLeft = ({ error }: EraseRefusal): boolean => !isWindrowError(error, "session-not-found");
+  return { erased, refused: refused.filter(isLeft), unread: before.unread };
 }
 
 /** A session that was erased, and the owners whose it was. */
@@ -166,12 +169,12 @@ interface Forgotten {
   readonly refused: readonly EraseRefusal[];
 }
 
-/** Owners in a row whose sessions fail for another reason than one session, behind which no other is tried. */
-const mostFailures = 3;
+/** Milliseconds of failing for another reason than one session, behind which no further owner is tried: the store is away. */
+const failingMs = 60_000;
 
 /**
- * Erases sessions that no memory holds: all at once, so that a database is written anew once. Where one is refused, one by
- * one; where the store fails, those of each owner by themselves, as the reason may be one owner's place.
+ * Erases sessions that no memory holds: all at once, so that a database is written anew once. Where that fails, those of each
+ * owner by themselves, as the reason may be one owner's place; and one by one, where one of them is refused.
  */
 async function eraseForgotten(
   store: Store,
@@ -187,10 +190,11 @@ async function eraseForgotten(
     const done = await upkeepOf(store).erase(options.scope ?? {}, [...same.keys()], elsewhereOf(options), asked);
     return { erased: done.map((one) => ({ ...one, owned: same.get(one.sessionId) ?? [] })), refused: [] };
   } catch (error) {
+    const owners = [...byUser(sessions).values()];
     const isOne = isOfOneSession(error);
-    if (isOne && sessions.length === 1) return { erased: [], refused: [{ ...first, error }] };
-    const groups = isOne ? sessions.map((one) => [one]) : [...byUser(sessions).values()];
-    if (groups.length === 1) throw error;
+    if (owners.length === 1 && !isOne) throw error;
+    if (sessions.length === 1) return { erased: [], refused: [{ ...first, error }] };
+    const groups = owners.length > 1 ? owners : sessions.map((one) => [one]);
     return eraseApart(groups, (group) => eraseForgotten(store, group, options, limits));
   }
 }
@@ -202,23 +206,29 @@ async function eraseApart(
 ): Promise<Forgotten> {
   const erased: ErasedOwned[] = [];
   const refused: EraseRefusal[] = [];
-  let [failures, isAny, last]: [number, boolean, unknown] = [0, false, undefined];
+  let [since, isAny, last]: [number | undefined, boolean, unknown] = [undefined, false, undefined];
   for (const group of groups) {
     try {
-      if (failures === mostFailures) throw last;
+      if (since !== undefined && performance.now() - since > failingMs) throw untried(last);
       const done = await work(group);
       erased.push(...done.erased);
       refused.push(...done.refused);
-      [failures, isAny] = [0, true];
+      [since, isAny, last] = [undefined, true, undefined];
     } catch (error) {
-      failures = Math.min(failures + 1, mostFailures);
-      last = error;
+      since ??= performance.now();
+      last ??= error;
       for (const one of group) refused.push({ ...one, error });
     }
   }
   const [failure] = refused;
   if (!isAny && failure) throw failure.error;
   return { erased, refused };
+}
+
+function untried(cause: unknown): WindrowError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `It was not tried, as the store had failed for a minute: ${reason}`;
+  return new WindrowError("store-unavailable", message, { reason }, { cause });
 }
 
 /** Whether an erasure was refused for one of its sessions: the others may be erased without it. */

@@ -13,6 +13,11 @@ export interface EraseRefusal extends Owned {
   readonly isErased?: boolean;
 }
 
+/** The key of a session among those of all owners. */
+export function keyOf({ sessionId, user }: Owned): string {
+  return JSON.stringify([sessionId, user]);
+}
+
 /** Sessions by their ids: what is done with one is not done with another's of the same id. */
 export function byId(sessions: readonly Owned[]): ReadonlyMap<string, readonly Owned[]> {
   return grouped(sessions, ({ sessionId }) => sessionId);
@@ -23,12 +28,12 @@ export function byUser(sessions: readonly Owned[]): ReadonlyMap<string | undefin
   return grouped(sessions, ({ user }) => user);
 }
 
-function grouped<K>(sessions: readonly Owned[], keyOf: (session: Owned) => K): ReadonlyMap<K, readonly Owned[]> {
+function grouped<K>(sessions: readonly Owned[], groupOf: (session: Owned) => K): ReadonlyMap<K, readonly Owned[]> {
   const groups = new Map<K, Owned[]>();
   for (const one of sessions) {
-    const same = groups.get(keyOf(one));
+    const same = groups.get(groupOf(one));
     if (same) same.push(one);
-    else groups.set(keyOf(one), [one]);
+    else groups.set(groupOf(one), [one]);
   }
   return groups;
 }
@@ -42,6 +47,8 @@ export function usersOf(sessions: readonly Owned[]): ReadonlyMap<string, readonl
 export interface OwnForgotten {
   readonly forgotten: readonly Owned[];
   readonly refused: readonly EraseRefusal[];
+  /** The errors of other owners' logs that could not be looked through; they keep nobody's sessions. */
+  readonly unread: readonly unknown[];
   /** The places of each user's memory. */
   readonly places: ReadonlyMap<string | undefined, readonly ErasedPlace[]>;
 }
@@ -49,7 +56,7 @@ export interface OwnForgotten {
 /** Takes sessions out of their own owners' memories. One that is locked or damaged keeps its owner's sessions alone. */
 export async function forgetOwned(store: Store, scope: Scope, sessions: readonly Owned[]): Promise<OwnForgotten> {
   const ids = new Map([...byUser(sessions)].map(([user, own]) => [user, own.map(({ sessionId }) => sessionId)]));
-  const outcomes = await forgetByUser(store, scope, ids);
+  const { outcomes, unread } = await forgetByUser(store, scope, ids);
   const forgotten: Owned[] = [];
   const refused: EraseRefusal[] = [];
   const places = new Map<string | undefined, readonly ErasedPlace[]>();
@@ -62,5 +69,5 @@ export async function forgetOwned(store: Store, scope: Scope, sessions: readonly
     forgotten.push(one);
     places.set(one.user, outcome?.value ?? []);
   }
-  return { forgotten, refused, places };
+  return { forgotten, refused, places, unread };
 }

@@ -199,6 +199,16 @@ export const asideCases: readonly StoreCase[] = [
       assert.deepEqual([await asked(mine, id), await asked(mine, other), await asked(mine, here)], [[id], [other], []]);
       assert.deepEqual([await asked({ user: "you" }, id), (await trashed(upkeep, mine)).length], [[], 2]);
       await refused(() => asked(mine, "../x"), "session-id-invalid");
+      // Nor does the look change what is then found of other ids.
+      const anew = newSession().uuid;
+      for (const look of [async () => upkeep.untrash(mine, anew), async () => upkeep.erase(mine, [anew])]) {
+        await asked(mine, id);
+        await assert.rejects(look, { code: "session-not-found" });
+      }
+      await asked(mine, id);
+      await finished(store, { user: "you" }, anew);
+      await asked(mine, id);
+      await upkeep.trash(mine, [here], time);
     }),
   },
 ];

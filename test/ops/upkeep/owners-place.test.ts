@@ -6,7 +6,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { openStore } from "../../../src/access/open.ts";
 import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
 import { messageRecord, newSession, refused, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { WindrowError } from "../../../src/errors.ts";
+import { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
+import type { Scope, Store } from "../../../src/store/store.ts";
 
 const time = "2024-01-01T00:00:00.000Z";
 const users = ["a", "b", "c", "d", "e", "f"];
@@ -57,6 +59,16 @@ it.each(["in the trash", "begun"])(
   },
 );
 
+it.each(["in the trash", "begun"])("folders that fail hold up no other, however many come first: %s", async (how) => {
+  await sessions(how);
+  const failing = ["a", "b", "c", "d", "e"];
+  for (const user of failing) await spoil(user);
+  await cleanup(store, { remove: true });
+  const left = (await store.upkeep!.unerased({})).map(({ user }) => user);
+  for await (const { user } of store.upkeep!.trashed({})) left.push(user);
+  expect(new Set(left)).toEqual(new Set(failing));
+});
+
 it.each(["in the trash", "begun"])(
   "where every folder fails, that is told once and nothing is lost: %s",
   async (how) => {
@@ -70,3 +82,32 @@ it.each(["in the trash", "begun"])(
     await refused(() => store.info({ user: "a" }, newSession().uuid), "session-not-found");
   },
 );
+
+it("one owner's refused erasure of an id holds up no other's session of the id in the trash", async () => {
+  const shared = await openStore(join(folder, "shared"));
+  const [mine, yours] = [{ user: "me" }, { user: "you" }];
+  const id = newSession().uuid;
+  const finish = async (owner: Scope): Promise<void> => {
+    const lock = await shared.create(owner, newSession({ uuid: id }));
+    await shared.append(lock, [messageRecord("one")]);
+    await shared.finish(lock, stateOf("completed"));
+  };
+  await finish(mine);
+  await shared.upkeep!.putAside!(mine, id);
+  await finish(yours);
+  await shared.upkeep!.trash(yours, [id], time);
+  const users = new Map([[id, [mine.user]]]);
+  const away = () => Promise.reject(new Error("away"));
+  await expect(shared.upkeep!.erase(mine, [id], away, { users })).rejects.toThrow("away");
+  const upkeep = { ...shared.upkeep! };
+  upkeep.erase = async (scope, ids, elsewhere, limits) => {
+    if (limits?.users?.get(id)?.includes(mine.user)) throw new WindrowError("session-busy", "held", { id });
+    return shared.upkeep!.erase(scope, ids, elsewhere, limits);
+  };
+  const held = { ...inFrontOf(shared, storeShape, (_name, _method, call) => call), upkeep };
+  const { erased, failures } = await cleanup(held, { remove: true });
+  expect([erased.length, failures.map(({ sessionId }) => sessionId)]).toEqual([1, [id]]);
+  expect(await shared.upkeep!.unerased({})).toEqual([{ ...mine, sessionId: id }]);
+  await refused(() => shared.upkeep!.erase(yours, [id]), "session-not-found");
+  await shared.close();
+});

@@ -86,7 +86,10 @@ export function sqliteFailure(error: unknown, doing: string, location: string): 
 /** A database with its statements prepared once, and transactions. */
 export class Connection {
   readonly #database: SqliteDatabase;
-  readonly #statements = new Map<string, SqliteStatement>();
+  /** One for each text and way to run it: `get` of `libsql` behind `all` of the same one gives a row of the values before. */
+  readonly #statements = { run: new Map(), get: new Map(), all: new Map() } as Readonly<
+    Record<keyof SqliteStatement, Map<string, SqliteStatement>>
+  >;
   readonly #settings: { synchronous: string };
   /** Checks that were made in this transaction, by their keys. */
   readonly #checked = new Set<object>();
@@ -106,12 +109,12 @@ export class Connection {
   /** Runs one statement. */
   run(sql: string, ...values: SqlValue[]): void {
     this.#checked.clear();
-    this.#statement(sql).run(...values);
+    this.#statement("run", sql).run(...values);
   }
 
   /** Runs a statement that adds a row to a log. It changes no session, so that what was checked still holds. */
   add(sql: string, ...values: SqlValue[]): void {
-    this.#statement(sql).run(...values);
+    this.#statement("run", sql).run(...values);
   }
 
   /**
@@ -127,12 +130,12 @@ export class Connection {
 
   /** The first row, if there is one. */
   get(sql: string, ...values: SqlValue[]): SqlRow | undefined {
-    return this.#statement(sql).get(...values) as SqlRow | undefined;
+    return this.#statement("get", sql).get(...values) as SqlRow | undefined;
   }
 
   /** Every row. */
   all(sql: string, ...values: SqlValue[]): readonly SqlRow[] {
-    return this.#statement(sql).all(...values) as SqlRow[];
+    return this.#statement("all", sql).all(...values) as SqlRow[];
   }
 
   /**
@@ -175,7 +178,7 @@ export class Connection {
 
   /** Closes the database, with everything in its main file where nobody else is at work. */
   close(): void {
-    this.#statements.clear();
+    for (const statements of Object.values(this.#statements)) statements.clear();
     try {
       // `libsql` leaves its statements open, and SQLite then does not do this by itself.
       this.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
@@ -185,9 +188,10 @@ export class Connection {
     this.#database.close();
   }
 
-  #statement(sql: string): SqliteStatement {
-    const found = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, found);
+  #statement(way: keyof SqliteStatement, sql: string): SqliteStatement {
+    const statements = this.#statements[way];
+    const found = statements.get(sql) ?? this.#database.prepare(sql);
+    statements.set(sql, found);
     return found;
   }
 

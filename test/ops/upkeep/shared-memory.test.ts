@@ -1,0 +1,136 @@
+/** What an erasure of one user's session takes out of the logs of others. */
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { MemoryLog } from "../../../src/memory/log/memory-log.ts";
+import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
+import { trashed } from "../../../src/store/testing/upkeep.ts";
+import { messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
+import type { Scope, Store } from "../../../src/store/store.ts";
+import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
+import { damageTrashed } from "../../store/damaged.ts";
+import { driver } from "../../store/sqlite-fixtures.ts";
+
+const [ann, bob, team]: readonly [Scope, Scope, Scope] = [{ user: "ann" }, { user: "bob" }, { user: "team" }];
+const time = "2026-01-01T00:00:00.000Z";
+
+let folder: string;
+let store: Store;
+// A log that stays locked is tried again and again: these waits pass at once.
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.setTimerTickMode("nextTimerAsync");
+  folder = join(await newFolder(), "store");
+  store = await openStore(folder);
+});
+afterEach(async () => {
+  await store.close();
+  vi.useRealTimers();
+});
+afterAll(removeFolders);
+
+async function finished(owner: Scope, uuid = newSession().uuid): Promise<string> {
+  const lock = await store.create(owner, newSession({ uuid }));
+  await store.append(lock, [messageRecord("one")]);
+  await store.finish(lock, stateOf("completed"));
+  return uuid;
+}
+
+const items = (owner: Scope): MemoryLog => new MemoryLog(store, owner, "items");
+
+/** A session in the trash, of which the log of another holds an item. */
+async function heldBy(owner: Scope, session: Scope, how: string): Promise<string> {
+  const id = await finished(session);
+  await items(owner).append([{ type: "put", data: { session: id, value: "heron" } }]);
+  if (how === "in the trash") await store.upkeep!.trash(session, [id], time);
+  else await store.upkeep!.erase(session, [id], () => Promise.reject(new Error("away"))).catch(() => undefined);
+  return id;
+}
+
+async function sessionsIn(owner: Scope): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  for await (const { data } of items(owner).read()) found.push(data["session"]);
+  return found;
+}
+
+async function left(): Promise<readonly string[]> {
+  const all = [...(await store.upkeep!.unerased({})), ...(await trashed(store.upkeep!))];
+  return all.map(({ sessionId }) => sessionId);
+}
+
+const cases = [{}, team].flatMap((owner) => ["in the trash", "begun"].map((how) => [owner, how] as const));
+
+it.each(cases)("the log of %o loses what it holds of another's session: %s", async (owner, how) => {
+  const id = await heldBy(owner, ann, how);
+  await items(owner).append([{ type: "put", data: { session: newSession().uuid } }]);
+  const { erased, failures } = await cleanup(store, { remove: true });
+  expect([erased.map(({ sessionId }) => sessionId), failures, await left()]).toEqual([[id], [], []]);
+  expect(erased[0]?.places).toContainEqual({ kind: "memory", place: "items", count: 1, bytes: 0 });
+  expect(await sessionsIn(owner)).toHaveLength(1);
+});
+
+it.each(cases)(
+  "the log of %o keeps what it holds of its owner's own session of the same id: %s",
+  async (owner, how) => {
+    const id = await finished(ann);
+    await items(owner).append([{ type: "put", data: { session: id } }]);
+    await store.upkeep!.putAside!(ann, id);
+    if (how === "in the trash") {
+      await finished(owner, id);
+      await store.upkeep!.trash(owner, [id], time);
+    } else await finished(owner, id);
+    const users = new Map([[id, [ann.user]]]);
+    const away = () => Promise.reject(new Error("away"));
+    await expect(store.upkeep!.erase(ann, [id], away, { users })).rejects.toThrow("away");
+    const { erased, failures } = await cleanup(store);
+    expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
+    expect(await sessionsIn(owner)).toEqual([id]);
+  },
+);
+
+it.each(["in the trash", "begun"])(
+  "a locked log keeps those alone of whose sessions it holds something: %s",
+  async (how) => {
+    const id = await heldBy({}, ann, how);
+    const other = await heldBy(team, bob, how);
+    const opened = await openStore(folder);
+    const lock = await opened.lock({}, items({}).ids[0] ?? "");
+    const { erased, failures } = await cleanup(store, { remove: true });
+    expect([erased.map(({ sessionId }) => sessionId), failures.map(({ sessionId }) => sessionId)]).toEqual([
+      [other],
+      [id],
+    ]);
+    await lock.release();
+    await opened.close();
+    expect((await cleanup(store, { remove: true })).erased.map(({ sessionId }) => sessionId)).toEqual([id]);
+    expect([await left(), await sessionsIn({}), await sessionsIn(team)]).toEqual([[], [], []]);
+  },
+);
+
+it.each(["in the trash", "begun"])("a damaged log is told, and keeps nobody's sessions: %s", async (how) => {
+  const id = await heldBy({}, ann, how);
+  const path = items({}).ids.map((one) => join(folder, "running", one, "metadata.json"));
+  const file = path.find((one) => existsSync(one)) ?? "";
+  const whole = await readFile(file);
+  await writeFile(file, "{ torn");
+  const { erased, failures } = await cleanup(store, { remove: true });
+  expect([erased.map(({ sessionId }) => sessionId), await left()]).toEqual([[id], []]);
+  expect(failures.map(({ message }) => message)).toContainEqual(expect.stringContaining("could not be looked through"));
+  await writeFile(file, whole);
+});
+
+it.skipIf(driver === undefined)(
+  "what a damaged session in the trash left in its owner's memory goes with it",
+  async () => {
+    const address = `sqlite:${join(await newFolder(), "store.db")}`;
+    await store.close();
+    store = await openStore(address);
+    const id = await heldBy(ann, ann, "in the trash");
+    await damageTrashed(address, id);
+    const { erased, failures } = await cleanup(store, { remove: true });
+    expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
+    expect(await sessionsIn(ann)).toEqual([]);
+  },
+);
