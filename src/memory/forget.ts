@@ -61,7 +61,7 @@ async function ownersOf(store: Store, scope: Scope, sessionIds: readonly string[
   return [...owners.values()];
 }
 
-/** What was taken out of the memories of several users. */
+/** The outcome of taking sessions out of the memories of several users. */
 export interface ForgottenByUser {
   /** The outcome for each user. */
   readonly outcomes: ReadonlyMap<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>;
@@ -111,7 +111,7 @@ export async function forgetByUser(
   return { outcomes, unread };
 }
 
-/** Of whose sessions a log of another owner holds something, and of which. A session of its owner's of the same id is not meant. */
+/** The sessions that a log of another owner holds something of, by their users. Its owner's own one of the same id is not meant. */
 async function heldOf(
   store: Store,
   scope: Scope,

@@ -170,10 +170,11 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
     await database.asker.ask(sql, [key, text, row[name]]);
     texts[name] = text;
   }
+  // Sessions of earlier versions may have names that columns change.
   const same =
     row["status"] === state.status &&
-    row["tenant"] === (metadata.tenant ?? null) &&
-    row["user"] === (metadata.user ?? null) &&
+    row["tenant"] === (metadata.tenant?.toWellFormed() ?? null) &&
+    row["user"] === (metadata.user?.toWellFormed() ?? null) &&
     Number(row["format"]) === metadata.format;
   if (same) return;
   if (mend) await setColumns(database, key, { metadata, state, texts });

@@ -190,8 +190,9 @@ function documentsOf(row: SqlRow, id: string): { readonly metadata?: SessionMeta
 /** In the order in which a row of `sessions` has them. */
 function copiesOf(metadata: SessionMetadata, state: SessionState): Readonly<Record<string, SqlValue>> {
   return {
-    tenant: metadata.tenant ?? null,
-    user: metadata.user ?? null,
+    // Sessions of earlier versions may have names that columns change.
+    tenant: metadata.tenant?.toWellFormed() ?? null,
+    user: metadata.user?.toWellFormed() ?? null,
     status: state.status,
     created_at: metadata.createdAt,
     created_ms: Date.parse(metadata.createdAt) || 0,
