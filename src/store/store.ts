@@ -346,6 +346,12 @@ export interface Store {
   /** Releases everything. Idempotent; calls after it are refused with `closed`. */
   close(): Promise<void>;
 
+  /**
+   * Says that `close` follows as soon as sessions are closed: from now on a server that is asked and answers nothing for
+   * five seconds is given up, and so is what waits for it. Absent: the store waits for no server.
+   */
+  prepareClose?(): Promise<void>;
+
   /** Absent: the store cannot be monitored, and no session can be taken from its holder. */
   readonly holding?: StoreHolding;
 

@@ -254,8 +254,9 @@ export class SessionManager {
    */
   async close(): Promise<void> {
     this.#stopLooking();
+    const first = async (): Promise<void> => this.#store.prepareClose?.();
     const open = [...this.#sessions].map((session) => () => session.close());
-    await eachInTurn([...open, () => this.#offloader?.close(), () => this.#store.close()]);
+    await eachInTurn([first, ...open, () => this.#offloader?.close(), () => this.#store.close()]);
   }
 
   async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {

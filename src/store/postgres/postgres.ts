@@ -226,6 +226,10 @@ class PostgresStore implements Store {
     return [...this.#damaged.of(id), ...missing];
   }
 
+  async prepareClose(): Promise<void> {
+    this.#database.asker.farewell.begin();
+  }
+
   close(): Promise<void> {
     this.#closing ??= closeRemote(this.#held, this.#heart, this.#database.asker);
     return this.#closing;

@@ -232,6 +232,10 @@ class RedisStore implements Store {
     return [...this.#damaged.of(id), ...missing];
   }
 
+  async prepareClose(): Promise<void> {
+    this.#place.sender.farewell.begin();
+  }
+
   close(): Promise<void> {
     this.#closing ??= closeRemote(this.#held, this.#heart, this.#place.sender);
     return this.#closing;

@@ -11,7 +11,11 @@ const silentMs = 5_000;
 export class Farewell {
   readonly #givenUp = new AbortController();
   readonly #waiting = new Set<(error: Error) => void>();
+  #isBegun = false;
+  /** Runs from the first thing that is sent behind an answer until the next answer. */
   #timer: NodeJS.Timeout | undefined;
+  /** Whether it was silent for so long, and nothing was waited for just then: what is sent next is tried once. */
+  #isSilent = false;
 
   constructor() {
     setMaxListeners(0, this.#givenUp.signal);
@@ -35,23 +39,39 @@ export class Farewell {
       const answer = await new Promise<T>((resolve, reject) => {
         giveUp = reject;
         this.#waiting.add(giveUp);
+        if (this.#isBegun) this.#listen();
         send().then(resolve, reject);
       });
-      this.#timer?.refresh();
+      this.end();
+      if (this.#isBegun && this.#waiting.size > 1) this.#listen();
       return answer;
+    } catch (error) {
+      if (this.#isSilent) this.#giveUp();
+      throw error;
     } finally {
       if (giveUp) this.#waiting.delete(giveUp);
     }
   }
 
-  /** The store is being closed: from now on a server that answers nothing for five seconds is given up. */
+  /** The store is being closed: from now on a server that is asked and answers nothing for five seconds is given up. */
   begin(): void {
-    this.#timer ??= setTimeout(() => this.#giveUp(), silentMs);
+    this.#isBegun = true;
+    if (this.#waiting.size > 0) this.#listen();
   }
 
   /** Nothing is waited for any more. */
   end(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isSilent = false;
+  }
+
+  #listen(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#waiting.size > 0) this.#giveUp();
+      else this.#isSilent = true;
+    }, silentMs);
   }
 
   #giveUp(): void {

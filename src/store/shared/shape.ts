@@ -117,6 +117,7 @@ export const storeShape = {
   finish: { ...ofLock, action: "finish", files: ["state.json"] },
   recovery: { ...ofOne, action: "read" },
   close: { is: "call", of: "none" },
+  prepareClose: { is: "call", of: "none" },
   holding: {
     is: "facet",
     methods: {
