@@ -140,7 +140,8 @@ async function windrow(product: Product, argv: Argv, colour = false): Promise<{ 
 async function fill(product: Product): Promise<Place> {
   const { SessionManager } = await product.load<typeof Windrow>("index.js");
   const store = join(product.scratch, "store");
-  const manager = await SessionManager.open({ store, user: hostile, budget: 3_000, audit: true });
+  const user = hostile.replaceAll("\0", "").toWellFormed();
+  const manager = await SessionManager.open({ store, user, budget: 3_000, audit: true });
   const session = await manager.create({ taskKey: { repo: hostile } });
   await session.append({ role: "user", parts: [{ type: "text", text: hostile }] });
   for (let step = 0; step < 8; step += 1) {

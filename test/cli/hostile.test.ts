@@ -135,7 +135,8 @@ const commands: Readonly<Record<string, readonly ((place: Place) => readonly str
 async function fill(): Promise<Place> {
   const folder = await newFolder();
   const store = join(folder, "store");
-  const manager = await SessionManager.open({ store, user: hostile, budget: 3_000, audit: true });
+  const user = hostile.replaceAll("\0", "").toWellFormed();
+  const manager = await SessionManager.open({ store, user, budget: 3_000, audit: true });
   const ids: string[] = [];
   for (const finish of [false, true]) {
     const session = await manager.create({ taskKey: { repo: hostile, [hostile]: hostile } });
