@@ -148,6 +148,19 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     await away.close();
   });
 
+  it("lies in the database of its address, and is opened in no other one", async () => {
+    const [first, second] = [await openStore(`${server.url}/0`), await openStore(`${server.url}/1`)];
+    const lock = await second.create(everybody, newSession());
+    await lock.release();
+    await expect(first.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
+    expect((await second.info(everybody, lock.id)).metadata.uuid).toBe(lock.id);
+    for (const store of [first, second]) await store.close();
+    const none = { code: "store-unavailable", message: /database 99/ };
+    await expect(openStore(`${server.url}/99`)).rejects.toMatchObject(none);
+    for (const address of [`${server.url}/one`, `${server.url}/1?cluster=true`])
+      await expect(openStore(address)).rejects.toMatchObject({ code: "bad-option" });
+  });
+
   it.each(["an archive", "an audit"])("leaves no connection open where it is refused %s", async (asked) => {
     const client = new Redis(server.url);
     const connections = async (): Promise<number> =>

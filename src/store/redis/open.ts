@@ -16,8 +16,11 @@ interface Listening {
 
 /** The parts of the packages that are used. */
 interface IoRedisPackage {
-  readonly Redis: new (url: string, options: object) => IoRedisClient & Listening;
-  readonly Cluster: new (nodes: readonly object[], options: object) => IoRedisClient & Listening;
+  readonly Redis: new (url: string, options: object) => IoRedisClient & Listening & Disconnecting;
+  readonly Cluster: new (nodes: readonly object[], options: object) => IoRedisClient & Listening & Disconnecting;
+}
+interface Disconnecting {
+  disconnect(): void;
 }
 interface Connecting {
   connect(): Promise<unknown>;
@@ -41,7 +44,7 @@ interface Server {
  * host is one node of a cluster, which tells of the others.
  *
  * @throws WindrowError `package-missing` without `ioredis` and `redis`; `bad-option` for an address that names no server;
- *   `store-unavailable` where `redis` cannot connect
+ *   `store-unavailable` where `redis` cannot connect, or the server has no database of the number
  */
 export async function openRedis(address: string, options: Omit<RedisStoreOptions, "client">): Promise<Store> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -57,6 +60,11 @@ export async function openRedis(address: string, options: Omit<RedisStoreOptions
   if (cluster !== "true" && cluster !== "false") {
     throw new WindrowError("bad-option", '"cluster" is true or false.', { option: "cluster" });
   }
+  const [, database] = /^\/?(\d{0,9})$/.exec(url.pathname) ?? [];
+  if (database === undefined || (cluster === "true" && Number(database) > 0)) {
+    const message = "The address ends with the number of a database, as redis://host:6379/1; a cluster has none but 0.";
+    throw new WindrowError("bad-option", message, { path: url.pathname });
+  }
   for (const name of ["prefix", "timeout", "cluster"]) url.searchParams.delete(name);
   const location = `${url.protocol}//${url.host}${url.pathname}`;
   const server: Server = { url, timeout, isCluster: cluster === "true", location };
@@ -71,7 +79,7 @@ export async function openRedis(address: string, options: Omit<RedisStoreOptions
   return redisStoreOn(all, { location, owned: true });
 }
 
-async function ioRedis({ url, timeout, isCluster }: Server): Promise<IoRedisClient | undefined> {
+async function ioRedis({ url, timeout, isCluster, location }: Server): Promise<IoRedisClient | undefined> {
   const loaded = await loadedPackage<IoRedisPackage>("ioredis");
   if (!loaded) return undefined;
   const options = {
@@ -94,7 +102,24 @@ async function ioRedis({ url, timeout, isCluster }: Server): Promise<IoRedisClie
     : new loaded.Redis(url.href, options);
   // Without a listener, a lost connection would be written to the console.
   client.on("error", () => undefined);
+  if (Number(url.pathname.slice(1)) > 0) await checkDatabase(client, url.pathname.slice(1), location);
   return client;
+}
+
+/**
+ * Asks for the database once: `ioredis` goes on in the first one where the server has no such number.
+ *
+ * @throws WindrowError `store-unavailable` where it has none, or cannot be asked
+ */
+async function checkDatabase(client: IoRedisClient & Disconnecting, database: string, location: string): Promise<void> {
+  try {
+    await client.call("SELECT", database);
+  } catch (error) {
+    client.disconnect();
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The Redis server ${location} cannot be asked for its database ${database}: ${reason}.`;
+    throw new WindrowError("store-unavailable", message, { location, reason }, { cause: error });
+  }
 }
 
 async function nodeRedis(server: Server): Promise<NodeRedisClient | NodeRedisCluster<never> | undefined> {
