@@ -21,7 +21,8 @@ export function addCopy(command: Command, { io, finish, signal }: CommandContext
     .description(
       "Copies sessions as they are: numbers, times, metadata, state, and every line byte by byte. Each is read again\n" +
         "from the other store and compared. What is there already and the same is passed over, so an interrupted copy\n" +
-        "goes on when it is started again; what is there and differs is never touched. The source is only read.",
+        "goes on when it is started again; what is there and differs is never touched. The source is only read.\n" +
+        "A tenant's sessions are copied with --tenant, each tenant's by themselves: nothing else sees them.",
     )
     .requiredOption("--from <store>", "a folder, sqlite:path, postgres://… or redis://…")
     .requiredOption("--to <store>", "a folder, sqlite:path, postgres://… or redis://…; made where there is none")
@@ -33,7 +34,8 @@ export function addCopy(command: Command, { io, finish, signal }: CommandContext
       "after",
       "\nExamples:\n" +
         "  windrow copy --from ./contexts --to sqlite:contexts.db\n" +
-        "  windrow copy --from sqlite:contexts.db --to ./again --session 550e8400-e29b-41d4-a716-446655440000\n",
+        "  windrow copy --from sqlite:contexts.db --to ./again --session 550e8400-e29b-41d4-a716-446655440000\n" +
+        "  windrow copy --from ./contexts --to postgres://db.internal/agents --tenant acme\n",
     )
     .action(async (flags: CopyFlags) => finish(await runCopy(flags, io, signal)));
 }
