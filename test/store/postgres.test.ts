@@ -94,6 +94,14 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     await store.close();
   });
 
+  it("says at once that a client cannot log in, also where the client says so itself", async () => {
+    const words = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string";
+    const store = postgresStore({ client: { query: () => Promise.reject(new Error(words)) } });
+    const refused = { code: "store-unavailable", message: /refused the connection: SASL.*Check user, password/ };
+    await expect(store.create(everybody, newSession())).rejects.toMatchObject(refused);
+    await store.close();
+  });
+
   it("writes many sessions in two batches at once: one that hangs holds up no session of the other", async () => {
     const busy = new Set<string>();
     const [twice, sizes]: [string[], number[]] = [[], []];

@@ -148,6 +148,24 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     await away.close();
   });
 
+  it("says why there is no connection, and what to do about a password", async () => {
+    const away = await openStore("redis://127.0.0.1:1");
+    await expect(away.create(everybody, newSession())).rejects.toMatchObject({ message: /ECONNREFUSED/ });
+    await away.close();
+    const client = new Redis(server.url);
+    await client.call("CONFIG", "SET", "requirepass", "secret");
+    try {
+      for (const address of [server.url, server.url.replace("redis://", "redis://:wrong@")]) {
+        const store = await openStore(address);
+        await expect(store.create(everybody, newSession())).rejects.toMatchObject({ message: /Check user, password/ });
+        await store.close();
+      }
+    } finally {
+      await client.call("CONFIG", "SET", "requirepass", "");
+      await client.quit();
+    }
+  });
+
   it("lies in the database of its address, and is opened in no other one", async () => {
     const [first, second] = [await openStore(`${server.url}/0`), await openStore(`${server.url}/1`)];
     const lock = await second.create(everybody, newSession());

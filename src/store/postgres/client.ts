@@ -161,6 +161,16 @@ function failureOf(error: unknown, location: string): unknown {
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== "" ? error.message : (code ?? String(error));
   const about = { location, reason, ...(code !== undefined && { sqlState: code }) };
+  // A client that cannot log in says so in words of its own.
+  if (code === undefined && reason.startsWith("SASL")) {
+    const message = `The Postgres server ${location} refused the connection: ${reason}. Check user, password and database.`;
+    return new WindrowError(
+      "store-unavailable",
+      message,
+      { ...about, refused: true, connection: true },
+      { cause: error },
+    );
+  }
   const isGone = code === undefined || goneClasses.test(code) || isOfPooler(error, code) || !sqlState.test(code);
   if (isGone || conflicts.has(code)) {
     const message = `The Postgres server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;

@@ -133,6 +133,8 @@ export function senderOf(
   };
   const emitter = client as Pick<IoRedisClient, "on" | "off">;
   emitter.on?.("ready", changed);
+  let trouble: unknown;
+  if (owned) (client as Partial<Troubled>).on?.("error", (error) => (trouble = error));
   const guarded =
     (one: Send): Send =>
     async (command, ...args) => {
@@ -140,7 +142,7 @@ export function senderOf(
         return await heard(one)(command, ...args);
       } catch (error) {
         if (isWindrowError(error, "closed")) throw error;
-        const failure = failureOf(error, location);
+        const failure = failureOf(isGivenUp(error) ? (trouble ?? error) : error, location);
         if (isUnknownOutcome(failure)) changed();
         throw failure;
       }
@@ -175,6 +177,16 @@ export function senderOf(
   };
 }
 
+/** The event in which a client says why its connection failed. */
+interface Troubled {
+  on(event: "error", listener: (error: unknown) => void): unknown;
+}
+
+/** Whether `ioredis` gave a command up: its error names its own option, and not why there is no connection. */
+function isGivenUp(error: unknown): boolean {
+  return error instanceof Error && error.name === "MaxRetriesPerRequestError";
+}
+
 async function settingsOf(send: Send, names: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
   try {
     const settings = new Map<string, string>();
@@ -194,13 +206,19 @@ const refusals = /^(?:OOM|READONLY|MISCONF|NOREPLICAS)\b/;
 /** The first words of a server that has to be asked again later: it loads its data, or runs a script that takes long. */
 const later = /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
 
+/** The words of an error. One of several addresses has none of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(reasonOf).join("; ");
+  return error instanceof Error && error.message !== "" ? error.message : String(error);
+}
+
 /** The error of a command inside a script, by the server's words. */
 export function refusalOf(words: string, location: string): WindrowError {
   return failureOf(words.replace(/^-/, "").trim(), location);
 }
 
 function failureOf(error: unknown, location: string): WindrowError {
-  const reason = error instanceof Error && error.message !== "" ? error.message : String(error);
+  const reason = reasonOf(error);
   const code = /^[A-Z]{2,}\b/.exec(reason)?.[0];
   const about = { location, reason, ...(code !== undefined && { reply: code }) };
   if (refusals.test(reason)) {
@@ -210,6 +228,10 @@ function failureOf(error: unknown, location: string): WindrowError {
   if (code === undefined || later.test(reason)) {
     const message = `The Redis server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
     return new WindrowError("store-unavailable", message, about, { cause: error });
+  }
+  if (/^(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
+    const message = `The Redis server ${location} refused: ${reason.replace(/\.$/, "")}. Check user, password (redis://user:password@host:6379) and rights.`;
+    return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
   }
   const message = /^(?:MOVED|ASK|CROSSSLOT)\b/.test(reason)
     ? `The Redis server ${location} is a node of a cluster: add cluster=true to the address, or hand in a client of the cluster.`
