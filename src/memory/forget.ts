@@ -97,13 +97,7 @@ export async function forgetByUser(
   }
   for (const log of logs) {
     try {
-      for (const [user, ids] of await heldOf(store, scope, log, idsByUser)) {
-        const outcome = outcomes.get(user);
-        if (outcome?.status !== "fulfilled") continue;
-        const [taken] = await Promise.allSettled([forgetIn(store, [log], [], ids)]);
-        const isTaken = taken.status === "fulfilled";
-        outcomes.set(user, isTaken ? { ...outcome, value: [...outcome.value, ...taken.value] } : taken);
-      }
+      await forgetInOther(store, scope, log, idsByUser, outcomes);
     } catch (error) {
       unread.push(error);
     }
@@ -111,45 +105,73 @@ export async function forgetByUser(
   return { outcomes, unread };
 }
 
-/** The sessions that a log of another owner holds something of, by their users. Its owner's own one of the same id is not meant. */
-async function heldOf(
+/** Erases from a log what it holds of the sessions of others; where that fails, it is the outcome for these. */
+async function forgetInOther(
   store: Store,
   scope: Scope,
   log: SessionMetadata,
   idsByUser: ReadonlyMap<string | undefined, readonly string[]>,
-): Promise<ReadonlyMap<string | undefined, readonly string[]>> {
-  const held = new Map<string | undefined, readonly string[]>();
-  const own = new Set(idsByUser.get(log.user));
-  const others = [...idsByUser].filter(([user]) => user !== log.user);
-  // Hardly any log holds something of another's session: it is read once.
+  outcomes: Map<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>,
+): Promise<void> {
+  const { memory: name } = log.taskKey;
+  const filter = typeof name === "string" ? filters[name] : undefined;
+  if (typeof name !== "string" || !filter) return;
+  const held = await heldOf(store, scope, log, new MemoryLog(store, ownerOf(log), name), filter, idsByUser);
+  const meant = [...held].filter(([user]) => outcomes.get(user)?.status === "fulfilled");
+  if (meant.length === 0) return;
+  const all = meant.flatMap(([, { ids }]) => ids);
+  const [taken] = await Promise.allSettled([forgetIn(store, [log], [], all)]);
+  for (const [user, { count }] of meant) {
+    const outcome = outcomes.get(user);
+    if (outcome?.status !== "fulfilled") continue;
+    const place = { kind: "memory", place: name, count, bytes: 0 } as const;
+    outcomes.set(user, taken.status === "fulfilled" ? { ...outcome, value: [...outcome.value, place] } : taken);
+  }
+}
+
+/** The sessions that a log of another owner holds something of, and how many entries. */
+interface Held {
+  readonly ids: readonly string[];
+  readonly count: number;
+}
+
+/** The sessions that a log of another owner holds something of, by their users. Its owner's own one of the same id is not meant. */
+async function heldOf(
+  store: Store,
+  scope: Scope,
+  { user: owner }: SessionMetadata,
+  log: MemoryLog,
+  filter: Filter,
+  idsByUser: ReadonlyMap<string | undefined, readonly string[]>,
+): Promise<ReadonlyMap<string | undefined, Held>> {
+  const held = new Map<string | undefined, Held>();
+  const own = new Set(idsByUser.get(owner));
+  const others = [...idsByUser].filter(([user]) => user !== owner);
   const all = others.flatMap(([, ids]) => ids).filter((id) => !own.has(id));
-  if (all.length === 0 || !(await holds(store, log, all))) return held;
+  if (all.length === 0) return held;
+  const entries: MemoryEntry[] = [];
+  for await (const entry of log.read()) entries.push(entry);
+  const countOf = async (ids: readonly string[]): Promise<number> => {
+    let count = entries.length;
+    for await (const _ of filter(inTurn(entries), new Set(ids))) count--;
+    return count;
+  };
+  // Hardly any log holds something of another's session.
+  if ((await countOf(all)) === 0) return held;
   for (const [user, ids] of others) {
+    if ((await countOf(ids)) === 0) continue;
     const meant: string[] = [];
     for (const id of ids) {
-      const isHeld = !own.has(id) && (await holds(store, log, [id]));
-      if (isHeld && !(await hasSession(store, scope, log.user, id))) meant.push(id);
+      const isHeld = !own.has(id) && (await countOf([id])) > 0;
+      if (isHeld && !(await hasSession(store, scope, owner, id))) meant.push(id);
     }
-    if (meant.length > 0) held.set(user, meant);
+    if (meant.length > 0) held.set(user, { ids: meant, count: await countOf(meant) });
   }
   return held;
 }
 
-/** Whether a log holds something of some sessions. */
-async function holds(store: Store, log: SessionMetadata, sessionIds: readonly string[]): Promise<boolean> {
-  const { memory: name } = log.taskKey;
-  const filter = typeof name === "string" ? filters[name] : undefined;
-  if (typeof name !== "string" || !filter) return false;
-  let count = 0;
-  const counted = async function* (entries: AsyncIterable<MemoryEntry>): AsyncGenerator<MemoryEntry> {
-    for await (const entry of entries) {
-      count++;
-      yield entry;
-    }
-  };
-  const entries = counted(new MemoryLog(store, ownerOf(log), name).read());
-  for await (const _ of filter(entries, new Set(sessionIds))) count--;
-  return count > 0;
+async function* inTurn(entries: readonly MemoryEntry[]): AsyncGenerator<MemoryEntry> {
+  yield* entries;
 }
 
 /** Whether the store has a session of an id that is a user's. */
