@@ -1,5 +1,5 @@
 /** Taking sessions out of a memory: whatever its logs hold of them is erased, in every log of a scope. */
-import { isWindrowError } from "../errors.ts";
+import { isWindrowError, WindrowError } from "../errors.ts";
 import type { JsonValue } from "../message/message.ts";
 import { infoIfThere } from "../store/if-there.ts";
 import { isMemoryLog } from "../store/memory-logs.ts";
@@ -71,7 +71,8 @@ export interface ForgottenByUser {
 
 /**
  * Erases from the memory of each user what it holds of the user's own sessions, as {@link forgetSessions}, and from the logs
- * of all others of the scope what they hold of these. A user's log that is locked or damaged stops no other user.
+ * of all others of the scope what they hold of these. A user's log that is locked or damaged stops no other user, but one of
+ * whose sessions it holds something.
  *
  * @param scope - with a user, that of the only user who is named
  * @param idsByUser - the ids of each user's sessions; `undefined` is the owner of sessions of no user
@@ -120,13 +121,24 @@ async function forgetInOther(
   const meant = [...held].filter(([user]) => outcomes.get(user)?.status === "fulfilled");
   if (meant.length === 0) return;
   const all = meant.flatMap(([, { ids }]) => ids);
-  const [taken] = await Promise.allSettled([forgetIn(store, [log], [], all)]);
+  const own = outcomes.get(log.user);
+  // A log that its owner's sessions could not be taken out of is not waited for once more.
+  const work = own?.status === "rejected" ? Promise.reject(own.reason) : forgetIn(store, [log], [], all);
+  const [taken] = await Promise.allSettled([work.catch((error: unknown) => Promise.reject(heldElsewhere(log, error)))]);
   for (const [user, { count }] of meant) {
     const outcome = outcomes.get(user);
     if (outcome?.status !== "fulfilled") continue;
     const place = { kind: "memory", place: name, count, bytes: 0 } as const;
     outcomes.set(user, taken.status === "fulfilled" ? { ...outcome, value: [...outcome.value, place] } : taken);
   }
+}
+
+/** The error of a session that stays, as another owner's log refuses to lose what it holds of it. */
+function heldElsewhere({ user, taskKey }: SessionMetadata, error: unknown): unknown {
+  if (!isWindrowError(error)) return error;
+  const whose = user === undefined ? "of no user" : `of user ${JSON.stringify(user)}`;
+  const message = `The memory ${JSON.stringify(taskKey.memory)} ${whose} holds something of the session, and cannot lose it now: ${error.message}`;
+  return new WindrowError(error.code, message, { ...error.data }, { cause: error });
 }
 
 /** The sessions that a log of another owner holds something of, and how many entries. */

@@ -70,7 +70,7 @@ export function askerOf(client: PostgresClient | PostgresTag, { location, owned,
   let prepares = sendPrepared !== undefined;
   const ask = async (by: Send, text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> => {
     try {
-      return (await farewell.heard(() => by(text, values))) as readonly PostgresRow[];
+      return (await farewell.heard(() => by(text, values), isAnswer)) as readonly PostgresRow[];
     } catch (error) {
       throw failureOf(error, location);
     }
@@ -80,7 +80,7 @@ export function askerOf(client: PostgresClient | PostgresTag, { location, owned,
     async askOften(text, values) {
       if (!sendPrepared || !prepares) return ask(send, text, values);
       try {
-        return (await farewell.heard(() => sendPrepared(text, values))) as readonly PostgresRow[];
+        return (await farewell.heard(() => sendPrepared(text, values), isAnswer)) as readonly PostgresRow[];
       } catch (error) {
         if (!lostNames.has(codeOf(error) ?? "")) throw failureOf(error, location);
         prepares = false;
@@ -156,6 +156,12 @@ function isOfPooler(error: unknown, code: string): boolean {
   return code === "XX000" && !(error instanceof Error && "routine" in error && typeof error.routine === "string");
 }
 
+/** Whether an error is what the server says, and not that it is gone. */
+function isAnswer(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && sqlState.test(code) && !goneClasses.test(code) && !isOfPooler(error, code);
+}
+
 function failureOf(error: unknown, location: string): unknown {
   if (isWindrowError(error, "closed")) return error;
   const code = codeOf(error);
@@ -171,8 +177,7 @@ function failureOf(error: unknown, location: string): unknown {
       { cause: error },
     );
   }
-  const isGone = code === undefined || goneClasses.test(code) || isOfPooler(error, code) || !sqlState.test(code);
-  if (isGone || conflicts.has(code)) {
+  if (code === undefined || !isAnswer(error) || conflicts.has(code)) {
     const message = `The Postgres server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
     const more = isUnsent(error) ? { ...about, unsent: true } : about;
     return new WindrowError("store-unavailable", message, more, { cause: error });

@@ -126,7 +126,7 @@ export function senderOf(
   const heard =
     (one: Send): Send =>
     (command, ...args) =>
-      farewell.heard(() => one(command, ...args));
+      farewell.heard(() => one(command, ...args), isAnswer);
   const listeners: (() => void)[] = [];
   const changed = (): void => {
     for (const listener of listeners) listener();
@@ -142,7 +142,7 @@ export function senderOf(
         return await heard(one)(command, ...args);
       } catch (error) {
         if (isWindrowError(error, "closed")) throw error;
-        const failure = failureOf(isGivenUp(error) ? (trouble ?? error) : error, location);
+        const failure = failureOf(error, location, trouble);
         if (isUnknownOutcome(failure)) changed();
         throw failure;
       }
@@ -212,14 +212,29 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : String(error);
 }
 
+/** Whether an error is what the server says, and not that it has to be asked again later. */
+function isAnswer(error: unknown): boolean {
+  const reason = reasonOf(error);
+  return replyCode.test(reason) && !later.test(reason);
+}
+
+/** The first word of a server's error. */
+const replyCode = /^[A-Z]{2,}\b/;
+
 /** The error of a command inside a script, by the server's words. */
 export function refusalOf(words: string, location: string): WindrowError {
   return failureOf(words.replace(/^-/, "").trim(), location);
 }
 
-function failureOf(error: unknown, location: string): WindrowError {
+/**
+ * The error of a command as one of Windrow's.
+ *
+ * @param trouble - why the client's connection failed last; told where the client says only that it gave the command up
+ */
+export function failureOf(failed: unknown, location: string, trouble?: unknown): WindrowError {
+  const error = isGivenUp(failed) ? (trouble ?? failed) : failed;
   const reason = reasonOf(error);
-  const code = /^[A-Z]{2,}\b/.exec(reason)?.[0];
+  const code = replyCode.exec(reason)?.[0];
   const about = { location, reason, ...(code !== undefined && { reply: code }) };
   if (refusals.test(reason)) {
     const message = `The Redis server ${location} refused to write: ${reason}. Nothing of it was kept; it can be tried again.`;

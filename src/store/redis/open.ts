@@ -1,6 +1,7 @@
 /** Opening a Redis store by its address, with the package `ioredis` or `redis` that the user installed. */
 import { WindrowError } from "../../errors.ts";
 import type { Store } from "../store.ts";
+import { failureOf } from "./client.ts";
 import type { IoRedisClient, NodeRedisClient, NodeRedisCluster } from "./client.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
@@ -101,25 +102,18 @@ async function ioRedis({ url, timeout, isCluster, location }: Server): Promise<I
     ? new loaded.Cluster([{ host, port: Number(port || 6_379) }], { redisOptions })
     : new loaded.Redis(url.href, options);
   // Without a listener, a lost connection would be written to the console.
-  client.on("error", () => undefined);
-  if (Number(url.pathname.slice(1)) > 0) await checkDatabase(client, url.pathname.slice(1), location);
-  return client;
-}
-
-/**
- * Asks for the database once: `ioredis` goes on in the first one where the server has no such number.
- *
- * @throws WindrowError `store-unavailable` where it has none, or cannot be asked
- */
-async function checkDatabase(client: IoRedisClient & Disconnecting, database: string, location: string): Promise<void> {
+  let trouble: unknown;
+  client.on("error", (error) => (trouble = error));
+  const database = url.pathname.slice(1);
+  if (Number(database) === 0) return client;
   try {
+    // `ioredis` goes on in the first one where the server has no such number.
     await client.call("SELECT", database);
   } catch (error) {
     client.disconnect();
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `The Redis server ${location} cannot be asked for its database ${database}: ${reason}.`;
-    throw new WindrowError("store-unavailable", message, { location, reason }, { cause: error });
+    throw failureOf(error, location, trouble);
   }
+  return client;
 }
 
 async function nodeRedis(server: Server): Promise<NodeRedisClient | NodeRedisCluster<never> | undefined> {

@@ -12,6 +12,7 @@ export class Farewell {
   readonly #givenUp = new AbortController();
   readonly #waiting = new Set<(error: Error) => void>();
   #isBegun = false;
+  #answers = 0;
   /** Runs from the first thing that is sent behind an answer until the next answer. */
   #timer: NodeJS.Timeout | undefined;
   /** Whether it was silent for so long, and nothing was waited for just then: what is sent next is tried once. */
@@ -29,10 +30,11 @@ export class Farewell {
   /**
    * The answer to what is sent; what was sent may be carried out also where it is given up.
    *
+   * @param isAnswer - whether an error is the server's own word
    * @throws WindrowError `closed` where the server was given up before: nothing is sent; an error of no code where it is
    *   given up meanwhile
    */
-  async heard<T>(send: () => PromiseLike<T>): Promise<T> {
+  async heard<T>(send: () => PromiseLike<T>, isAnswer: (error: unknown) => boolean = () => false): Promise<T> {
     if (this.#givenUp.signal.aborted) throw storeClosed();
     let giveUp: ((error: Error) => void) | undefined;
     try {
@@ -42,11 +44,11 @@ export class Farewell {
         if (this.#isBegun) this.#listen();
         send().then(resolve, reject);
       });
-      this.end();
-      if (this.#isBegun && this.#waiting.size > 1) this.#listen();
+      this.#hear();
       return answer;
     } catch (error) {
-      if (this.#isSilent) this.#giveUp();
+      if (isAnswer(error)) this.#hear();
+      else if (this.#isSilent) this.#giveUp();
       throw error;
     } finally {
       if (giveUp) this.#waiting.delete(giveUp);
@@ -64,14 +66,28 @@ export class Farewell {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#isSilent = false;
+    this.#answers++;
+  }
+
+  /** The server answered; what else is waited for has its own five seconds from now on. */
+  #hear(): void {
+    this.end();
+    if (this.#isBegun && this.#waiting.size > 1) this.#listen();
   }
 
   #listen(): void {
     this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#waiting.size > 0) this.#giveUp();
-      else this.#isSilent = true;
+      const answers = this.#answers;
+      // An answer that came while the process was busy is read first.
+      setImmediate(() => setImmediate(() => this.#missAnswer(answers)));
     }, silentMs);
+  }
+
+  #missAnswer(answers: number): void {
+    if (answers !== this.#answers) return;
+    this.#timer = undefined;
+    if (this.#waiting.size > 0) this.#giveUp();
+    else this.#isSilent = true;
   }
 
   #giveUp(): void {
