@@ -114,10 +114,9 @@ async function forgetInOther(
   idsByUser: ReadonlyMap<string | undefined, readonly string[]>,
   outcomes: Map<string | undefined, PromiseSettledResult<readonly ErasedPlace[]>>,
 ): Promise<void> {
-  const { memory: name } = log.taskKey;
-  const filter = typeof name === "string" ? filters[name] : undefined;
-  if (typeof name !== "string" || !filter) return;
-  const held = await heldOf(store, scope, log, new MemoryLog(store, ownerOf(log), name), filter, idsByUser);
+  const known = knownLog(store, log);
+  if (!known) return;
+  const held = await heldOf(store, scope, log.user, known, idsByUser);
   const meant = [...held].filter(([user]) => outcomes.get(user)?.status === "fulfilled");
   if (meant.length === 0) return;
   const all = meant.flatMap(([, { ids }]) => ids);
@@ -128,7 +127,7 @@ async function forgetInOther(
   for (const [user, { count }] of meant) {
     const outcome = outcomes.get(user);
     if (outcome?.status !== "fulfilled") continue;
-    const place = { kind: "memory", place: name, count, bytes: 0 } as const;
+    const place = { kind: "memory", place: known.name, count, bytes: 0 } as const;
     outcomes.set(user, taken.status === "fulfilled" ? { ...outcome, value: [...outcome.value, place] } : taken);
   }
 }
@@ -151,9 +150,8 @@ interface Held {
 async function heldOf(
   store: Store,
   scope: Scope,
-  { user: owner }: SessionMetadata,
-  log: MemoryLog,
-  filter: Filter,
+  owner: string | undefined,
+  { log, filter }: KnownLog,
   idsByUser: ReadonlyMap<string | undefined, readonly string[]>,
 ): Promise<ReadonlyMap<string | undefined, Held>> {
   const held = new Map<string | undefined, Held>();
@@ -214,14 +212,27 @@ async function forgetIn(
   const ids = new Set(sessionIds);
   const places: ErasedPlace[] = [];
   for (const metadata of logs) {
-    const { memory: name } = metadata.taskKey;
-    const filter = typeof name === "string" ? filters[name] : undefined;
-    if (typeof name !== "string" || !filter) continue;
-    const log = new MemoryLog(store, ownerOf(metadata), name);
+    const known = knownLog(store, metadata);
+    if (!known) continue;
+    const { log, name, filter } = known;
     const count = await log.rewrite((entries) => filter(entries, ids));
     places.push({ kind: "memory", place: name, count, bytes: 0 });
   }
   return places;
+}
+
+/** A log of which it is known how to take sessions out of it. */
+interface KnownLog {
+  readonly log: MemoryLog;
+  readonly name: string;
+  readonly filter: Filter;
+}
+
+function knownLog(store: Store, metadata: SessionMetadata): KnownLog | undefined {
+  const { memory: name } = metadata.taskKey;
+  const filter = typeof name === "string" ? filters[name] : undefined;
+  if (typeof name !== "string" || !filter) return undefined;
+  return { log: new MemoryLog(store, ownerOf(metadata), name), name, filter };
 }
 
 function keyOf(log: SessionMetadata): string {

@@ -11,6 +11,7 @@ import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
 import { byId, byUser, forgetOwned, usersOf } from "./owned.ts";
 import type { EraseRefusal, Owned } from "./owned.ts";
+import { messageOf } from "./tally.ts";
 import { SearchIndex } from "../../search/search.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
@@ -226,7 +227,7 @@ async function eraseApart(
 }
 
 function untried(cause: unknown): WindrowError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const message = `It was not tried, as the store had failed for a minute: ${reason}`;
   return new WindrowError("store-unavailable", message, { reason }, { cause });
 }

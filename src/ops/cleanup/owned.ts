@@ -1,4 +1,4 @@
-/** Sessions of several owners that are erased together, each with what its own owner's memory holds of it. */
+/** Sessions of several owners that are erased together, each with what the memories of its owner and of others hold of it. */
 import { forgetByUser } from "../../memory/forget.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { ErasedPlace, Unerased } from "../../store/upkeep.ts";

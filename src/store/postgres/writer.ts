@@ -141,7 +141,7 @@ function appending(schema: string): string {
   );
 }
 
-/** As {@link appending}, for one session: half of the price of a batch. */
+/** As {@link appending}, for one session, whose row is found without a join. */
 function appendingToOne(schema: string): string {
   return (
     `WITH moved AS (UPDATE ${schema}.session SET head = $5, revision = revision + 1, state = coalesce($6, state), ` +
