@@ -13,6 +13,7 @@ const floors = [
     "peer.ts",
     "printable.ts",
     "address.ts",
+    "warn.ts",
     "conformance.ts",
     "message/",
   ],

@@ -1,5 +1,6 @@
 /** Passwords on command lines and in protocol dialogues, recognised by an option or a place. */
 import { isSecret } from "./named-values.ts";
+import { beforeMatch } from "./rules.ts";
 import type { Found, MaskRule } from "./rules.ts";
 import { isCode, isMade, isStandIn } from "./stand-ins.ts";
 
@@ -212,7 +213,7 @@ export const userAndPassword: MaskRule = {
     if (!tools.test(command)) return undefined;
     const start = at + head.length;
     const end = quote === "" ? /[\s"']|\\["'n]|$/ : new RegExp(`${quote.replaceAll("\\", "\\\\")}|\\n|$`);
-    const value = text.slice(start, start + 256).split(end, 1)[0]!;
+    const value = beforeMatch(text.slice(start, start + 256), end);
     const isOther = /^["'$]|\$[{(]|\{\{|^(?:yyy|token|pass|password|PASSWORD)$/.test(value) && !isMade(value);
     if (isOther || /[$<{[]/.test(user)) return undefined;
     const found: Found = { start, length: value.length };

@@ -2,7 +2,7 @@
 import { nameKind } from "./names.ts";
 import type { NameKind } from "./names.ts";
 import { isSecret } from "./named-values.ts";
-import { matchAt, namedSecretKind } from "./rules.ts";
+import { matchAt, namedSecretKind, beforeMatch } from "./rules.ts";
 import type { Found, MaskRule, Span } from "./rules.ts";
 import { isMade, isStandIn } from "./stand-ins.ts";
 
@@ -121,7 +121,7 @@ export const nameAndValue: MaskRule = {
     const start = from + behind.length;
     const last = /\\{0,3}["']$|>$/.exec(behind)?.[0] ?? "";
     const end = last === "" ? /\s+[#}]|[ \t,]*(?:\n|\\n|$)/ : last === ">" ? /[<\n]/ : /["'\n]|\\{1,3}"/;
-    const value = text.slice(start, start + 512).split(end, 1)[0]!;
+    const value = beforeMatch(text.slice(start, start + 512), end);
     return isSecret(kind, value, "quoted") ? { start, length: value.length } : undefined;
   },
 };

@@ -2,7 +2,7 @@
 import { isNameCode } from "./names.ts";
 import type { Name, NameKind } from "./names.ts";
 import type { Standing } from "./named-values.ts";
-import { matchAt } from "./rules.ts";
+import { beforeMatch, matchAt } from "./rules.ts";
 import { isCode, isMade } from "./stand-ins.ts";
 
 /** A value in a text, and its position there. */
@@ -99,7 +99,7 @@ function upTo(text: string, start: number, mark: string, standing: Standing): Gi
 /** A run without spaces, at most as long as a line. A longer run must consist of token characters. */
 function runAt(text: string, at: number): string {
   const run = matchAt(/[^\s]{1,512}/y, text, at)?.[0] ?? "";
-  const line = run.split(/\\+[nrt](?![A-Za-z0-9]{0,2}[=:])|\\+u001b|\\+"/, 1)[0]!.replace(/\\+n.*/s, "");
+  const line = beforeMatch(run, /\\+[nrt](?![A-Za-z0-9]{0,2}[=:])|\\+u001b|\\+"/).replace(/\\+n.*/s, "");
   if (line.length < longestLook) return line;
   return matchAt(/[\w+/=.~%-]{1,4096}/y, text, at)?.[0] ?? line;
 }

@@ -10,6 +10,7 @@ import { nearest } from "../nearest.ts";
 import { shown } from "../shown.ts";
 import { emailAddress } from "./rules.ts";
 import type { MaskRule } from "./rules.ts";
+import { askRule } from "./failures.ts";
 import { createSeal } from "./seal.ts";
 import type { Seal } from "./seal.ts";
 import { finderOf, maskText, secretRules } from "./text.ts";
@@ -170,7 +171,9 @@ class Walk {
   #field(name: string, value: JsonValue): JsonValue {
     const masked = this.value(value);
     if (typeof value !== "string" || masked !== value) return masked;
-    const rule = finderOf(this.#mask.rules).fieldRules.find((one) => one.isField?.(name, value) === true);
+    const { rules } = this.#mask;
+    const isField = (one: MaskRule): boolean => one.isField?.(name, value) === true;
+    const rule = finderOf(rules).fieldRules.find((one) => askRule(rules, one, () => isField(one), false));
     if (!rule) return value;
     this.#flag(rule.kind, rule.placeholder, value);
     return rule.placeholder;

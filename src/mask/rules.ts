@@ -152,6 +152,12 @@ function isNoAddress(text: string, start: number, end: number, domain: string): 
 /** Kind and placeholder of a value under a name that says it is secret. */
 export const namedSecretKind = { kind: "named-secret", placeholder: "[SECRET]" } as const;
 
+/** The beginning of a text, up to a match of `end`; the whole text without one. */
+export function beforeMatch(text: string, end: RegExp): string {
+  const at = text.search(end);
+  return at < 0 ? text : text.slice(0, at);
+}
+
 /** The match of a sticky expression at a place. */
 export function matchAt(shape: RegExp, text: string, at: number): RegExpExecArray | undefined {
   shape.lastIndex = at;

@@ -1,7 +1,7 @@
 /** Secrets in rows, addresses, headers and outputs of a known form, and the list of all rules of this kind. */
 import { accountKeys, kubernetesSecret, nameAndValue, webKey } from "./document-rules.ts";
 import { isSecret } from "./named-values.ts";
-import { entropy, matchAt, namedSecretKind } from "./rules.ts";
+import { entropy, matchAt, namedSecretKind, beforeMatch } from "./rules.ts";
 import type { Found, MaskRule, Span } from "./rules.ts";
 import { classesOf, isCode, isMade, isStandIn, isWordy } from "./stand-ins.ts";
 
@@ -126,7 +126,7 @@ export const cookies: MaskRule = {
     const head = matchAt(/cookie(?:\\*"[ \t]?)?:[ \t]?(?:\\*")?|--cookie\s+["']?| -b\s+["']/iy, text, at)?.[0];
     if (head === undefined) return undefined;
     const from = at + head.length;
-    const line = text.slice(from, from + 4_096).split(/\n|\\n|\\r|"|'/, 1)[0]!;
+    const line = beforeMatch(text.slice(from, from + 4_096), /\n|\\n|\\r|"|'/);
     const spans: Span[] = [];
     for (const pair of line.matchAll(/([\w.-]{2,60})=([^\s;,]{8,2048})/g)) {
       const [whole, name = "", value = ""] = pair;

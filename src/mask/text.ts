@@ -3,7 +3,8 @@ import { base64Rule, keyLines, puttyKey } from "./base64-rules.ts";
 import { hasColours, withoutColours } from "./colours.ts";
 import { contextRules, urlPassword } from "./context-rules.ts";
 import { Matcher } from "./matcher.ts";
-import type { MaskRule, Replaced } from "./rules.ts";
+import { askRule } from "./failures.ts";
+import type { Found, MaskRule, Replaced } from "./rules.ts";
 import { prefixedTokens } from "./token-rules.ts";
 
 /** The rules of a mask. They can replace secrets, not restore them. */
@@ -61,13 +62,15 @@ export function textMask(mask: SecretRules): (text: string) => string {
 function claimsIn(rules: readonly MaskRule[], text: string): Claim[] {
   const { matcher, ruleOf } = finderOf(rules);
   const found: Claim[] = [];
+  // A rule that fails has no further say about this text.
+  const rest: Found = { start: text.length, length: 0, rejected: true };
   let looked: Map<number, number> | undefined;
   matcher.scan(text, (keyword, at) => {
     const index = ruleOf[keyword]!;
     looked ??= new Map();
     if (at < (looked.get(index) ?? 0)) return undefined;
     const rule = rules[index]!;
-    const span = rule.find(text, at);
+    const span = askRule(rules, rule, () => checked(rule.find(text, at), text), rest);
     if (!span) return undefined;
     looked.set(index, span.start + span.length);
     const { kind, placeholder } = rule;
@@ -75,6 +78,16 @@ function claimsIn(rules: readonly MaskRule[], text: string): Claim[] {
     for (const { start, length } of span.more ?? []) found.push({ start, length, kind, placeholder, index });
     return undefined;
   });
+  return found;
+}
+
+/** A rule's answer about a text. @throws RangeError for a span that does not lie in it */
+function checked(found: Found | undefined, text: string): Found | undefined {
+  if (!found) return undefined;
+  for (const { start, length } of [found, ...(found.more ?? [])]) {
+    const isIn = Number.isInteger(start) && Number.isInteger(length) && start >= 0 && length >= 0;
+    if (!isIn || (!found.rejected && start + length > text.length)) throw new RangeError("a span outside of the text");
+  }
   return found;
 }
 

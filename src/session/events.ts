@@ -101,6 +101,8 @@ type Happened =
   | { readonly type: "pins-missing"; readonly sessionId: string; readonly pins: readonly string[] }
   /** A user's own settings (USER_CONFIG_API) could not be had; older ones stand, or those of the other layers. */
   | { readonly type: "user-config-failed"; readonly sessionId?: never; readonly user: string; readonly reason: string }
+  /** A rule of the mask failed, by its kind; it was left out for that text, and the other rules ran. */
+  | { readonly type: "mask-rule-failed"; readonly sessionId?: never; readonly rule: string }
   /** The store refused records, or the state behind written ones; the next state, or the session's end, carries it then. */
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
   /**

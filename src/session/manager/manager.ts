@@ -18,6 +18,7 @@ import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import type { Strategy } from "../../window/window.ts";
+import { onRuleFailure } from "../../mask/failures.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskedListener, readOnlyListener, tell } from "../events.ts";
@@ -58,6 +59,7 @@ export class SessionManager {
   readonly #opening = new Map<string, Promise<Session>>();
   readonly #options: OpenedOptions;
   readonly #stopLooking: () => void;
+  readonly #unhear: () => void = () => undefined;
   readonly #offloader: Offloader | undefined;
 
   private constructor(store: Store, parts: ManagerParts | undefined, options: OpenedOptions) {
@@ -75,6 +77,9 @@ export class SessionManager {
     this.#budget = budgetFor(parts.strategy.settings, { budget: options.budget, model: this.#model });
     this.secretRules = store.capabilities.mask ?? knownSecrets;
     this.#on = maskedListener(options.on, this.secretRules);
+    const { on } = options;
+    if (on)
+      this.#unhear = onRuleFailure(this.secretRules.rules, (rule) => tell(on, { type: "mask-rule-failed", rule }));
     this.#now = options.now ?? (() => new Date());
     const { idleTimeout, memory, offload: settings = {} } = options;
     const every = options.every ?? ((milliseconds, run) => systemClock.every(milliseconds, run));
@@ -254,6 +259,7 @@ export class SessionManager {
    */
   async close(): Promise<void> {
     this.#stopLooking();
+    this.#unhear();
     const first = async (): Promise<void> => this.#store.prepareClose?.();
     const open = [...this.#sessions].map((session) => () => session.close());
     await eachInTurn([first, ...open, () => this.#offloader?.close(), () => this.#store.close()]);
