@@ -27,7 +27,8 @@ export const namedValue: MaskRule = {
     if (given.standing !== "quoted" && another.test(given.value.slice(0, 64))) return undefined;
     const found: Found = { start: given.start, length: given.value.length };
     if (isSecret(kind, given.value, isPassOfMany(name.text, given.value) ? "setting" : given.standing)) return found;
-    return /[=:"'\\]/.test(given.value) ? undefined : { ...found, rejected: true };
+    // What holds the next name is looked at again.
+    return /[=:"'\\]/.test(given.value) || nameKind(given.value) ? undefined : { ...found, rejected: true };
   },
   isField: (name, value) => {
     const kind = nameKind(name);

@@ -206,32 +206,34 @@ export const userAndPassword: MaskRule = {
     shape.lastIndex = at;
     const [head, quote = "", user = "", sign = ""] = shape.exec(text) ?? [];
     if (head === undefined) return undefined;
+    const start = at + head.length;
+    const end = quote === "" ? /[\s"']|\\["'n]|$/ : new RegExp(`${quote.replaceAll("\\", "\\\\")}|\\n|$`);
+    const value = beforeMatch(text.slice(start, start + 256), end);
+    const isOther = /^["'$]|\$[{(]|\{\{|^(?:yyy|token|pass|password|PASSWORD)$/.test(value) && !isMade(value);
+    if (value.length < 6 || isOther || /[$<{[]/.test(user)) return undefined;
     const command = commandBefore(text, at + 1);
     const tools = sign.includes("%")
       ? /\b(?:smb\w+|rpcclient|net|winexe)\b/
       : /\b(?:curl|wget|http|https|xh|etcdctl|skopeo|lftp|elasticsearch\w*|es\w*|ab|siege|rabbitmqadmin|mqttx|pulsar\w*|nats|helm|couchbase\w*|crane|podman|buildah|hydra|jira)\b/;
     if (!tools.test(command)) return undefined;
-    const start = at + head.length;
-    const end = quote === "" ? /[\s"']|\\["'n]|$/ : new RegExp(`${quote.replaceAll("\\", "\\\\")}|\\n|$`);
-    const value = beforeMatch(text.slice(start, start + 256), end);
-    const isOther = /^["'$]|\$[{(]|\{\{|^(?:yyy|token|pass|password|PASSWORD)$/.test(value) && !isMade(value);
-    if (isOther || /[$<{[]/.test(user)) return undefined;
     const found: Found = { start, length: value.length };
     const isOne = isGiven(text, found) || (quote !== "" && isMade(value));
     const isWord = isStandIn(value.replace(/[`.,;:)]+$/, ""));
-    return value.length >= 6 && isOne && !isStandIn(value) && !isWord ? found : undefined;
+    return isOne && !isStandIn(value) && !isWord ? found : undefined;
   },
 };
 
 /** `echo "user:password" | chpasswd`. */
 function piped(text: string, at: number): Found | undefined {
   // Most such `echo` commands have no pipe to a password tool.
-  if (!/\|[ \t]{0,8}(?:sudo[ \t]{1,4})?$/.test(text.slice(Math.max(0, at - 24), at))) return undefined;
-  const before = text.slice(Math.max(0, at - 200), at);
-  const [whole, password] =
-    /["']?[a-z_][\w.-]{0,31}:([^\s"'$:]{4,128})["']?\s*(?:\|\s*(?:sudo\s+)?)$/.exec(before) ?? [];
-  if (whole === undefined || password === undefined || isStandIn(password)) return undefined;
-  return { start: at - whole.length + whole.indexOf(`:${password}`) + 1, length: password.length };
+  const pipe = /["']?\s*\|[ \t]{0,8}(?:sudo[ \t]{1,4})?$/.exec(text.slice(Math.max(0, at - 24), at))?.[0];
+  if (pipe === undefined) return undefined;
+  const end = at - pipe.length;
+  const login = text.slice(Math.max(0, end - 162), end);
+  const run = login.slice(login.search(/[^\s"']*$/));
+  const password = /^[a-z_][\w.-]{0,31}:([^$:]{4,128})$/.exec(run)?.[1];
+  if (password === undefined || isStandIn(password)) return undefined;
+  return { start: end - password.length, length: password.length };
 }
 
 /** All rules of this file. */

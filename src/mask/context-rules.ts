@@ -6,7 +6,7 @@ import { namedValue } from "./assignments.ts";
 import { commandRules } from "./command-rules.ts";
 import { structureRules } from "./structure-rules.ts";
 import { entropy, isFiller, tokenRule } from "./rules.ts";
-import type { Found, MaskRule } from "./rules.ts";
+import type { MaskRule } from "./rules.ts";
 
 /** Most characters a key in PEM has: 16,384 bits of RSA in base64, with room for its headers. */
 const longestPem = 16_384;
@@ -195,100 +195,6 @@ export const facebookAppToken: MaskRule = {
   },
 };
 
-/** Most characters of a named value. Amazon's session tokens have about a thousand. */
-const longestValue = 4_096;
-
-const secretName =
-  /(?:pass(?:w(?:or)?d|phrase)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|credential|(?:^|[_-])pass$)/i;
-
-/** Whether a name says that its value is a secret: `DB_PASSWORD`, `apiKey`, `x-auth-token`. */
-function namesSecret(name: string): boolean {
-  return name.length <= 64 && secretName.test(name);
-}
-
-/** Whether a value under such a name is a secret: no word, no template, no path. */
-function isSecretValue(name: string, value: string): boolean {
-  if (value.length < 10 || value.length > longestValue || !/\d/.test(value)) return false;
-  if (
-    /origin[_-]?trial|(?:public|credential)[_-]?(?:token|key|s?_?id)|secrets?_?id|secrets$|name$|url$|_id$|path|file/i.test(
-      name,
-    )
-  )
-    return false;
-  // Amazon's secret keys are 40 characters of base64 with hardly a digit at times.
-  if (/secret/i.test(name) && /^[A-Za-z0-9/+]{40}$/.test(value) && entropy(value) >= 4) return !isStandIn(value);
-  return isKey(value) && entropy(value) >= (value.length >= 16 ? 3.3 : 3);
-}
-
-/** Values under a telling name in plain assignments: `DB_PASSWORD=…`, `"apiKey": "…"`. */
-export const namedSecret: MaskRule = {
-  kind: "named-secret",
-  placeholder: "[SECRET]",
-  keywords: [
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "api_key",
-    "api-key",
-    "apikey",
-    "access_key",
-    "access-key",
-    "accesskey",
-    "private_key",
-    "private-key",
-    "privatekey",
-    "auth_key",
-    "auth-key",
-    "authkey",
-    "credential",
-  ],
-  find(text, at) {
-    const shape =
-      /([A-Za-z][\w.-]{2,40})(\\{0,2}["'`]?\]?(?:\s{0,12}(?::=|=>|=|:)\s{0,12}))(\\{0,2}["'`]?)([A-Za-z0-9_~.+/=!@#$%^&*?-]{8,4096})/y;
-    shape.lastIndex = at;
-    const [whole, name = "", sign = "", quote = "", value = ""] = shape.exec(text) ?? [];
-    if (whole === undefined) return undefined;
-    const before = nameBefore(text, at);
-    if (!namesSecret(before + name)) return undefined;
-    const start = at + whole.length - value.length;
-    const isOne = quote === "" && sign === "=" && isParameter(text, at - before.length);
-    const given = isOne ? value.replace(/[&#].*/, "") : value;
-    const secret = given.replace(/\\?$/, "");
-    const found: Found = { start, length: secret.length };
-    const isSet = quote !== "" || isOne || isEnvironment(before + name, text, at - before.length);
-    const isAll = given !== value || isWhole(text, start + value.length, quote);
-    return isSet && isAll && isSecretValue(before + name, secret) ? found : { ...found, rejected: true };
-  },
-  isField: (name, value) => namesSecret(name) && isSecretValue(name, value),
-};
-
-/** The part of a name before a keyword. */
-function nameBefore(text: string, at: number): string {
-  let start = at;
-  while (start > 0 && at - start < 40 && /[\w.-]/.test(text.charAt(start - 1))) start -= 1;
-  return text.slice(start, at);
-}
-
-/** Whether a place is `NAME=value` on its own line or after `export`, as in environments and settings. */
-function isEnvironment(name: string, text: string, start: number): boolean {
-  return /^[A-Z][A-Z0-9_]*$/.test(name) || /(?:^|\n|\\n)\s{0,20}$/.test(text.slice(Math.max(0, start - 22), start));
-}
-
-/**
- * Whether a place is a parameter of an address, a connection or a command: `?name=value`, `&name=value`, `;Name=value`,
- * `--name=value`.
- */
-function isParameter(text: string, start: number): boolean {
-  return /[?&;]/.test(text.charAt(start - 1)) || text.startsWith("--", start);
-}
-
-/** Whether a value ends here: a quoted one at its quote, any other at a space, a line's end, or an entry's end. */
-function isWhole(text: string, end: number, quote: string): boolean {
-  if (end >= text.length) return true;
-  return quote === "" ? /[\s,;"'\\)}]/.test(text.charAt(end)) : text.startsWith(quote, end);
-}
-
 /** All rules of this file, highest priority first. */
 export const contextRules: readonly MaskRule[] = [
   privateKey,
@@ -301,5 +207,4 @@ export const contextRules: readonly MaskRule[] = [
   ...structureRules,
   ...commandRules,
   namedValue,
-  namedSecret,
 ];

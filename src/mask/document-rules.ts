@@ -85,7 +85,8 @@ function nextLine(text: string, at: number): number {
 
 function jsonSecret(text: string, at: number): Found | undefined {
   const back = text.slice(Math.max(0, at - longestDocument), at);
-  const begin = at - back.length + Math.max(0, back.lastIndexOf('"kind'), back.lastIndexOf("---"));
+  const kind = Math.max(0, back.lastIndexOf('"kind'));
+  const begin = at - back.length + kind + Math.max(0, back.slice(kind).lastIndexOf("---"));
   const ahead = text.slice(at + 6, at + longestDocument);
   const stop = ahead.search(/"kind\\{0,7}":|\n---/);
   const end = stop < 0 ? at + 6 + ahead.length : at + 6 + stop;

@@ -3,7 +3,7 @@ import { isNameCode } from "./names.ts";
 import type { Name, NameKind } from "./names.ts";
 import type { Standing } from "./named-values.ts";
 import { beforeMatch, matchAt } from "./rules.ts";
-import { isCode, isMade } from "./stand-ins.ts";
+import { isCode, isMade, isWordy } from "./stand-ins.ts";
 
 /** A value in a text, and its position there. */
 export interface Given {
@@ -28,7 +28,7 @@ const prose =
 const code =
   /(?:await|new|async|function|typeof|return|lambda|yield|self|this|process|params|request|req|user|settings|os)[\s.[(]|[a-z_$][\w$]{2,40}(?:\.[A-Za-z_$][\w$]{1,40}){0,4}\((?=[)\w"' ])|[a-z_]{3,20}\[["']/y;
 const anotherHere =
-  /[^\s=:]{0,24}?(?:pass|pwd|secret|token|key|cred|auth|psk|_pw|salt|mnemonic)[\w.-]{0,20}["']?[=:]/iy;
+  /[^\s=:&]{0,24}?(?:pass|pwd|secret|token|key|cred|auth|psk|_pw|salt|mnemonic)[\w.-]{0,20}["']?[=:]/iy;
 const spaces = /[ \t]{1,60}/y;
 const quote = /(?:[NbruR@])?(\\{0,7}["'`])/y;
 
@@ -188,9 +188,9 @@ function opensLine(before: string): boolean {
   );
 }
 
-/** Whether a value is a plain identifier: letters and underscores without a digit. */
+/** Whether a value is a plain identifier: words of letters and underscores, without a digit. */
 function isPlainName(value: string): boolean {
-  return /^[A-Za-z_$][\w$]*$/.test(value) && !/\d/.test(value);
+  return /^[A-Za-z_$]+$/.test(value) && isWordy(value);
 }
 
 /** Whether neighbouring lines hold settings of a login: a user, a host, a port. */

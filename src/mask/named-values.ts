@@ -1,5 +1,5 @@
 /** Decides whether a value under a telling name is a secret. */
-import { isFiller } from "./rules.ts";
+import { entropy, isFiller } from "./rules.ts";
 import { classesOf, isMade, isStandIn, isWordy, signsOf } from "./stand-ins.ts";
 import type { NameKind } from "./names.ts";
 
@@ -74,6 +74,8 @@ function isMixed(value: string): boolean {
 }
 
 function isKey(value: string, standing: Standing): boolean {
+  // Amazon's secret keys are 40 characters of base64, with hardly a digit at times.
+  if (standing !== "bare" && /^[A-Za-z0-9/+]{40}$/.test(value) && entropy(value) >= 4) return true;
   if (value.length < 8 || /[^\x21-\x7E]/.test(value) || isWordy(value)) return false;
   if (/^[\d.,:_-]+$/.test(value)) return false;
   if (isFiller(value) || /123456789|(.)\1{7}|^abc\w*123$/i.test(value)) return false;

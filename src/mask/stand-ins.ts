@@ -87,7 +87,9 @@ export function signsOf(value: string): number {
  */
 export function isWordy(value: string): boolean {
   const pieces =
-    value.replaceAll(/(?<=[a-z])\$\d(?=\W|$)/g, "").match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\w\s./:-]/g) ?? [];
+    (value.includes("$") ? value.replaceAll(/(?<=[a-z])\$\d(?=\W|$)/g, "") : value).match(
+      /[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\w\s./:-]/g,
+    ) ?? [];
   let [letters, spoken, short, digits, signs] = [0, 0, 0, 0, 0];
   for (const piece of pieces) {
     if (/\d/.test(piece)) digits += 1;

@@ -4,7 +4,7 @@ import { hasColours, withoutColours } from "./colours.ts";
 import { contextRules, urlPassword } from "./context-rules.ts";
 import { Matcher } from "./matcher.ts";
 import { askRule } from "./failures.ts";
-import type { Found, MaskRule, Replaced } from "./rules.ts";
+import type { Found, MaskRule, Replaced, Span } from "./rules.ts";
 import { prefixedTokens } from "./token-rules.ts";
 
 /** The rules of a mask. They can replace secrets, not restore them. */
@@ -83,12 +83,14 @@ function claimsIn(rules: readonly MaskRule[], text: string): Claim[] {
 
 /** A rule's answer about a text. @throws RangeError for a span that does not lie in it */
 function checked(found: Found | undefined, text: string): Found | undefined {
-  if (!found) return undefined;
-  for (const { start, length } of [found, ...(found.more ?? [])]) {
-    const isIn = Number.isInteger(start) && Number.isInteger(length) && start >= 0 && length >= 0;
-    if (!isIn || (!found.rejected && start + length > text.length)) throw new RangeError("a span outside of the text");
+  if (found && !(isIn(text, found, found.rejected) && (found.more ?? []).every((span) => isIn(text, span)))) {
+    throw new RangeError("a span outside of the text");
   }
   return found;
+}
+
+function isIn(text: string, { start, length }: Span, rejected = false): boolean {
+  return start >= 0 && length >= 0 && Number.isInteger(start + length) && (rejected || start + length <= text.length);
 }
 
 /** Whether a text holds any keyword of a mask: a quick check for clean texts. */

@@ -1,6 +1,7 @@
 /** Events: noun and verb, past tense, for logs, monitors and viewers. */
 import type { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
+import { onRuleFailure } from "../mask/failures.ts";
 import { maskEvent } from "../mask/masked-event.ts";
 import type { JsonObject, Role, Usage } from "../message/message.ts";
 import type { UsageRecord } from "../message/record.ts";
@@ -123,6 +124,13 @@ export type Listener = (event: SessionEvent) => void;
 /** A listener that hears every event with its secrets replaced: it may write what it hears anywhere. */
 export function maskedListener(listener: Listener | undefined, rules: SecretRules): Listener | undefined {
   return listener && ((event) => listener(maskEvent(event, rules)));
+}
+
+/** Reports failures of the mask's rules to a listener, in events without a session. Returns a function that stops it. */
+export function listenToMask(listener: Listener | undefined, { rules }: SecretRules): () => void {
+  if (!listener) return () => undefined;
+  // The event names the rule alone. It does not pass the mask, which would ask that rule again.
+  return onRuleFailure(rules, (rule) => tell(listener, { type: "mask-rule-failed", rule }));
 }
 
 /** A listener of a session that is only read: each event says so. */

@@ -48,12 +48,13 @@ const cutsOf = (sample: string, place: (cut: string) => string): readonly string
   Array.from({ length: sample.length + 1 }, (_, length) => place(sample.slice(0, length)));
 
 /** What a piece of work threw, but for an error of the table. */
-function thrown(work: () => unknown): unknown {
+function thrown(work: () => unknown): string | undefined {
   try {
     work();
     return undefined;
   } catch (error) {
-    return isWindrowError(error) ? undefined : error;
+    if (isWindrowError(error)) return undefined;
+    return error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error);
   }
 }
 
@@ -69,7 +70,7 @@ function readAll(samples: readonly string[], readers: Readonly<Record<string, (t
   for (const text of samples.flatMap((sample) => places.flatMap((place) => cutsOf(sample, place)))) {
     for (const [reader, read] of Object.entries(readers)) {
       const error = thrown(() => read(text));
-      if (error !== undefined) found.push({ reader, text, error: String(error) });
+      if (error !== undefined) found.push({ reader, text, error });
     }
   }
   return found;
@@ -207,7 +208,7 @@ it("readers of requests and answers of every API", () => {
             api.adapter.decode([message.value]);
           }
         });
-        return error === undefined ? [] : [{ reader: api.name, text: JSON.stringify(value), error: String(error) }];
+        return error === undefined ? [] : [{ reader: api.name, text: JSON.stringify(value), error }];
       }),
     ];
   });
@@ -232,7 +233,7 @@ it("decoders of transcripts and of hosts' messages, with each member missing or 
   const found: Finding[] = [];
   const check = (reader: string, value: unknown, work: () => unknown): void => {
     const error = thrown(work);
-    if (error !== undefined) found.push({ reader, text: JSON.stringify(value), error: String((error as Error).stack) });
+    if (error !== undefined) found.push({ reader, text: JSON.stringify(value), error });
   };
   for (const { format, lines } of fixtures) {
     const values = lines.map((line) => JSON.parse(line) as unknown);

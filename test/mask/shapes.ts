@@ -38,6 +38,8 @@ export const shapes: readonly Shape[] = [
   { name: ".env, quoted", text: (value) => `DB_PASSWORD='${value}'\n` },
   { name: "export", text: (value) => `export API_SECRET="${value}"\n` },
   { name: "yaml", text: (value) => `db:\n  user: app\n  password: ${value}\n  port: 5432\n` },
+  { name: "yaml, alone", text: (value) => `  password: ${value}\n` },
+  { name: "setting, alone", text: (value) => `password = ${value}\n` },
   { name: "yaml, quoted", text: (value) => `db:\n  password: "${value}"\n` },
   { name: "yaml block", text: (value) => `data:\n  client_secret: |\n    ${value}\n  port: 1\n` },
   { name: "json", written: json, text: (value) => `{"user": "app", "password": "${value}"}` },
@@ -140,7 +142,8 @@ export const shapes: readonly Shape[] = [
   { name: "url", written: url, text: (value) => `postgres://app:${value}@db.internal:5432/x` },
   { name: "sql identified by", text: (value) => `CREATE USER 'app'@'%' IDENTIFIED BY '${value}';` },
   { name: "sql password", text: (value) => `ALTER USER app WITH PASSWORD '${value}';` },
-  { name: "prose", text: (value) => `Log in as ci. The password is ${value}\n` },
+  // Without a digit, eight letters in a sentence are taken for a word.
+  { name: "prose", written: (value) => `${value}7`, text: (value) => `Log in as ci. The password is ${value}\n` },
   { name: "line numbers", text: (value) => `     3\tuser: app\n     4\tpassword: "${value}"\n` },
   { name: "diff", text: (value) => `-DB_PASSWORD='x'\n+DB_PASSWORD='${value}'\n` },
   { name: "colours", text: (value) => `\u001b[1mDB_PASSWORD\u001b[0m=\u001b[32m'${value}'\u001b[0m\n` },
@@ -148,7 +151,7 @@ export const shapes: readonly Shape[] = [
 
 /** Values of an alphabet with a digit, a letter and, where it has them, a symbol, as generators make them. */
 export function randomValues({ characters, length }: Alphabet, count: number, random: () => number): readonly string[] {
-  const wanted = [/[a-z]/, /\d/, ...(/[!@]/.test(characters) ? [/[^A-Za-z0-9]/] : [])];
+  const wanted = [/[a-z]/, ...(/[!@]/.test(characters) ? [/[^A-Za-z0-9]/] : [])];
   const values: string[] = [];
   while (values.length < count) {
     const value = Array.from({ length }, () => characters[Math.floor(random() * characters.length)]!).join("");

@@ -87,7 +87,7 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "offload-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} took nothing: ${plain(reason)}`),
   "bootstrap-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} told nothing: ${plain(reason)}`),
   "pins-missing": ({ pins }) => [{ level: "ERROR", text: `${count(pins, "pin")} missing from a window` }],
-  "mask-rule-failed": ({ rule }) => warning(`The mask rule ${rule} failed and was left out for a text`),
+  "mask-rule-failed": ({ rule }) => warning(`The mask rule ${plain(rule)} failed and was left out for a text`),
   "user-config-failed": ({ user, reason }) => warning(`Settings of ${plain(user)} not had: ${plain(reason)}`),
   "session-closed": ({ reason }) =>
     reason === "asked" ? [{ level: "DEBUG", text: "Session closed" }] : info("Session closed", plain(reason)),

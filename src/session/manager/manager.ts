@@ -18,10 +18,9 @@ import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import type { Strategy } from "../../window/window.ts";
-import { onRuleFailure } from "../../mask/failures.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { maskedListener, readOnlyListener, tell } from "../events.ts";
+import { listenToMask, maskedListener, readOnlyListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { ConversationState } from "../state/state.ts";
 import { configured } from "./config.ts";
@@ -59,7 +58,7 @@ export class SessionManager {
   readonly #opening = new Map<string, Promise<Session>>();
   readonly #options: OpenedOptions;
   readonly #stopLooking: () => void;
-  readonly #unhear: () => void = () => undefined;
+  readonly #stopHearing: () => void;
   readonly #offloader: Offloader | undefined;
 
   private constructor(store: Store, parts: ManagerParts | undefined, options: OpenedOptions) {
@@ -77,9 +76,7 @@ export class SessionManager {
     this.#budget = budgetFor(parts.strategy.settings, { budget: options.budget, model: this.#model });
     this.secretRules = store.capabilities.mask ?? knownSecrets;
     this.#on = maskedListener(options.on, this.secretRules);
-    const { on } = options;
-    if (on)
-      this.#unhear = onRuleFailure(this.secretRules.rules, (rule) => tell(on, { type: "mask-rule-failed", rule }));
+    this.#stopHearing = listenToMask(options.on, this.secretRules);
     this.#now = options.now ?? (() => new Date());
     const { idleTimeout, memory, offload: settings = {} } = options;
     const every = options.every ?? ((milliseconds, run) => systemClock.every(milliseconds, run));
@@ -259,10 +256,10 @@ export class SessionManager {
    */
   async close(): Promise<void> {
     this.#stopLooking();
-    this.#unhear();
-    const first = async (): Promise<void> => this.#store.prepareClose?.();
+    this.#stopHearing();
     const open = [...this.#sessions].map((session) => () => session.close());
-    await eachInTurn([first, ...open, () => this.#offloader?.close(), () => this.#store.close()]);
+    const rest = [() => this.#offloader?.close(), () => this.#store.close()];
+    await eachInTurn([async () => this.#store.prepareClose?.(), ...open, ...rest]);
   }
 
   async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {
@@ -330,9 +327,8 @@ export class SessionManager {
     }
     if (store === this.#store) this.#sessions.add(session);
     tell(on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
-    if (lock.recovery.length > 0) {
-      tell(on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
-    }
+    const { recovery } = lock;
+    if (recovery.length > 0) tell(on, { type: "session-recovered", sessionId: session.id, recovery });
     return session;
   }
 
