@@ -83,7 +83,8 @@ describe("the host", () => {
     expect(text).not.toMatch(/AI_GATEWAY|claude/);
     const langchain = await init(await projectWith(["langchain", "@langchain/anthropic"]), "--dry-run");
     expect(langchain.files[0]?.text).toContain('process.env.ANTHROPIC_API_KEY ? "anthropic:claude-sonnet-5"');
-    expect(langchain.next[0]).toMatch(/^npm install windrow @langchain\/core(?: &&|$)/);
+    expect(langchain.next[0]).toMatch(/^npm install \S+ @langchain\/core(?: &&|$)/);
+    expect(existsSync(join(langchain.next[0]?.split(" ")[2] ?? "", "dist/cli.js"))).toBe(true);
   });
 
   it("has providers whose changes are all of texts that its template has", () => {

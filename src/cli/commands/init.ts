@@ -10,6 +10,7 @@ import type { PlannedFile } from "../init/files.ts";
 import { chooseHost, initHostNames } from "../init/hosts.ts";
 import type { ChosenHost } from "../init/hosts.ts";
 import { missingNodeTypes } from "../init/node-types.ts";
+import { packageFolder } from "../../version.ts";
 import { isInstalled, readProject } from "../init/project.ts";
 import type { Project } from "../init/project.ts";
 
@@ -85,7 +86,9 @@ function nextCommands({ folder, ...project }: Project, { host }: ChosenHost): re
     ...(isTypeScript && !stripsTypes ? ["tsx"] : []),
     ...(packages.has("typescript") ? ["@types/node"] : []),
   ];
-  const added = needed.filter((name) => !packages.has(name));
+  // The registry has no Windrow yet, so the package that runs is the one to install.
+  const source = (name: string): string => (name === "windrow" ? packageFolder() : name);
+  const added = needed.filter((name) => !packages.has(name)).map(source);
   const addedForDevelopment = forDevelopment.filter((name) => !packages.has(name));
   const installs = [
     ...(added.length > 0 ? [`${manager.add} ${added.join(" ")}`] : []),

@@ -9,8 +9,7 @@ import { broken, exchange, openStage } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 
 const folder = join(import.meta.dirname, "../../../../shared/gateway/recordings");
-const elsewhere = "/work/shared/gateway/recordings";
-const found = [folder, elsewhere].find((path) => existsSync(path));
+const found = existsSync(folder) ? folder : undefined;
 
 interface Recorded {
   readonly request: string;
