@@ -6,8 +6,11 @@
  *   npm run bench -- epoch
  *   EPOCH_BUDGETS=32000 EPOCH_MESSAGES=10000 npm run bench -- epoch
  */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Message } from "../src/message/message.ts";
 import { SessionManager } from "../src/index.ts";
+import { readTranscripts } from "../src/transcript/read.ts";
 import { strategyOf } from "../src/window/by-name.ts";
 import { Composer } from "../src/window/composer.ts";
 import { profileOf } from "../src/window/provider/profile.ts";
@@ -22,6 +25,9 @@ import { inFolder, rounded } from "./store/kit.ts";
 /** The most milliseconds of an epoch, by its budget, and of a hold of the event loop. */
 const goals: Readonly<Record<number, number>> = { 32_000: 10, 128_000: 25, 1_000_000: 200 };
 const longestHold = 25;
+
+const recorded = "../shared/data/open/long-sessions";
+const strategy = strategyOf("adaptive");
 
 const budgets = (process.env["EPOCH_BUDGETS"] ?? Object.keys(goals).join(",")).split(",").map(Number);
 
@@ -72,10 +78,41 @@ export async function benchEpoch(): Promise<BenchReport> {
       rows.push(goalRow(`${name}: longest hold of the event loop, ms`, hold, { atMost: longestHold }));
     }
   }
+  rows.push(...(await realRows()));
   const note =
     "adaptive, counter estimate; by the clock or the processor, whichever says less; a hold: the longest time between two " +
     "turns of the event loop while session.compose runs, over a store of files";
   return { name: "epoch", rows, note: `${note}. ${loadNote()}` };
+}
+
+/** Recorded sessions, each composed before every answer of its model; one row a budget. */
+async function realRows(): Promise<readonly BenchRow[]> {
+  if (!existsSync(recorded)) return [{ session: `recorded: ${recorded} is absent` }];
+  const files = readdirSync(recorded).filter((name) => name.endsWith(".raw.jsonl.gz"));
+  const transcripts = (await Promise.all(files.map((name) => readTranscripts(join(recorded, name))))).flat();
+  return budgets.map((budget) => {
+    const times = transcripts.map(({ messages }) => {
+      const composer = new Composer({ strategy, profile: profileOf("openai-chat"), counter: estimate });
+      return messages.flatMap((message, at) => {
+        const begun = performance.now();
+        const hasOpened = message.role === "assistant" && at > 0 && composer.compose({ budget }).report.opened;
+        const milliseconds = performance.now() - begun;
+        composer.push(at + 1, message);
+        return hasOpened ? [milliseconds] : [];
+      });
+    });
+    const opened = times.filter(({ length }) => length > 0);
+    const range = (values: readonly number[]): string =>
+      `${rounded(Math.min(...values), 0)} to ${rounded(Math.max(...values), 0)}`;
+    return {
+      budget,
+      "session": `${opened.length} recorded`,
+      "epochs": opened.flat().length,
+      "messages": transcripts.reduce((sum, { messages }) => sum + messages.length, 0),
+      "median ms": opened.length > 0 ? range(opened.map((one) => median(one))) : "",
+      "worst ms": opened.length > 0 ? range(opened.map((one) => Math.max(...one))) : "",
+    };
+  });
 }
 
 function isEnough(count: number, messages: number): boolean {

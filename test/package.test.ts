@@ -1,6 +1,6 @@
 /** Guards on the package itself: what it promises in package.json and in its docs is so. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -62,6 +62,26 @@ describe("package.json", () => {
     const { status, stderr } = node(["--input-type=module", "-e", 'await import("windrow/dist/errors.js")']);
     expect(status).not.toBe(0);
     expect(stderr).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED");
+  });
+
+  it("names no address that is none", () => {
+    const { homepage, bugs, repository } = JSON.parse(read("package.json")) as Readonly<Record<string, unknown>>;
+    for (const address of [homepage, (bugs as { url?: string } | undefined)?.url, repository].filter(Boolean))
+      expect(address).toMatch(/^https:\/\/\S+\.\S+/);
+  });
+
+  it("is tested and measured without a path of one machine", () => {
+    const files = ["src", "test", "bench", "scripts", "interop", "examples", "templates"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.(?:[mc]?[jt]sx?|sh)$/.test(name) && !name.includes("node_modules"))
+        .map((name) => `${folder}/${name}`),
+    );
+    const own = [root.slice(0, -1), dirname(root.slice(0, -1)) + "/shared"];
+    const found = files.filter((file) => {
+      const text = read(file);
+      return /["'`](?:\/[\w.-]+)+\/shared\//.test(text) || own.some((path) => text.includes(path));
+    });
+    expect(found).toEqual([]);
   });
 
   it("is locked without the address of a registry", () => {

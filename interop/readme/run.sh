@@ -20,10 +20,10 @@ mapfile -t commands < <(awk '/^```sh$/ { block++; open = 1; next } /^```/ { open
 printf '%s\n' "${commands[@]}"
 [ "${#commands[@]}" -eq 5 ]
 cd "$place/windrow"
-for command in "${commands[@]}"; do
-  bash -ec "$command" </dev/null
-  cd "$place/project"
-done
+bash -ec "${commands[0]}" </dev/null
+cd "$place/project"
+cp -r "$place/windrow/contexts" . # sessions for npx windrow to find
+for command in "${commands[@]:1}"; do bash -ec "$command" </dev/null; done
 [ -f windrow-agent.mjs ] && [ -f windrow.config.yaml ]
 node windrow-agent.mjs </dev/null
 echo "::interop {\"host\":\"readme\",\"version\":\"$(node -p 'require("windrow/package.json").version')\",\"node\":\"$(node --version)\",\"fired\":{\"commands\":${#commands[@]}}}"
