@@ -22,7 +22,7 @@ const most = {
   "./openstarry": 9,
   "./window": 59,
   "./memory": 44,
-  "./model": 24,
+  "./model": 25,
   "./store": 40,
   "./store/author": 69,
   "./store/postgres": 7,

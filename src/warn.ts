@@ -1,11 +1,12 @@
 /** Warnings of the process, for faults that nothing else would show to a person. */
 
-const given = new WeakMap<object, Set<string>>();
+const given = new Set<string>();
+const mostGiven = 10_000;
 
-/** Emits a warning with a code, once for each owner and kind. */
-export function warnOnce(owner: object, kind: string, code: string, message: string): void {
-  const kinds = given.get(owner) ?? new Set();
-  if (kinds.has(kind)) return;
-  given.set(owner, kinds.add(kind));
-  globalThis.process?.emitWarning(message, { type: "WindrowWarning", code });
+/** Emits a warning with a code, once for each key. */
+export function warnOnce(key: string, code: string, message: string): void {
+  if (given.has(key)) return;
+  if (given.size >= mostGiven) given.clear();
+  given.add(key);
+  process.emitWarning(message, { type: "WindrowWarning", code });
 }

@@ -22,7 +22,12 @@ export function askRule<T>(rules: readonly MaskRule[], { kind }: MaskRule, ask: 
     // The error is left out, because it may quote the text.
     const all = listeners.get(rules);
     if (all?.size) for (const listener of all) listener(kind);
-    else warnOnce(rules, kind, "mask-rule-failed", `The mask rule "${kind}" failed; it was left out for that text.`);
+    else
+      warnOnce(
+        `mask-rule-failed ${kind}`,
+        "mask-rule-failed",
+        `The mask rule "${kind}" failed; it was left out for that text.`,
+      );
     return otherwise;
   }
 }

@@ -47,6 +47,13 @@ export interface Model {
   readonly contextWindow?: number;
 }
 
+/** A function that is taken for a model. It answers a text, or an object with one, at once or later. */
+export interface ModelLike extends Pick<Model, "id" | "contextWindow"> {
+  (request: ModelRequest, signal?: AbortSignal): Reply | Promise<Reply>;
+}
+
+type Reply = string | (Pick<ModelAnswer, "text"> & Partial<ModelAnswer>);
+
 /** The answer of an embedder. */
 export interface Embeddings {
   /** One vector for each text, in order, all of one length. */

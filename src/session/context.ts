@@ -5,7 +5,7 @@ import { foreignUsageHint } from "../message/foreign-usage.ts";
 import { defined } from "../message/json.ts";
 import type { NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
-import type { Model } from "../model/model.ts";
+import type { ModelLike } from "../model/model.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
@@ -109,7 +109,7 @@ export interface SessionOptions extends Omit<SessionContext, "id" | "inTurn" | "
   /** Called when the session has ended in its store; `finish` waits for it. */
   readonly ended: () => Promise<void>;
   /** Writes summaries. */
-  readonly summarizer: Model | undefined;
+  readonly summarizer: ModelLike | undefined;
   /** Most tokens of a summary; undefined where the strategy decides. */
   readonly maxSummaryTokens: number | undefined;
   /** Whether the composer's state is on disk. */

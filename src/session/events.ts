@@ -1,8 +1,10 @@
 /** Events: noun and verb, past tense, for logs, monitors and viewers. */
 import type { WindrowError } from "../errors.ts";
+import { knownSecrets } from "../mask/text.ts";
 import type { SecretRules } from "../mask/text.ts";
 import { onRuleFailure } from "../mask/failures.ts";
 import { maskEvent } from "../mask/masked-event.ts";
+import { warnOnce } from "../warn.ts";
 import type { JsonObject, Role, Usage } from "../message/message.ts";
 import type { UsageRecord } from "../message/record.ts";
 import type { Recovered, FinalStatus } from "../store/store.ts";
@@ -73,7 +75,10 @@ type Happened =
   | {
       readonly type: "summary-failed";
       readonly sessionId: string;
+      /** A code of the summariser's, or the error's own words. */
       readonly reason: string;
+      /** What the code stands for here, in words. */
+      readonly problem?: string;
       readonly failures: number;
       readonly open: boolean;
     }
@@ -157,11 +162,28 @@ export function usageRecorded(
   return { type: "usage-recorded", sessionId, purpose, usage, ...(model !== undefined && { model }) };
 }
 
-/** Tells a listener, and keeps what it throws from the session. */
+/** Hands an event to a listener. Without one, the process warns of the first failure of a kind in a session. */
 export function tell(listener: Listener | undefined, event: SessionEvent): void {
-  try {
-    listener?.(event);
-  } catch {
-    // A listener's error must not break the session.
+  const { type, sessionId = "" } = event;
+  if (!listener) {
+    if (type.endsWith("-failed")) warnOnce(`${type} ${sessionId}`, type, warningOf(event));
+    return;
   }
+  try {
+    listener(event);
+  } catch (error) {
+    // A listener's error must not break the session.
+    const about = error instanceof Error ? error.name : typeof error;
+    warnOnce(`listener ${sessionId}`, "listener-failed", `A listener of session events threw ${about} at ${type}.`);
+  }
+}
+
+function warningOf(event: SessionEvent): string {
+  const { type, sessionId } = event;
+  const masked = maskEvent(event, knownSecrets);
+  const reason =
+    masked.type === "append-failed" ? masked.error.message : "reason" in masked ? masked.reason : undefined;
+  const why = masked.type === "summary-failed" ? (masked.problem ?? reason) : reason;
+  const where = sessionId === undefined ? "" : ` in session ${sessionId}`;
+  return `${type}${where}${why === undefined ? "" : `: ${why}`} The option \`on\` receives every such event.`;
 }

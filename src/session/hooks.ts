@@ -7,8 +7,8 @@ import type { JsonObject } from "../message/message.ts";
 import { countsOf, usedTokens } from "../message/parts.ts";
 import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
-import { checkedAnswer } from "../model/answer.ts";
-import type { Model } from "../model/model.ts";
+import { checkedModel } from "../model/answer.ts";
+import type { Model, ModelLike } from "../model/model.ts";
 import type { SessionContext, SessionOptions } from "./context.ts";
 import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell, usageRecorded } from "./events.ts";
@@ -50,7 +50,7 @@ export class Hooks {
   readonly #epochs: Epochs;
   readonly #state: ConversationState;
   readonly #writer: SessionWriter;
-  readonly #summarizer: Model | undefined;
+  readonly #summarizer: ModelLike | undefined;
   readonly #maxSummaryTokens: number | undefined;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
@@ -160,30 +160,29 @@ export class Hooks {
       timestamp: this.#timestamp(),
     };
     await this.#context.inTurn(() => this.#context.write([record]));
-    tell(on, { type: "summary-failed", sessionId: id, reason, ...this.breaker });
+    const { problem } = data;
+    const why = typeof problem === "string" && { problem };
+    tell(on, { type: "summary-failed", sessionId: id, reason, ...why, ...this.breaker });
   }
 
   #timestamp(): string {
     return this.#context.now().toISOString();
   }
 
-  /** A model whose requests the session's state tells: an answer may take minutes. */
-  #told(model: Model): Model {
+  /** A model whose requests the session's state shows: an answer may take minutes. */
+  #shown(model: ModelLike): Model {
+    const checked = checkedModel(model);
     const asked: Model = async (request, signal) => {
       await this.#writer.asking();
-      return checkedAnswer(await model(request, signal));
+      return checked(request, signal);
     };
-    const { id, contextWindow } = model;
-    return Object.assign(asked, {
-      ...(id !== undefined && { id }),
-      ...(contextWindow !== undefined && { contextWindow }),
-    });
+    return Object.assign(asked, checked);
   }
 
   #strategyContext({ tokens, budget, room }: HookWindow): StrategyContext {
     const { id, store, scope, composer, on } = this.#context;
     const [epochs, state] = [this.#epochs, this.#state];
-    const summarizer = this.#summarizer && this.#told(this.#summarizer);
+    const summarizer = this.#summarizer && this.#shown(this.#summarizer);
     const timestamp = this.#timestamp();
     return {
       view: epochs.composer.view(),

@@ -148,7 +148,7 @@ describe("a summarizer's answer", () => {
     expect(state.totalTokensUsed).toBe(16 * 101);
   });
 
-  it.each([[undefined], ["All well."], [{ text: 5, finish: "stop" }], [{ text: "All well." }]])(
+  it.each([[undefined], [5], [{ text: 5, finish: "stop" }], [{ content: "All well." }]])(
     "is a failure where it is %o",
     async (answer) => {
       const made = await messages(answer);

@@ -1,6 +1,7 @@
 /** A memory that keeps facts, read by a model when a session has ended, and tells those that a text is about. */
 import { ownerOf } from "../../store/shared/rules.ts";
-import type { Model } from "../../model/model.ts";
+import { checkedModel } from "../../model/answer.ts";
+import type { ModelLike } from "../../model/model.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { inlineText } from "../../message/quote.ts";
 import { LexicalIndex } from "../lexical.ts";
@@ -17,7 +18,7 @@ export interface FactMemoryOptions {
   readonly store: Store;
   /** The tenant and the user whose facts are told. Default: those of sessions without a user. */
   readonly scope?: Scope;
-  readonly model: Model;
+  readonly model: ModelLike;
   /** Messages that the model reads at a time. Default 40. */
   readonly batch?: number;
   /** Most tokens of an answer. Default 2,000. */
@@ -44,7 +45,7 @@ export function factMemory(options: FactMemoryOptions): Memory {
       const fresh = list.filter(({ seq }) => seq > known);
       for (let at = 0; at < fresh.length; at += batch) {
         const part: readonly NumberedMessage[] = fresh.slice(at, at + batch);
-        const found = await extractFacts(model, sessionId, part, maxOutput, signal);
+        const found = await extractFacts(checkedModel(model), sessionId, part, maxOutput, signal);
         const dated = await withTimes(store, scope, sessionId, found.facts);
         await facts.add(sessionId, part.at(-1)?.seq ?? 0, dated, { ...found.usage });
       }

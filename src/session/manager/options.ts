@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { OffloadSettings } from "./offloader.ts";
-import type { Model as Summarizer } from "../../model/model.ts";
+import type { ModelLike } from "../../model/model.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantStore } from "../../access/guarded.ts";
@@ -63,7 +63,7 @@ export interface ManagerOptions extends StatsLineOptions {
    */
   readonly namesSession?: boolean;
   /** Writes summaries for strategies that make them. Default: none; such a strategy notes it and does the rest. */
-  readonly summarizer?: Summarizer;
+  readonly summarizer?: ModelLike;
   /** Most tokens of a summary, for strategies that do not say it themselves. Default: an eighth of the budget, at most 2,000. */
   readonly maxSummaryTokens?: number;
   /**

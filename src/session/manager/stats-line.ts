@@ -1,6 +1,7 @@
 /** The lines of statistics about windows, as sessions and adapters log them. */
 import { kinds, whole } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
+import { tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { statsDue, statsLine } from "../state/snapshot.ts";
 
@@ -36,7 +37,7 @@ export function withStatsLines(listener: Listener | undefined, options: StatsLin
   if (!count) return listener;
   return (event) => {
     if (event.type === "window-composed") count(event.messages, event.report.tokens);
-    listener?.(event);
+    tell(listener, event);
   };
 }
 
