@@ -77,7 +77,7 @@ type Happened =
       readonly sessionId: string;
       /** A code of the summariser's, or the error's own words. */
       readonly reason: string;
-      /** What the code stands for here, in words. */
+      /** The reason in words, where that is a code. */
       readonly problem?: string;
       readonly failures: number;
       readonly open: boolean;
