@@ -72,3 +72,11 @@ function mostFrequent(values: readonly (string | undefined)[]): string | undefin
   for (const value of values) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort((left, right) => right[1] - left[1])[0]?.[0];
 }
+
+/** Transcripts with the problems of entries that are no session, in the first. */
+export function withStrays(transcripts: readonly Transcript[], strays: Transcript["problems"]): readonly Transcript[] {
+  const [first, ...others] = transcripts;
+  return first === undefined || strays.length === 0
+    ? transcripts
+    : [{ ...first, problems: [...strays, ...first.problems] }, ...others];
+}

@@ -3,6 +3,7 @@ import { claudeCode } from "./claude-code/read.ts";
 import { codex } from "./codex/read.ts";
 import { geminiCli } from "./gemini-cli/read.ts";
 import { openaiChat } from "./openai-chat/read.ts";
+import { openCode } from "./opencode/read.ts";
 import { pi } from "./pi/read.ts";
 import { trajectory } from "./trajectory.ts";
 import type { TranscriptDecoder } from "./transcript.ts";
@@ -15,6 +16,7 @@ export const decoders: readonly TranscriptDecoder[] = [
   codex,
   pi,
   geminiCli,
+  openCode,
   trajectory,
   openaiChat,
 ];

@@ -6,8 +6,11 @@ import { nearest } from "../nearest.ts";
 import { decoders } from "./decoders.ts";
 import { readEntries } from "./entries.ts";
 import type { ReadProgress } from "./entries.ts";
+import type { JsonText } from "./json-lines.ts";
 import type { ReadLimits } from "./limits.ts";
-import type { Transcript, TranscriptBlocks, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
+import type { StorageOptions } from "./opencode/storage.ts";
+import { isOpenCodeStorage, storedSessions } from "./opencode/storage.ts";
+import type { Entry, Transcript, TranscriptBlocks, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
 import { sentBlocks } from "./windrow/sent.ts";
 
 /** The certainty from which a decoder reads; below it, it only guesses. */
@@ -24,20 +27,23 @@ export interface ReadOptions {
 }
 
 /**
- * Reads the sessions in a file. The format is recognised from the content, gzip from its first bytes; nothing is
- * written. Lines that cannot be read are in `problems` of the session (of the first one, where the file holds
+ * Reads the sessions in a file, in a database of opencode or in its folder `storage`. The format is recognised from the
+ * content, gzip from its first bytes; nothing is written. Lines that cannot be read are in `problems` of the session (of the first one, where the file holds
  * several), with their numbers from 1.
  *
  * @throws WindrowError `input-not-found`, `bad-option` (a folder), `input-unreadable` (no permission, damaged gzip),
  *   `input-too-large`, `not-a-transcript` (empty, binary, or no known format: the message says what was seen), `bad-option` (no format of
- *   this name), `aborted`
+ *   this name), `store-unavailable` (a database, and no driver of SQLite), `aborted`
  */
 export async function readTranscripts(
   path: string,
   options: ReadOptions = {},
   signal?: AbortSignal,
 ): Promise<readonly Transcript[]> {
-  const { entries, problems, beginning } = await readEntries(path, options.onProgress, signal, options.limits);
+  const isStorage = await isOpenCodeStorage(path);
+  const { entries, problems, beginning } = isStorage
+    ? await storageEntries(path, { limits: options.limits, signal })
+    : await readEntries(path, options.onProgress, signal, options.limits);
   const source: TranscriptSource = { name: sourceName(path), entries };
   const named = options.format === undefined ? undefined : decoderOf(options.format);
   const decoder = entries.length === 0 ? undefined : (named ?? recognise(source));
@@ -46,6 +52,12 @@ export async function readTranscripts(
   const all = [...problems, ...first.problems].sort((left, right) => left.line - right.line);
   const sent = first.sent ?? (await sentBeside(path, signal));
   return [{ ...first, problems: all, ...(sent.length > 0 && { sent }) }, ...others];
+}
+
+async function storageEntries(path: string, options: StorageOptions): Promise<Omit<JsonText, "lines">> {
+  const entries: Entry[] = [];
+  for await (const value of storedSessions(path, options)) entries.push({ line: entries.length + 1, value });
+  return { entries, problems: [], beginning: "" };
 }
 
 /** The system prompts and tools in the `edits.jsonl` beside a session's own `messages.jsonl`. */

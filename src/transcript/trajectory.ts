@@ -4,7 +4,7 @@
  */
 import { chatMessage, isChatMessage } from "./openai-chat/message.ts";
 import type { JsonObject } from "../message/message.ts";
-import { head, TranscriptBuilder, UniqueIds } from "./builder.ts";
+import { head, TranscriptBuilder, UniqueIds, withStrays } from "./builder.ts";
 import { asArray, asName, asObject, defined, objectsOf } from "../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
 
@@ -57,11 +57,4 @@ export const trajectory: TranscriptDecoder = {
 function trajectoryEntries(source: TranscriptSource): readonly Entry[] {
   const list = source.entries.length === 1 ? asArray(source.entries[0]?.value) : undefined;
   return list === undefined ? source.entries : list.map((value) => ({ line: 1, value }));
-}
-
-function withStrays(transcripts: readonly Transcript[], strays: Transcript["problems"]): readonly Transcript[] {
-  const [first, ...others] = transcripts;
-  return first === undefined || strays.length === 0
-    ? transcripts
-    : [{ ...first, problems: [...strays, ...first.problems] }, ...others];
 }

@@ -55,6 +55,9 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   "gemini-cli": [
     '{"sessionId":"7f0f3a52-4a0f-4f0e-9b3c-1c2d3e4f5a6b","projectHash":"p","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:09Z","messages":[{"id":"1","timestamp":"2026-01-01T00:00:01Z","type":"user","content":"Hello"},{"id":"2","timestamp":"2026-01-01T00:00:02Z","type":"gemini","content":@,"toolCalls":[{"id":"c1","name":"look","args":@,"result":@,"status":"success","timestamp":@}]}]}',
   ],
+  "opencode": [
+    '{"info":{"id":"ses_1","directory":"/x","title":@,"revert":@},"messages":[{"info":{"id":"msg_1","role":"user","time":{"created":@},"summary":@},"parts":[{"type":"text","text":"Hello"},{"type":"file","mime":@,"url":@}]},{"info":{"id":"msg_2","role":"assistant","modelID":"m","tokens":@,"time":@,"error":@,"path":@},"parts":[{"type":"reasoning","text":@,"metadata":@},{"type":"tool","callID":"c1","tool":"look","state":{"status":"completed","input":@,"output":@,"attachments":@,"time":@},"metadata":@},{"type":"tool","callID":"c2","tool":"look","state":@},{"type":"step-finish","tokens":@},{"type":"odd","data":@},@]},@]}',
+  ],
   "windrow": [
     '{"seq":1,"id":"m1","role":"user","content":"Hello","timestamp":"2026-01-01T00:00:00.000Z","token_count":1,"pos":1}',
     '{"seq":2,"id":"m2","role":"assistant","parts":[{"type":"tool-call","call_id":"c1","name":"look","args":@}],"timestamp":"2026-01-01T00:00:01.000Z","token_count":1,"pos":2}',

@@ -1,5 +1,7 @@
 /** Small sessions of every format, with the oddities real ones have. Each is the lines of a JSONL file. */
 
+import { opencode } from "./opencode-sessions.ts";
+
 const at = (second: number): string => `2026-03-01T10:00:${String(second).padStart(2, "0")}.000Z`;
 const lines = (rows: readonly object[]): readonly string[] => rows.map((row) => JSON.stringify(row));
 
@@ -380,5 +382,6 @@ export const fixtures: readonly {
   { name: "codex", format: "codex", lines: codex },
   { name: "codex-flat", format: "codex", lines: codexFlat },
   { name: "gemini-cli", format: "gemini-cli", lines: geminiCli },
+  { name: "opencode", format: "opencode", lines: opencode },
   { name: "trajectory", format: "trajectory", lines: trajectory },
 ];

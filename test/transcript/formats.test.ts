@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { messageText } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
@@ -5,8 +6,10 @@ import { encodeMessage } from "../../src/store/format/message.ts";
 import { piEncoder } from "../../src/transcript/pi/write.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
+import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
 import { temporaryFolder, written } from "./files.ts";
 import * as fixture from "./fixtures.ts";
+import { opencode, openCodeDatabase, openCodeFolder } from "./opencode-sessions.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -259,5 +262,76 @@ describe("codex", () => {
     expect(session.id).toBe("cx-0");
     expect(roles(session.messages)).toBe("user assistant tool assistant");
     expect(session.problems).toEqual([]);
+  });
+});
+
+describe("opencode", () => {
+  const places = [
+    ["export", (data: string) => written(data, "export.jsonl", opencode.join("\n"))],
+    ["folder", (data: string) => openCodeFolder(data, opencode)],
+    ...(driver ? [["database", (data: string) => openCodeDatabase(data, opencode)] as const] : []),
+  ] as const;
+
+  it.each(places)("reads the %s", async (_name, place) => {
+    const [session, agent, ...others] = await readTranscripts(await place(await temporaryFolder()));
+    if (!session) throw new Error("no session");
+    const { messages, ...about } = session;
+    expect([others, agent]).toMatchObject([
+      [],
+      { id: "ses_a", meta: { parentID: "ses_b" }, messages: [{ id: "msg_7" }] },
+    ]);
+    expect(about).toEqual({
+      ...{ id: "ses_b", format: "opencode", model: "claude-x", problems: [] },
+      meta: { cwd: "/work", title: "Tests", version: "1.2.0", abandoned: 1 },
+    });
+    expect(messages.map(({ id, role, status }) => [id, role, ...(status ? [status] : [])].join(" "))).toEqual([
+      ...["msg_1 user", "msg_2 assistant", "msg_2/results tool", "msg_2#2 assistant", "msg_2/results#2 tool"],
+      ...["msg_3 user synthetic", "msg_4 assistant", "msg_5 assistant interrupted"],
+    ]);
+    const image = { type: "image", mediaType: "image/png", data: "QUJD" };
+    expect(messages[0]).toMatchObject({
+      timestamp: "2026-03-01T10:00:01.000Z",
+      parts: [
+        { type: "text", text: "Mend a.txt" },
+        { type: "text", text: "Called the Read tool" },
+        { type: "opaque", kind: "opencode/file", data: { url: "file:///work/a.txt" } },
+        image,
+      ],
+    });
+    expect(messages[0]?.extra).toEqual({ time: { created: 1_772_359_201_000 } });
+    const [call, result] = [
+      { type: "tool-call", name: "bash" },
+      { type: "tool-result", name: "bash" },
+    ];
+    expect(messages.slice(1, 5).map(({ parts }) => parts)).toMatchObject([
+      [
+        { type: "reasoning", text: "Look.", signature: "c2ln+/==" },
+        { ...call, callId: "c1", args: { command: "ls" } },
+      ],
+      [{ ...result, callId: "c1", content: "no", isError: true }],
+      [{ ...call, callId: "c2" }],
+      [{ ...result, callId: "c2", content: [{ type: "text", text: "an image" }, image] }],
+    ]);
+    const used = { output: 10, reasoning: 6, cacheRead: 100, cacheWrite: 50 };
+    expect(messages.flatMap(({ usage }) => usage ?? [])).toEqual([
+      { ...used, input: 157 },
+      { ...used, input: 159 },
+      { ...used, input: 170 },
+    ]);
+    expect(messages.at(-1)?.parts).toMatchObject([
+      { text: "Now" },
+      { ...call, callId: "c3", args: { command: "npm test" } },
+      { ...call, callId: "c4", args: {}, argsText: '{"comm' },
+    ]);
+  });
+
+  it.skipIf(!driver)("refuses a database of another program by what it is", async () => {
+    const path = join(await temporaryFolder(), "other.db");
+    const database = openDatabase(path);
+    database.exec("CREATE TABLE message (id TEXT)");
+    database.close();
+    await expect(readTranscripts(path)).rejects.toMatchObject({ code: "not-a-transcript" });
+    await written(dirname(path), "text.db", "no database");
+    await expect(readTranscripts(join(dirname(path), "text.db"))).rejects.toMatchObject({ code: "input-unreadable" });
   });
 });

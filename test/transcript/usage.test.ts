@@ -10,6 +10,7 @@ import { readUsage } from "../../src/transcript/usage/read.ts";
 import type { CallUsage, FoundUsage } from "../../src/transcript/usage/usage.ts";
 import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
 import { temporaryFolder } from "./files.ts";
+import { openCodeDatabase } from "./opencode-sessions.ts";
 
 async function put(path: string, text: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
@@ -233,14 +234,12 @@ describe("opencode", () => {
 
   it.skipIf(!driver)("reads the database of later versions, and leaves it as it is", async () => {
     const home = await temporaryFolder();
-    const file = join(home, "data/opencode/opencode.db");
-    await mkdir(dirname(file), { recursive: true });
+    const message = (info: object): object => ({ info, parts: [{ type: "text", text: "Hello" }] });
+    const messages = [message({ id: "msg_1", role: "user" }), message(answer("msg_2", 7))];
+    const exported = JSON.stringify({ info: { id: "ses_1" }, messages });
+    const file = await openCodeDatabase(join(home, "data/opencode"), [exported]);
     const database = openDatabase(file);
-    database.exec("CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT)");
-    const insert = database.prepare("INSERT INTO message VALUES (?, 'ses_1', 0, ?)");
-    insert.run("msg_1", JSON.stringify({ role: "user" }));
-    insert.run("msg_2", JSON.stringify(answer("msg_2", 7)));
-    insert.run("msg_3", "{");
+    database.exec("INSERT INTO message VALUES ('msg_3', 'ses_1', 9, '{')");
     database.close();
     const before = readFileSync(file);
     const [place] = await discoverUsage({ home, env: { XDG_DATA_HOME: join(home, "data") } });

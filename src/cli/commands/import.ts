@@ -30,13 +30,13 @@ interface FailedFile {
 export function addImport(command: Command, { io, finish, signal }: CommandContext): void {
   withReadLimits(command)
     .description(
-      "Reads transcripts of Claude Code, Codex, pi, Gemini CLI, OpenAI chat messages and trajectories, and files of\n" +
-        "windrow export; the format is recognised from the content. Each session is there whole or not at all. What the\n" +
-        "store has already is passed over, so an interrupted import goes on when it is started again.",
+      "Reads transcripts of Claude Code, Codex, pi, Gemini CLI, opencode (its export, database or folder), OpenAI chat\n" +
+        "messages and trajectories, and files of windrow export; the format is recognised from the content. Each session is\n" +
+        "there whole or not at all. What the store has already is passed over, so an interrupted import goes on when it is started again.",
     )
     .argument("<file...>", "the files, gzipped or not")
     .option("--store <store>", "folder or URL of the store; made where there is none", "./contexts")
-    .option("--format <name>", "read the files as this format: windrow, openai, claude-code, codex, pi, gemini-cli, …")
+    .option("--format <name>", "read the files as this format: windrow, openai, claude-code, codex, pi, opencode, …")
     .option("--finished", "the sessions of other agents are over (default: they can be resumed)")
     .option("--json", "one JSON document on stdout")
     .addHelpText(

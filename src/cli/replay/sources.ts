@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { findSession, namesSession } from "../../ops/look/find.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
+import { isOpenCodeStorage } from "../../transcript/opencode/storage.ts";
 import { readTranscripts } from "../../transcript/read.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import { noteDamage, onStore } from "../command.ts";
@@ -52,7 +53,7 @@ export async function sourcesOf(
   signal?: AbortSignal,
 ): Promise<readonly ReplaySource[]> {
   const found = await stat(name).catch(() => undefined);
-  if (found?.isDirectory() === true) return folderSources(name, options, signal);
+  if (found?.isDirectory() === true && !(await isOpenCodeStorage(name))) return folderSources(name, options, signal);
   if (found === undefined && namesSession(name)) return [storedSource(name, options, io)];
   return [fileSource({ path: name, isFound: false }, options, signal)];
 }

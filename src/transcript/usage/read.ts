@@ -7,7 +7,7 @@ import { ClaudeCodeUsage } from "./claude-code.ts";
 import { CodexUsage } from "./codex.ts";
 import { GeminiCliUsage } from "./gemini-cli.ts";
 import { linesWith } from "./lines.ts";
-import { openCodeDatabase, openCodeFolder } from "./opencode.ts";
+import { openCodeUsage } from "./opencode.ts";
 import { PiUsage } from "./pi.ts";
 import type { CallUsage, FoundUsage, UsageReader } from "./usage.ts";
 
@@ -31,7 +31,7 @@ export async function readUsage(
   { onBytes, signal }: ReadUsageOptions = {},
 ): Promise<readonly CallUsage[]> {
   if (agent === "opencode") {
-    const calls = path.endsWith(".db") ? await openCodeDatabase(path, signal) : await openCodeFolder(path, signal);
+    const calls = await openCodeUsage(path, signal);
     onBytes?.(bytes);
     return calls;
   }
