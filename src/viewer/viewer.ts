@@ -15,7 +15,7 @@ export interface ListedSession {
   readonly status: SessionStatus;
   /** Whether it is written now, was let go, or died; absent where the store cannot tell. */
   readonly standing?: SessionStanding;
-  /** The task's key in words, or the user's first words; empty for none. */
+  /** The task's name, or the user's first words, behind the client of a gateway's line; empty for none. */
   readonly title: string;
   readonly model: string | null;
   readonly strategy: string | null;

@@ -33,7 +33,9 @@ describe.each(places)("opencode's %s", (_name, made) => {
     const { sessions } = JSON.parse(replayed.stdout) as { sessions: readonly { readonly id: string }[] };
     expect(sessions.map(({ id }) => id)).toEqual(["ses_b", "ses_a"]);
     const composed = await windrow(["compose", path]);
-    expect(composed.stderr).toMatch(/--session 1 {2}ses_b, 8 messages\n {2}--session 2 {2}ses_a, 1 messages/);
+    expect(composed.stderr).toMatch(
+      /--session 1 {2}ses_b, 8 messages: Mend a\.txt.*\n {2}--session 2 {2}ses_a, 1 messages: Find a\.txt/,
+    );
     expect((await windrow(["compose", path, "--session", "2"])).stdout).toContain("Session: ses_a");
   });
 });

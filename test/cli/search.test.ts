@@ -25,7 +25,7 @@ beforeEach(async () => {
 it("shows where the words stand, and that they are still in the window", async () => {
   const { status, stdout, stderr } = await windrow(["search", "认证", "--store", folder]);
   expect(status, stderr).toBe(0);
-  expect(stdout).toContain(`${id}  failed  ann  `);
+  expect(stdout).toContain(`${id}  The deploy (31mfailed (0m with 认证 errors  failed  ann  `);
   expect(stdout).toContain("  [1] user, in the window: The deploy ");
   expect(stdout).not.toContain("\u001b");
   expect(stdout).toMatch(/\n1 message\.\n$/);
@@ -59,7 +59,7 @@ it("names what is wrong with its words, options and store", async () => {
   };
   expect(await wrong("--store", folder)).toContain("missing required argument");
   expect(await wrong("!?", "--store", folder)).toContain("has no word to search for");
-  expect(await wrong("x", "--status", "done", "--store", folder)).toContain("--status is one of");
+  expect(await wrong("x", "--status", "done", "--store", folder)).toContain("Allowed choices are");
   expect(await wrong("x", "--limit", "none", "--store", folder)).toContain("--limit");
   expect(await wrong("x", "--session", "abcd1234", "--store", folder)).toContain("session-not-found");
   expect(await wrong("x", "--store", join(folder, "absent"))).toContain("store-unavailable");

@@ -137,7 +137,7 @@ it("says what is wrong, and shows an empty store as empty", async () => {
     [["--store", `${folder}/none`], 1, "no store at"],
     [["--store", folder, "--from", "2024-02-30"], 2, "2024-01-31"],
     [["--store", folder, "--to", "yesterday"], 2, 'not "yesterday"'],
-    [["--store", folder, "--status", "done"], 2, "--status is one of"],
+    [["--store", folder, "--status", "done"], 2, "Allowed choices are"],
     [["--store", folder, "--form", "2024-01-01"], 2, "--from"],
   ];
   for (const [argv, status, said] of cases) {

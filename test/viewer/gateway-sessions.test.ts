@@ -20,14 +20,15 @@ async function titled(...texts: readonly string[]): Promise<readonly [title: str
 }
 
 it("are named by what the user said, not by a client's tagged sections", async () => {
-  expect(await titled(reminder, "Mend the parser.")).toEqual(["Mend the parser.", "Mend the parser."]);
-  expect(await titled(reminder, reminder, `${reminder}\nMend it.`)).toEqual(["Mend it.", "Mend it."]);
-  expect(await titled("Compare <b>this</b> and that.")).toEqual(Array(2).fill("Compare <b>this</b> and that."));
+  expect(await titled(reminder, "Mend the parser.")).toEqual(["claude-code: Mend the parser.", "Mend the parser."]);
+  expect(await titled(reminder, reminder, `${reminder}\nMend it.`)).toEqual(["claude-code: Mend it.", "Mend it."]);
+  const compare = "Compare <b>this</b> and that.";
+  expect(await titled(compare)).toEqual([`claude-code: ${compare}`, compare]);
 });
 
 it("are named by a tagged section where there is nothing else", async () => {
   const [title, head] = await titled("<task>Mend it.</task>");
-  expect([title, head]).toEqual(Array(2).fill("<task>Mend it.</task>"));
+  expect([title, head]).toEqual(["claude-code: <task>Mend it.</task>", "<task>Mend it.</task>"]);
 });
 
 it("have no budget where nothing is composed", async () => {

@@ -8,7 +8,7 @@ import { fileSource } from "../../src/viewer/file/decode.ts";
 import { encodeSessions } from "../../src/viewer/file/encode.ts";
 import { storedSource } from "../../src/viewer/stored-source.ts";
 import type { ListedSession, LiveEvent } from "../../src/viewer/viewer.ts";
-import { groupedLines, lineWords, requestWords } from "../../web/model/requests.ts";
+import { groupedLines, requestWords } from "../../web/model/requests.ts";
 import { newFolder } from "../cli/stage.ts";
 import { gatewayStore, requestOf } from "./gateway-store.ts";
 
@@ -37,15 +37,10 @@ it("are told by ranges, each with the usage of its own answer and the call of it
   expect((await source.requests?.(main, 2, 3))?.requests).toEqual(all?.requests.slice(1, 3));
   expect(await source.requests?.(main, 5, 9)).toEqual({ total: 4, requests: [] });
   const { sessions } = await source.sessions({});
-  const rows = groupedLines(sessions).map(({ id, title, line, isNext = false }) => [
-    id,
-    title,
-    line && lineWords(line),
-    isNext,
-  ]);
+  const rows = groupedLines(sessions).map(({ id, title, isNext = false }) => [id, title, isNext]);
   expect(rows).toEqual([
-    [main, "Mend it.", "claude-code main", false],
-    [agent, "Look into it.", "claude-code agent a1", true],
+    [main, "claude-code: Mend it.", false],
+    [agent, "claude-code agent a1: Look into it.", true],
   ]);
   expect((await source.session(agent)).line?.parent).toEqual({ id: main, reason: "agent" });
   expect((await source.sessions({ text: "session-7" })).sessions).toHaveLength(2);

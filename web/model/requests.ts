@@ -1,11 +1,6 @@
 /** Requests that passed a gateway, and their lines, in words. */
-import type { GatewayLine, RequestRow } from "../../src/viewer/requests.ts";
+import type { RequestRow } from "../../src/viewer/requests.ts";
 import type { ListedSession } from "../../src/viewer/viewer.ts";
-
-/** A line as a list names it: `claude-code main`, `claude-code agent a1`. */
-export function lineWords({ client, line, agent }: Pick<GatewayLine, "client" | "line" | "agent">): string {
-  return [client, line, ...(agent === undefined ? [] : [agent])].join(" ");
-}
 
 /** How a request went, in words, and whether that is bad. */
 export function requestWords(row: RequestRow): { readonly words: string; readonly isBad: boolean } {

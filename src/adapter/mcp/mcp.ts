@@ -204,8 +204,9 @@ function addResources(server: McpServer, tools: McpTools): void {
   const uriOf = (id: string): string => `windrow://sessions/${id}`;
   const list = async (): Promise<{ resources: { uri: string; name: string; mimeType: string }[] }> => ({
     resources: await Promise.all(
-      (await tools.list()).map(async ({ metadata: { uuid, createdAt } }) => {
-        const title = (await tools.title(uuid)) ?? `Session ${uuid}`;
+      (await tools.list()).map(async ({ metadata }) => {
+        const { uuid, createdAt } = metadata;
+        const title = (await tools.title(metadata)) || `Session ${uuid}`;
         return { uri: uriOf(uuid), name: `${title}, begun ${createdAt}`, mimeType: "application/json" };
       }),
     ),

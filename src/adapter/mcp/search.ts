@@ -5,7 +5,6 @@ import { Turns } from "../../turns.ts";
 import { defaultMask } from "../../window/stub/cut.ts";
 import { search } from "../../ops/search/search.ts";
 import type { SearchHit } from "../../ops/search/search.ts";
-import { sessionTitle } from "../../ops/look/title.ts";
 import { RecallMarks } from "../../window/stub/recalled.ts";
 import { Documents } from "../../window/recall/document.ts";
 import type { Hit } from "../../window/recall/hits.ts";
@@ -84,8 +83,8 @@ export async function searchEverySession(
   for (const hit of hits) bySession.set(hit.sessionId, [...(bySession.get(hit.sessionId) ?? []), hit]);
   const lines: string[] = [];
   for (const [id, found] of bySession) {
-    const title = await sessionTitle(store, scope, id);
-    lines.push(`Session ${id}, ${found[0]?.status}${title === undefined ? "" : `: ${title}`}`);
+    const [first] = found;
+    lines.push(`Session ${id}, ${first?.status}${first?.title ? `: ${first.title}` : ""}`);
     for (const { seq, role, timestamp, excerpt: text } of found) {
       lines.push(`[m${seq} ${role}, ${timestamp}] ${inlineText(text)}`);
     }

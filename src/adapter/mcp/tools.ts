@@ -1,13 +1,13 @@
 /** The tools of an MCP client over a store: recall, search, pins and numbers of sessions, as text for a model. */
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import { inlineName, inlineText, jsonLine, quoteRest } from "../../message/quote.ts";
+import { inlineName, inlineText, quoteRest } from "../../message/quote.ts";
 import { findSession } from "../../ops/look/find.ts";
 import { sessionTitle } from "../../ops/look/title.ts";
 import { viewSession } from "../../ops/look/view.ts";
 import type { SessionView } from "../../ops/look/view.ts";
 import { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
 import type { RecallQuery } from "../../window/recall/query.ts";
 import { answerTokens } from "../../window/recall/recalling.ts";
 import type { Memory } from "../../memory/memory.ts";
@@ -76,21 +76,20 @@ export class McpTools {
     return found;
   }
 
-  /** The newest sessions as lines, each with the beginning of what its user said first. */
+  /** The newest sessions as lines, each with its title. */
   async sessions(limit?: number): Promise<string> {
     const lines: string[] = [];
     for (const { metadata, state } of await this.list(limit)) {
-      const job = Object.keys(metadata.taskKey).length > 0 ? ` ${jsonLine(metadata.taskKey)}` : "";
-      const title = await this.title(metadata.uuid);
-      const said = title === undefined ? "" : `: ${title}`;
-      lines.push(`${metadata.uuid} ${state.status}, last written ${state.updatedAt}${job}${said}`);
+      const title = await this.title(metadata);
+      const named = title === "" ? "" : `: ${title}`;
+      lines.push(`${metadata.uuid} ${state.status}, last written ${state.updatedAt}${named}`);
     }
     return lines.length === 0 ? "There are no sessions." : lines.join("\n");
   }
 
-  /** The beginning of what the user of a session said first; undefined where nothing was said. */
-  title(id: string): Promise<string | undefined> {
-    return sessionTitle(this.#options.store, this.#scope, id);
+  /** The name of a session's task, or the beginning of what its user said first; empty for none. */
+  title(metadata: SessionMetadata): Promise<string> {
+    return sessionTitle(this.#options.store, this.#scope, metadata);
   }
 
   /**

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { cleanup, cleanupEvery } from "../../ops/cleanup/cleanup.ts";
 import type { CleanedSession, CleanupOptions, CleanupReport } from "../../ops/cleanup/cleanup.ts";
+import { titleOf } from "../../ops/look/title.ts";
 import { searchFolderOf } from "../../search/folder.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, onStore, reportError, writeReport } from "../command.ts";
@@ -83,7 +84,9 @@ async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSigna
     };
     if (every === undefined) {
       const report = await cleanup(store, options, signal);
-      writeReport(io, flags, report, () => reportText(report));
+      const shown = report.due.slice(0, shownSessions).map(({ sessionId }) => titleOf(store, scope, sessionId));
+      const titles = await Promise.all(shown);
+      writeReport(io, flags, report, () => reportText(report, titles));
       return report.failures.length === 0 ? exitStatus.done : exitStatus.failed;
     }
     const onReport = (report: CleanupReport): void =>
@@ -93,7 +96,8 @@ async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSigna
   });
 }
 
-function reportText(report: CleanupReport): string {
+/** @param titles - of the sessions that are due */
+function reportText(report: CleanupReport, titles: readonly string[] = []): string {
   const { compressed, retired, trashed, due, erased, locks, failures } = report;
   const [before, after] = [sum(compressed, ({ bytes }) => bytes), sum(compressed, ({ bytesAfter = 0 }) => bytesAfter)];
   const saved = report.dryRun || before === 0 ? "" : `, ${Math.round(100 * (1 - after / before))} % saved`;
@@ -116,11 +120,15 @@ function reportText(report: CleanupReport): string {
     const how = report.dryRun
       ? "due"
       : "due and left where they are; --yes moves them into the trash, or from there away";
-    const shown = due
-      .slice(0, shownSessions)
-      .map(({ sessionId, since, bytes, user = "–" }) => [sessionId, timeLabel(since), user, sizeLabel(bytes)]);
+    const shown = due.slice(0, shownSessions).map(({ sessionId, since, bytes, user = "–" }, place) => {
+      return [sessionId, timeLabel(since), user, sizeLabel(bytes), titles[place] || "–"];
+    });
     const more = due.length > shown.length ? `\n  … and ${count(due.length - shown.length)} more` : "";
-    text.push("", `${count(due.length)} ${how}:`, plainTable(["Session", "Since", "User", "Size"], shown, [3]) + more);
+    text.push(
+      "",
+      `${count(due.length)} ${how}:`,
+      plainTable(["Session", "Since", "User", "Size", "Task"], shown, [3]) + more,
+    );
   }
   for (const { sessionId, message } of failures) {
     text.push(printable(`Not done${sessionId ? ` (${sessionId})` : ""}: ${message}`));

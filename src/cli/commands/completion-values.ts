@@ -2,7 +2,7 @@
 import type { Command, RootCommand } from "@bomb.sh/tab";
 import { loadConfig } from "../../config/config.ts";
 import { exportFormats } from "../../ops/exchange/export.ts";
-import { taskName } from "../../ops/look/task-name.ts";
+import { sessionTitle } from "../../ops/look/title.ts";
 import { logLevels } from "../../ops/logs/logs.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
 import { counterNames } from "../../tokens/counters.ts";
@@ -69,7 +69,7 @@ async function sessionIds(words: readonly string[], io: CommandIo): Promise<read
     const store = await io.openStore(target, { create: false });
     try {
       for await (const { metadata, state } of conversations(store, {}, { limit: mostIds })) {
-        const what = [state.status, metadata.createdAt.slice(0, 16), taskName(metadata.taskKey)];
+        const what = [state.status, metadata.createdAt.slice(0, 16), await sessionTitle(store, {}, metadata)];
         found.push([metadata.uuid, what.filter((text) => text !== "").join(" ")]);
       }
     } finally {

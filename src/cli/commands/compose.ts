@@ -16,6 +16,7 @@ import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
 import { withReadLimits } from "../read-limits.ts";
 import { defaultBudget } from "../replay/options.ts";
 import { messageText } from "../../message/message.ts";
+import { firstWords } from "../../message/title.ts";
 import { changeText } from "../text/sent.ts";
 import { count, oneLine } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
@@ -98,12 +99,12 @@ async function composeFile(file: string, settings: ComposeSettings, signal?: Abo
   const transcripts = await readTranscripts(file, settings.limits ? { limits: settings.limits } : {}, signal);
   const transcript = transcripts[(settings.session ?? 1) - 1];
   if (!transcript || (transcripts.length > 1 && settings.session === undefined)) {
-    const list = transcripts.map(
-      ({ id, messages }, place) => `\n  --session ${place + 1}  ${id}, ${messages.length} messages`,
-    );
+    const list = transcripts.map(async ({ id, messages }, place) => {
+      return `\n  --session ${place + 1}  ${id}, ${messages.length} messages: ${(await firstWords(messages.map((message) => ({ message })))) ?? "–"}`;
+    });
     throw new WindrowError(
       "bad-option",
-      `${file} holds ${transcripts.length} session${transcripts.length === 1 ? "" : "s"}; name one:${list.join("")}`,
+      `${file} holds ${transcripts.length} session${transcripts.length === 1 ? "" : "s"}; name one:${(await Promise.all(list)).join("")}`,
       { file, sessions: transcripts.map(({ id }) => id) },
     );
   }

@@ -1,6 +1,6 @@
 /** `windrow finish`: ends a session that its program left open. */
+import { Option } from "commander";
 import type { Command } from "commander";
-import { WindrowError } from "../../errors.ts";
 import { findSession } from "../../ops/look/find.ts";
 import type { FinalStatus } from "../../store/store.ts";
 import { exitStatus, onStore, writeReport } from "../command.ts";
@@ -8,7 +8,7 @@ import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface FinishFlags {
   readonly store: string;
-  readonly status?: string;
+  readonly status?: FinalStatus;
   readonly error?: string;
   readonly tenant?: string;
   readonly json?: boolean;
@@ -24,7 +24,7 @@ export function addFinish(command: Command, { io, finish }: CommandContext): voi
         "finished one, and is resumed no more. One that a process holds is refused, and one that has ended.",
     )
     .argument("<id>", "the session: its id, at least its first four characters, or latest")
-    .option("--status <status>", "how it ended: completed, failed or timeout (default: completed; with --error failed)")
+    .addOption(new Option("--status <status>", "how it ended (completed, or failed with --error)").choices(statuses))
     .option("--error <text>", "what went wrong; shown by `windrow view`")
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--tenant <name>", "the session's tenant (default: none)")
@@ -37,15 +37,11 @@ export function addFinish(command: Command, { io, finish }: CommandContext): voi
 }
 
 async function runFinish(name: string, flags: FinishFlags, io: CommandIo): Promise<ExitStatus> {
-  const status = statuses.find((known) => known === flags.status);
-  if (flags.status !== undefined && status === undefined) {
-    throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
-  }
   const { finishSession } = await import("../../ops/cleanup/finish.ts");
   return onStore(io, flags, async (store, scope) => {
     const { metadata } = await findSession(store, scope, name);
     const { error } = flags;
-    const given = { ...(status && { status }), ...(error !== undefined && { error }) };
+    const given = { ...(flags.status && { status: flags.status }), ...(error !== undefined && { error }) };
     const report = await finishSession(store, metadata.uuid, { scope, ...given });
     writeReport(io, flags, report, () => `Session ${report.sessionId} is ${report.status}; it was ${report.before}.\n`);
     return exitStatus.done;

@@ -1,8 +1,9 @@
 /** `windrow search`: full text over all sessions of a store. */
+import { Option } from "commander";
 import type { Command } from "commander";
-import { WindrowError } from "../../errors.ts";
 import type { SearchHit, SearchReport } from "../../ops/search/search.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
+import type { SessionStatus } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
@@ -12,7 +13,7 @@ import { countOf } from "../values.ts";
 interface SearchFlags {
   readonly store: string;
   readonly session?: string;
-  readonly status?: string;
+  readonly status?: SessionStatus;
   readonly user?: string;
   readonly limit: string;
   readonly index: boolean;
@@ -30,7 +31,7 @@ export function addSearch(command: Command, { io, finish, signal }: CommandConte
     .argument("<words...>", "what to look for")
     .option("--store <path>", "where the sessions are", "./contexts")
     .option("--session <id>", "only this session: its id, at least its first four characters, or latest")
-    .option("--status <status>", `only sessions that are ${sessionStatuses.join(", ")}`)
+    .addOption(new Option("--status <status>", "only sessions of this status").choices(sessionStatuses))
     .option("--user <name>", "only sessions of this user")
     .option("--limit <n>", "most hits", "20")
     .option("--no-index", "read every session instead, and write nothing")
@@ -49,10 +50,6 @@ async function runSearch(
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const limit = countOf("--limit", flags.limit);
-  const status = sessionStatuses.find((known) => known === flags.status);
-  if (flags.status !== undefined && status === undefined) {
-    throw new WindrowError("bad-option", `--status is one of ${sessionStatuses.join(", ")}, not "${flags.status}".`);
-  }
   const [{ search }, { searchFolderOf }, { findSession }] = await Promise.all([
     import("../../ops/search/search.ts"),
     import("../../search/folder.ts"),
@@ -69,7 +66,7 @@ async function runSearch(
         scope,
         limit,
         ...(session && { sessionId: session.metadata.uuid }),
-        ...(status && { status }),
+        ...(flags.status && { status: flags.status }),
         ...(index !== undefined && { index }),
         onProgress: (done) => progress.update("indexing", done, done),
       },
@@ -95,8 +92,8 @@ function reportText({ hits, more }: SearchReport): string {
   return [...lines.map(printable), "", `${found}${more ? "; there are more (--limit)" : ""}.`].join("\n");
 }
 
-function headOf({ sessionId, status, user, timestamp }: SearchHit): string {
-  return [sessionId, status, ...(user === undefined ? [] : [user]), timeLabel(timestamp)].join("  ");
+function headOf({ sessionId, title, status, user = "", timestamp }: SearchHit): string {
+  return [sessionId, title, status, user, timeLabel(timestamp)].filter((part) => part !== "").join("  ");
 }
 
 const places: Readonly<Record<SearchHit["window"], string>> = {

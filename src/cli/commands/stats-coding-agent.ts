@@ -52,6 +52,7 @@ export function diskLines(
   disk: DiskReport | null,
   own: DiskLabels,
   labels: Words["codingAgentStats"],
+  named = ({ sessionId }: DiskReport["largest"][number]): string => sessionId.slice(0, 8),
 ): readonly string[] {
   if (!disk) return [`${own.disk}: ${labels.noDisk}`];
   const use = ({ bytes, plainBytes }: DiskUse): string =>
@@ -60,9 +61,7 @@ export function diskLines(
     Object.entries(uses)
       .slice(-shown)
       .map(([date, of]) => `    - ${date}: ${sizeLabel(of.bytes)}, ${own.sessionCount(count(of.sessions))}`);
-  const largest = disk.largest
-    .slice(0, most.largest)
-    .map(({ sessionId, bytes }) => `${sessionId.slice(0, 8)} ${sizeLabel(bytes)}`);
+  const largest = disk.largest.slice(0, most.largest).map((one) => `${named(one)} ${sizeLabel(one.bytes)}`);
   return [
     ...list(`${own.disk}:`, [
       `${labels.running}: ${use(disk.running)}`,

@@ -19,7 +19,9 @@ export function statsText(report: StatsReport, words: Words, { columns, colour }
   const blocks = [
     ...(filters.length > 0 ? [[`${words.codingAgentStats.filter}: ${filters.join(", ")}`]] : []),
     list(`${labels.sessions}: ${count(report.total)}`, standingLines(report, words)),
-    diskLines(report.disk, labels, words.codingAgentStats),
+    diskLines(report.disk, labels, words.codingAgentStats, ({ sessionId, title }) => {
+      return `${sessionId.slice(0, 8)} ${oneLine(title, titleLength)}`;
+    }),
     averageLines(report, words),
     usageLines(report.usage, words),
     ...(report.users.length > 0 ? [list(`${words.codingAgentStats.byUser}:`, userLines(report, words))] : []),
@@ -84,8 +86,8 @@ function memoryLines({ memories }: StatsReport, { stats: labels }: Words): reado
   });
 }
 
-/** Characters of why an engine failed. */
-const reasonLength = 60;
+/** Characters of why an engine failed, and of a large session's title. */
+const [reasonLength, titleLength] = [60, 40];
 
 /** Models that are named, and the characters of each. */
 const [namedModels, namedLength] = [3, 25];

@@ -1,7 +1,8 @@
 /** `windrow stats`: a store's sessions in numbers, by folder, day, month and user. */
+import { Option } from "commander";
 import type { Command } from "commander";
-import { WindrowError } from "../../errors.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
+import type { SessionStatus } from "../../store/store.ts";
 import { reportUnreadable, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
@@ -15,7 +16,7 @@ interface StatsFlags {
   readonly user?: string;
   readonly from?: string;
   readonly to?: string;
-  readonly status?: string;
+  readonly status?: SessionStatus;
   readonly layout?: LayoutName;
   readonly lang?: string;
   readonly json?: boolean;
@@ -32,7 +33,7 @@ export function addStats(command: Command, { io, finish, signal }: CommandContex
     .option("--user <name>", "only sessions of this user")
     .option("--from <day>", "only sessions begun on this day (UTC) or later: 2024-01-01")
     .option("--to <day>", "only sessions begun on this day or before it")
-    .option("--status <status>", `only sessions that are ${sessionStatuses.join(", ")}`)
+    .addOption(new Option("--status <status>", "only sessions of this status").choices(sessionStatuses))
     .addOption(layoutOption("coding-agent where the configuration's strategy is that preset, else windrow"))
     .addOption(languageOption())
     .option("--json", "one JSON document on stdout")
@@ -45,10 +46,6 @@ export function addStats(command: Command, { io, finish, signal }: CommandContex
 
 async function runStats(flags: StatsFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const status = sessionStatuses.find((known) => known === flags.status);
-  if (flags.status !== undefined && !status) {
-    throw new WindrowError("bad-option", `--status is one of ${sessionStatuses.join(", ")}, not "${flags.status}".`);
-  }
   const isLiteral = flags.layout === "coding-agent";
   const { stats } = await import("../../ops/stats/stats.ts");
   return onStore(io, { store: flags.store }, async (store, _scope, progress) => {
@@ -56,7 +53,7 @@ async function runStats(flags: StatsFlags, io: CommandIo, signal: AbortSignal | 
       store,
       {
         ...(flags.user !== undefined && { scope: { user: flags.user } }),
-        ...(status && { status }),
+        ...(flags.status && { status: flags.status }),
         ...(flags.from !== undefined && { from: flags.from }),
         ...(flags.to !== undefined && { to: flags.to }),
         goals: isLiteral,

@@ -29,13 +29,12 @@ export function codingAgentHead(
 
 function headerOf(view: SessionView, words: Words): readonly string[] {
   const { view: labels, codingAgentView: own } = words;
-  const other = Object.keys(view.taskKey).length > 0 ? oneLine(JSON.stringify(view.taskKey), lineLength) : "–";
   const duration = words.duration(view.durationMs);
   return [
     `${own.uuid}: ${view.id}`,
     `${labels.status}: ${view.status}`,
     `${own.repository}: ${view.repository === null ? "–" : oneLine(view.repository, lineLength)}`,
-    `${labels.task}: ${view.task === null ? other : oneLine(view.task, lineLength)}`,
+    `${labels.task}: ${oneLine(view.task ?? (view.taskName || "–"), lineLength)}`,
     `${labels.started}: ${timeLabel(view.startedAt)}`,
     `${own.completed}: ${view.completedAt === null ? labels.notYet : timeLabel(view.completedAt)}`,
     `${labels.duration}: ${view.completedAt === null ? labels.soFar(duration) : duration}`,

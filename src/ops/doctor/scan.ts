@@ -10,6 +10,7 @@ import { checkNoOpenDatabase } from "../../store/sqlite/connection/file.ts";
 import type { Store } from "../../store/store.ts";
 import { plainLines } from "../../disk/archive/plain-lines.ts";
 import { kindLogs } from "../../store/format/logs.ts";
+import { messageOf } from "../cleanup/tally.ts";
 import { Unreadable } from "../look/unreadable.ts";
 
 /** A secret that lies in clear; never the secret itself. */
@@ -133,8 +134,4 @@ async function filesOf(folder: string): Promise<readonly string[]> {
 
 function checkAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new WindrowError("aborted", "The scan was stopped; it had changed nothing.");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -11,7 +11,7 @@ import { outlineOf } from "../../window/epoch/record.ts";
 import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
-import { shownTask } from "../look/title.ts";
+import { taskName } from "../look/task-name.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -41,8 +41,6 @@ interface Cursor {
   /** The next record of each kind; absent where none was read. */
   readonly next: Map<RecordKind, number>;
   readonly createdAt: string;
-  /** The name of its task, once it was asked for. */
-  task?: string;
   /** Model calls so far. */
   calls: number;
   opened: boolean;
@@ -187,7 +185,7 @@ async function* newEntries(
   const { uuid: sessionId, createdAt } = metadata;
   const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
     logEntries({ ...event, sessionId }, new Date(time), level);
-  const task = (cursor.task ??= await shownTask(store, scope, metadata));
+  const task = taskName(metadata.taskKey);
   if (!cursor.opened) {
     cursor.opened = true;
     yield* entries({ type: "session-opened", ...{ task } }, createdAt);

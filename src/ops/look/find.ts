@@ -3,6 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { conversations } from "../../store/memory-logs.ts";
+import { sessionTitle } from "./title.ts";
 
 /** Fewest characters of an id that name a session. */
 const shortestPrefix = 4;
@@ -52,11 +53,13 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
   const [only] = found;
   if (only === undefined) throw closed ?? notFound(name);
   if (found.length === 1) return only;
-  const shown = found.slice(0, listed).map(({ metadata }) => `\n  ${metadata.uuid}  created ${metadata.createdAt}`);
+  const shown = found.slice(0, listed).map(async ({ metadata }) => {
+    return `\n  ${metadata.uuid}  created ${metadata.createdAt}  ${await sessionTitle(store, scope, metadata)}`;
+  });
   const more = found.length > listed ? `\n  … and ${found.length - listed} more` : "";
   throw new WindrowError(
     "bad-option",
-    `"${name}" is the beginning of ${found.length} ids; give more of it:${shown.join("")}${more}`,
+    `"${name}" is the beginning of ${found.length} ids; give more of it:${(await Promise.all(shown)).join("")}${more}`,
     { id: name, candidates: found.map(({ metadata }) => metadata.uuid) },
   );
 }

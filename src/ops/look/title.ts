@@ -1,53 +1,34 @@
-/** The title of a session: the first words that its user said. */
-import { messageText } from "../../message/message.ts";
+/** The title of a session in a list, and at the head of what is shown of it. */
 import { inlineText } from "../../message/quote.ts";
-import { withoutTagged } from "../../message/tagged.ts";
+import { firstWords, titleMessages } from "../../message/title.ts";
 import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
 import { isGatewayLine, taskName } from "./task-name.ts";
 
-/** Characters of a title. */
-const titleLength = 80;
-
-/** Messages among which the user's first is looked for. */
-const looked = 8;
-
-/** Characters of a message that are searched for the user's words: a client's own sections may be long. */
-const searched = 100_000;
+/** Fields of a task key that hold another program's id of the session, which names nothing that people know. */
+const idFields = ["session_id", "session", "thread", "id"];
 
 /**
- * The beginning of what the user said first, on one line; undefined where the first messages hold no word of theirs, or
- * cannot be read. A client's own tagged sections count only where there is nothing else.
+ * The name that a session's program gave its task, else the first words of its user, on one line; empty where it has
+ * neither. The client of a gateway's line stands in front of its user's words.
  */
-export async function sessionTitle(store: Store, scope: Scope, id: string): Promise<string | undefined> {
-  let tagged: string | undefined;
-  try {
-    for await (const { message } of store.read(scope, id, { kind: "message", to: looked })) {
-      if (message.role !== "user" || message.status === "synthetic") continue;
-      const text = messageText(message).slice(0, searched);
-      const own = cut(withoutTagged(text));
-      if (own !== "") return own;
-      tagged ||= cut(text);
-    }
-  } catch {
-    // A session that cannot be read is listed all the same.
-  }
-  return tagged || undefined;
+export async function sessionTitle(
+  store: Store,
+  scope: Scope,
+  { uuid, taskKey }: Pick<SessionMetadata, "uuid" | "taskKey">,
+): Promise<string> {
+  const [name, isLine] = [inlineText(taskName(taskKey)), isGatewayLine(taskKey)];
+  if (name !== "" && !isLine && !idFields.some((field) => field in taskKey)) return name;
+  // A session that cannot be read is listed all the same.
+  const messages = store.read(scope, uuid, { kind: "message", to: titleMessages });
+  const words = await firstWords(messages).catch(() => undefined);
+  if (words === undefined) return name;
+  return isLine ? `${name}: ${words}` : words;
 }
 
-/** The name of a session's task; of a gateway's line with the first words of its user. */
-export async function shownTask(store: Store, scope: Scope, { uuid, taskKey }: SessionMetadata): Promise<string> {
-  const name = taskName(taskKey);
-  const title = isGatewayLine(taskKey) ? await sessionTitle(store, scope, uuid) : undefined;
-  return title === undefined ? name : `${name}: ${title}`;
-}
-
-function cut(text: string): string {
-  const line = inlineText(
-    text
-      .trimStart()
-      .slice(0, 4 * titleLength)
-      .toWellFormed(),
+/** The title of a session by its id; empty where it cannot be read, or lies in the trash. */
+export async function titleOf(store: Store, scope: Scope, id: string): Promise<string> {
+  return store.info(scope, id).then(
+    ({ metadata }) => sessionTitle(store, scope, metadata),
+    () => "",
   );
-  const points = [...line];
-  return points.length <= titleLength ? line : `${points.slice(0, titleLength).join("")}…`;
 }

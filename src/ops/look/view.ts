@@ -10,7 +10,7 @@ import type { MessageRange, ReadMessages, Shown, ViewedMessage } from "./message
 import { spentBy } from "./spent.ts";
 import type { Spent } from "./spent.ts";
 import { modelOf } from "./model.ts";
-import { shownTask } from "./title.ts";
+import { sessionTitle } from "./title.ts";
 import { viewTools } from "./tools.ts";
 import type { ViewedTool } from "./tools.ts";
 import { SentReader } from "../../window/sent.ts";
@@ -139,7 +139,7 @@ export async function viewSession(
     status: state.status,
     repository: repositoryOf(taskKey),
     task: taskOf(taskKey),
-    taskName: await shownTask(store, scope, session.metadata),
+    taskName: await sessionTitle(store, scope, session.metadata),
     taskKey,
     config,
     ...settingsIn(config),

@@ -4,7 +4,7 @@ import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { standingWith } from "../look/standing.ts";
 import type { SessionStanding } from "../look/standing.ts";
-import { shownTask } from "../look/title.ts";
+import { sessionTitle } from "../look/title.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -13,7 +13,7 @@ import { conversations } from "../../store/memory-logs.ts";
 export interface RunningSession {
   readonly id: string;
   readonly user: string | null;
-  /** `github/notfolder/coding_agent#27`, where its task key has the seed's fields; of a gateway its client and its user's words. */
+  /** Its title: `github/notfolder/coding_agent#27`, or its user's first words. */
   readonly task: string;
   readonly status: SessionStatus;
   /** The process that writes it; null where the store cannot say. */
@@ -102,7 +102,7 @@ async function describe(store: Store, scope: Scope, { metadata, state, holder }:
   return {
     id: metadata.uuid,
     user: metadata.user ?? null,
-    task: await shownTask(store, scope, metadata),
+    task: await sessionTitle(store, scope, metadata),
     status: state.status,
     holder,
     startedAt: state.startedAt,

@@ -13,6 +13,7 @@ import { behind, catchUp } from "../../search/catch-up.ts";
 import { SearchIndex } from "../../search/search.ts";
 import { answers, parseQuery, placeOf } from "../../search/terms.ts";
 import type { SearchQuery } from "../../search/terms.ts";
+import { sessionTitle } from "../look/title.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 
@@ -37,6 +38,8 @@ export interface SearchOptions {
 /** A message that was found. */
 export interface SearchHit {
   readonly sessionId: string;
+  /** The session's title: its task's name, or its user's first words. */
+  readonly title: string;
   readonly status: SessionStatus;
   readonly user?: string;
   readonly seq: number;
@@ -215,6 +218,7 @@ async function hitsOf(
 ): Promise<readonly SearchHit[]> {
   const { uuid: id, user } = session.metadata;
   const hits: SearchHit[] = [];
+  let title: string | undefined;
   let place: ((seq: number) => SearchHit["window"]) | undefined;
   for (const { from, to } of ranges.toReversed()) {
     if (from === Infinity) continue;
@@ -223,9 +227,11 @@ async function hitsOf(
     for await (const { seq, message, timestamp } of store.read(scope, id, range)) {
       const text = messageText(message);
       if (!answers(text, query)) continue;
+      title ??= await sessionTitle(store, scope, session.metadata);
       place ??= placesOf((await newestOutline(store, scope, id))?.state.edits ?? []);
       found.push({
         sessionId: id,
+        title,
         status: session.state.status,
         ...(user !== undefined && { user }),
         seq,

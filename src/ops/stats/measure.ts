@@ -7,11 +7,13 @@ import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { SessionSize } from "../../store/upkeep.ts";
 import { spentBy } from "../look/spent.ts";
 import type { Spent } from "../look/spent.ts";
+import { sessionTitle } from "../look/title.ts";
 import { standingOf } from "../look/standing.ts";
 import type { SessionStanding } from "../look/standing.ts";
 
 /** A session in numbers. */
 export interface Measured {
+  readonly title: string;
   readonly messages: number;
   /** Tokens of the messages, as they were counted when they were appended. */
   readonly historyTokens: number;
@@ -45,7 +47,8 @@ export async function measure(store: Store, scope: Scope, info: SessionInfo): Pr
     const size = await sizeOf(store, scope, info);
     const spent = await spentBy(store, scope, info);
     const standing = await standingOf(store, scope, info);
-    return { messages, historyTokens, summaries, failedSummaries, spent, standing, ...(size && { size }) };
+    const title = await sessionTitle(store, scope, info.metadata);
+    return { title, messages, historyTokens, summaries, failedSummaries, spent, standing, ...(size && { size }) };
   });
 }
 

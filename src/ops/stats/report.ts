@@ -23,7 +23,7 @@ export interface DiskReport {
   /** Bytes of a session on average. */
   readonly perTask: number;
   /** The sessions that take most, most first; at most 10. */
-  readonly largest: readonly { readonly sessionId: string; readonly bytes: number }[];
+  readonly largest: readonly { readonly sessionId: string; readonly title: string; readonly bytes: number }[];
   /** By the day on which sessions began (UTC), oldest first: `2024-01-31`. */
   readonly byDay: Readonly<Record<string, DiskUse>>;
   /** By the month: `2024-01`. */

@@ -40,7 +40,7 @@ export class Sums {
   readonly #running = noUse();
   readonly #completed = noUse();
   readonly #byDay = new Map<string, Use>();
-  #largest: { readonly sessionId: string; readonly bytes: number }[] = [];
+  #largest: DiskReport["largest"] = [];
   /** Sessions whose size is known. */
   #sized = 0;
   #recentBytes = 0;
@@ -53,7 +53,7 @@ export class Sums {
   }
 
   add({ metadata, state }: SessionInfo, measured: Measured): void {
-    const { messages, historyTokens, summaries, failedSummaries, size, spent, standing } = measured;
+    const { messages, historyTokens, summaries, failedSummaries, size, spent, standing, title } = measured;
     const { status, startedAt, completedAt } = state;
     this.total += 1;
     this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
@@ -85,10 +85,15 @@ export class Sums {
       if (age < 30 * dayMs) addTime(this.#recent, durationMs);
       else if (age < 60 * dayMs) addTime(this.#earlier, durationMs);
     }
-    if (size) this.#addSize(metadata.uuid, state, size);
+    if (size) this.#addSize(metadata.uuid, title, state, size);
   }
 
-  #addSize(sessionId: string, { startedAt, status }: SessionState, { bytes, plainBytes }: SessionSize): void {
+  #addSize(
+    sessionId: string,
+    title: string,
+    { startedAt, status }: SessionState,
+    { bytes, plainBytes }: SessionSize,
+  ): void {
     const day = startedAt.slice(0, 10);
     const ofDay = this.#byDay.get(day) ?? noUse();
     this.#byDay.set(day, ofDay);
@@ -97,8 +102,9 @@ export class Sums {
     if (this.#now - Date.parse(startedAt) < 30 * dayMs) this.#recentBytes += bytes;
     const least = this.#largest.at(-1);
     if (this.#largest.length < mostLargest || (least && bytes > least.bytes)) {
-      this.#largest.push({ sessionId, bytes });
-      this.#largest = this.#largest.toSorted((one, other) => other.bytes - one.bytes).slice(0, mostLargest);
+      this.#largest = [...this.#largest, { sessionId, title, bytes }]
+        .toSorted((one, other) => other.bytes - one.bytes)
+        .slice(0, mostLargest);
     }
   }
 

@@ -59,7 +59,6 @@ export async function encodeReplay(
       startedAt: times[0] ?? "",
       updatedAt: times.at(-1) ?? "",
       completedAt: null,
-      title: maskJson(mask, transcript.id),
       windows: "replayed",
       budget: null,
       calls: replayed.calls,

@@ -4,7 +4,6 @@ import { sessionTitle } from "../../ops/look/title.ts";
 import { modelOf } from "../../ops/look/model.ts";
 import { spentBy } from "../../ops/look/spent.ts";
 import { standingOf } from "../../ops/look/standing.ts";
-import { taskName } from "../../ops/look/task-name.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { ListedSession, SessionPage } from "../viewer.ts";
@@ -42,8 +41,7 @@ export async function listed(store: Store, scope: Scope, info: SessionInfo): Pro
     id,
     status: state.status,
     ...(store.holding && { standing: await standingOf(store, scope, info) }),
-    // The key of a gateway's line holds hashes: what its user said names it.
-    title: (line ? "" : taskName(taskKey)) || ((await sessionTitle(store, scope, id)) ?? ""),
+    title: await sessionTitle(store, scope, metadata),
     model: await modelOf(store, scope, metadata),
     strategy: configText(config, "strategy") ?? null,
     user: user ?? null,

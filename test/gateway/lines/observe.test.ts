@@ -80,12 +80,16 @@ describe("lines that are only observed", () => {
       ],
     });
     const listed = await storedSource(stage.store, {}).sessions({});
-    expect(listed.sessions[0]).toMatchObject({ model: "claude-opus-5-5", toolCalls: 2, title: "Read both." });
+    expect(listed.sessions[0]).toMatchObject({
+      model: "claude-opus-5-5",
+      toolCalls: 2,
+      title: "claude-code: Read both.",
+    });
     expect((await top(stage.store)).sessions[0]).toMatchObject({ task: "claude-code: Read both.", toolCalls: 2 });
     expect((await stats(stage.store)).average).toMatchObject({ toolCalls: 2 });
     const log = await newestLog(stage.store, { level: "DEBUG" }, 20);
     const said = log.map(({ text }) => text);
-    expect(said[0]).toBe("Task started: claude-code: Read both.");
+    expect(said[0]).toBe("Task started: claude-code");
     expect(said.filter((text) => text === "Usage (turn): 100 tokens in, 10 out")).toHaveLength(3);
   });
 

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { ListedSession, SessionPage, ViewerSource } from "../../../src/viewer/viewer.ts";
 import { compact, count, dollars, moment, several } from "../../model/numbers.ts";
-import { groupedLines, lineWords } from "../../model/requests.ts";
+import { groupedLines } from "../../model/requests.ts";
 import { addressOf } from "../../model/route.ts";
 import { plainLine } from "../../model/visible.ts";
 import { loader } from "../../state/loaded.ts";
@@ -185,12 +185,7 @@ function SessionLine(props: { readonly session: ListedSession; readonly isNext: 
     <tr>
       <th scope="row">
         <a href={addressOf({ page: "session", id, view: line ? "requests" : "window" })}>
-          {line ? (
-            <span class="quiet" title={line.session === undefined ? undefined : plainLine(line.session)}>
-              {isNext ? "└ " : ""}
-              {plainLine(lineWords(line))}{" "}
-            </span>
-          ) : null}
+          {isNext ? <span class="quiet">└ </span> : null}
           <span class="clip">{plainLine(title) || "no title"}</span>
           <code class="quiet">{id}</code>
         </a>

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { GatewayLine, RequestPage, RequestRow } from "../../../src/viewer/requests.ts";
 import type { CacheCard, ListedSession } from "../../../src/viewer/viewer.ts";
-import { lineWords, requestWords } from "../../model/requests.ts";
+import { requestWords } from "../../model/requests.ts";
 import { compact, count, duration, moment, percent, several, tokens } from "../../model/numbers.ts";
 import { addressOf } from "../../model/route.ts";
 import { plainLine } from "../../model/visible.ts";
@@ -189,7 +189,6 @@ function Lines({ state, line }: { readonly state: SessionState; readonly line: G
   }, [state, session]);
   return (
     <p class="facts-line pad">
-      <span>{plainLine(lineWords(line))}</span>
       {session === undefined ? null : <span>session {plainLine(session)}</span>}
       {parent === undefined ? null : (
         <span>
@@ -197,7 +196,7 @@ function Lines({ state, line }: { readonly state: SessionState; readonly line: G
         </span>
       )}
       {(others.state.value.value ?? []).map((one) => (
-        <SessionLink key={one.id} id={one.id} words={plainLine(one.line ? lineWords(one.line) : one.title)} />
+        <SessionLink key={one.id} id={one.id} words={plainLine(one.title)} />
       ))}
     </p>
   );
