@@ -34,7 +34,7 @@ beforeAll(async () => {
   await writeFile(file, lines.map((line) => JSON.stringify(line)).join("\n"));
   for (const more of [[], ["--finished"]]) {
     const imported = await windrow(["import", file, "--store", `${folder}${more.join("")}`, ...more]);
-    expect(imported.status, imported.stderr).toBe(0);
+    if (imported.status !== 0) throw new Error(imported.stderr);
   }
   store = await openStore(folder);
 });

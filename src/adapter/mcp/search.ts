@@ -83,8 +83,8 @@ export async function searchEverySession(
   for (const hit of hits) bySession.set(hit.sessionId, [...(bySession.get(hit.sessionId) ?? []), hit]);
   const lines: string[] = [];
   for (const [id, found] of bySession) {
-    const [{ status, title = "" } = {}] = found;
-    lines.push(`Session ${id}, ${status}${title === "" ? "" : `: ${title}`}`);
+    const [first] = found;
+    lines.push(`Session ${id}, ${first?.status}${first?.title ? `: ${first.title}` : ""}`);
     for (const { seq, role, timestamp, excerpt: text } of found) {
       lines.push(`[m${seq} ${role}, ${timestamp}] ${inlineText(text)}`);
     }
