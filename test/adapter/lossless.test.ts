@@ -228,15 +228,15 @@ describe("toAnthropic", () => {
       {
         role: "assistant",
         content: [
-          { type: "tool_use", id: "call_1", name: "fs_read", input: { input: [] } },
-          { type: "tool_use", id: "call_1_2", name: "patch", input: { input: "*** Begin" } },
+          { type: "tool_use", id: "call_1_27he3e9ts9z", name: "fs_read", input: { input: [] } },
+          { type: "tool_use", id: "call_1", name: "patch", input: { input: "*** Begin" } },
         ],
       },
       {
         role: "user",
         content: [
-          { type: "tool_result", tool_use_id: "call_1", content: "one" },
-          { type: "tool_result", tool_use_id: "call_1_2", content: "two", is_error: true },
+          { type: "tool_result", tool_use_id: "call_1_27he3e9ts9z", content: "one" },
+          { type: "tool_result", tool_use_id: "call_1", content: "two", is_error: true },
           { type: "text", text: "Go on." },
         ],
       },

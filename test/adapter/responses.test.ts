@@ -162,8 +162,8 @@ describe("toResponses", () => {
       input: [
         { type: "message", role: "user", content: "Look." },
         { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look." }] },
-        { type: "function_call", call_id: "c_1", name: "mcp_read_file", arguments: '{"a":1}' },
-        { type: "function_call_output", call_id: "c_1", output: "seen" },
+        { type: "function_call", call_id: "c_1_1gy976jcifg", name: "mcp_read_file", arguments: '{"a":1}' },
+        { type: "function_call_output", call_id: "c_1_1gy976jcifg", output: "seen" },
       ],
     });
   });

@@ -2,10 +2,11 @@
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { anthropicUsage } from "../../transcript/claude-code/blocks.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
+import { callIdForms, hasAcceptedIds } from "../../message/call-id.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
-import { anthropic, blockPart, contentBlock, fitsId } from "./parts.ts";
+import { anthropic, blockPart, contentBlock } from "./parts.ts";
 import {
   absent,
   badMessage,
@@ -15,7 +16,6 @@ import {
   keptOf,
   Originals,
   ownMessages,
-  WireIds,
 } from "../host/host-fields.ts";
 import { joinPieces } from "../host/pieces.ts";
 
@@ -138,7 +138,6 @@ interface Draft {
 
 /** @param gather - the results of one answer stand together, even where the host had them in two messages */
 function written(messages: readonly Message[], gather: boolean): readonly AnthropicMessage[] {
-  const ids = new WireIds(fitsId, 64);
   const drafts: Draft[] = [];
   for (const message of joinPieces(messages)) {
     const role = message.role === "tool" ? "user" : message.role;
@@ -146,7 +145,7 @@ function written(messages: readonly Message[], gather: boolean): readonly Anthro
     const draft = before && belongs(before, message, role, gather) ? before : { role, from: [], blocks: [] };
     draft.from.push(message);
     for (const part of message.parts) {
-      const block = contentBlock(part, { ids, message });
+      const block = contentBlock(part, message);
       if (block !== undefined) draft.blocks.push({ block, isResult: part.type === "tool-result" });
     }
     if (draft !== before) drafts.push(draft);
@@ -170,7 +169,7 @@ function built({ role, from, blocks }: Draft): AnthropicMessage {
   const [message, ...others] = from;
   if (message && others.length === 0) {
     const original = originals.of(message);
-    if (original !== undefined) return original as AnthropicMessage;
+    if (original !== undefined && hasAcceptedIds(callIdForms.anthropic, message)) return original as AnthropicMessage;
     return alone(
       message,
       role,

@@ -9,25 +9,14 @@ import type {
   ReasoningPart,
 } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import { acceptedCallId, callIdForms } from "../../message/call-id.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, isObject, without, sameJson } from "../../message/json.ts";
 import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
-import type { WireIds } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const anthropic = "anthropic";
-
-/** Whether the API takes an id. */
-export function fitsId(id: string): boolean {
-  return /^[a-zA-Z0-9_-]+$/.test(id);
-}
-
-/** Facts of the message that a block stands in. */
-export interface BlockContext {
-  readonly ids: WireIds;
-  readonly message: Message;
-}
 
 /** A content block as a part; what cannot be rebuilt exactly from a known part is carried whole. */
 export function blockPart(block: JsonValue, calls: CallPairing): Part {
@@ -84,7 +73,7 @@ function callPart(block: JsonObject, calls: CallPairing): ToolCallPart | undefin
   const input = block["input"];
   if (id === undefined || name === undefined) return undefined;
   const fields = without(block, "type", "id", "name", "input");
-  const odd = !isObject(input) || !fitsId(id) || wireName(name) !== name;
+  const odd = !isObject(input) || wireName(name) !== name;
   const kept = keep(anthropic, input === undefined ? { ...fields, input: absent } : fields, odd);
   // A stream that broke off leaves text where the API wants an object.
   const given = typeof input === "string" ? { args: {}, argsText: input } : { args: input === undefined ? {} : input };
@@ -110,7 +99,7 @@ function resultPart(block: JsonObject, calls: CallPairing): ToolResultPart | und
     ...named,
     content: blocks ?? asString(content) ?? "",
     ...(typeof isError === "boolean" && { isError }),
-    ...keep(anthropic, { ...fields, ...note }, !fitsId(id)),
+    ...keep(anthropic, { ...fields, ...note }),
   };
 }
 
@@ -211,7 +200,7 @@ function foreignMedia(part: ImagePart | FilePart): JsonObject | undefined {
  * A part of any origin as a content block; undefined for reasoning that the API would refuse. Media that it takes only
  * from the user, and what it does not know at all, stand as text.
  */
-export function contentBlock(part: Part, { ids, message }: BlockContext): JsonValue | undefined {
+export function contentBlock(part: Part, message: Message): JsonValue | undefined {
   if (part.type === "opaque") return part.kind.startsWith(`${anthropic}/`) ? part.data : standIn(part);
   const own = keptOf(anthropic, part.opaque) !== undefined;
   switch (part.type) {
@@ -224,11 +213,11 @@ export function contentBlock(part: Part, { ids, message }: BlockContext): JsonVa
       if (own) return ownBlock(part, "");
       return (message.role === "assistant" ? undefined : foreignMedia(part)) ?? standIn(part);
     case "tool-call": {
-      const id = ids.of(part.callId, own);
+      const id = acceptedCallId(callIdForms.anthropic, part.callId);
       return own ? ownBlock(part, id) : { ...ownBlock(part, id), name: wireName(part.name), input: inputOf(part) };
     }
     case "tool-result":
-      return ownBlock(part, ids.of(part.callId, own));
+      return ownBlock(part, acceptedCallId(callIdForms.anthropic, part.callId));
   }
 }
 

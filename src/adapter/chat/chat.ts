@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue, Message, NewMessage, Part, Role, ToolResult
 import { resultText, toolCalls } from "../../message/message.ts";
 import { chatUsage } from "../../transcript/openai-chat/message.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
+import { acceptedCallId, callIdForms, hasAcceptedIds } from "../../message/call-id.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, asObject, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
@@ -14,7 +15,6 @@ import {
   callPart,
   chat,
   contentBlock,
-  fitsId,
   functionCall,
   functionCallPart,
 } from "./parts.ts";
@@ -29,7 +29,6 @@ import {
   keep,
   keptOf,
   Originals,
-  WireIds,
 } from "../host/host-fields.ts";
 import { joinPieces } from "../host/pieces.ts";
 
@@ -161,7 +160,6 @@ function toolMessage(host: JsonObject, calls: CallPairing): NewMessage {
     ...calls.result(id, asName(host["name"])),
     content: typeof content === "string" ? content : (asArray(content) ?? []).map(blockPart),
     ...(host["is_error"] === true && { isError: true }),
-    ...keep(chat, {}, id !== undefined && !fitsId(id)),
   };
   const empty = content === undefined || content === null;
   return message(host, "tool", [empty ? { ...part, content: "" } : part], {
@@ -199,7 +197,7 @@ export function toChat<Host extends ChatMessage = ChatMessage>(messages: readonl
   return joinPieces(ownMessages(messages, "toChat")).flatMap((message): readonly object[] => {
     const built = encoder.encode(message);
     const original = originals.of(message);
-    return original === undefined ? built : [original];
+    return original === undefined || !hasAcceptedIds(callIdForms.openaiChat, message) ? built : [original];
   }) as Host[];
 }
 
@@ -207,7 +205,6 @@ export function toChat<Host extends ChatMessage = ChatMessage>(messages: readonl
 export const chatAdapter: Adapter<ChatMessage> = { name: chat, decode: fromChat, encode: toChat };
 
 class ChatEncoder {
-  readonly #ids = new WireIds(fitsId, 40);
   /** Calls that went out as `function_call`: a result that closes one is a message of role `function`. */
   readonly #functions = new Map<string, string>();
   /** Calls that went out in the flat form. */
@@ -249,7 +246,7 @@ class ChatEncoder {
       if (part.type !== "tool-call" || part === called) return [];
       const flat = flatCall(part);
       if (flat) this.#flat.add(part.callId);
-      return [flat ?? callEntry(part, this.#ids.of(part.callId, keptOf(chat, part.opaque) !== undefined))];
+      return [flat ?? callEntry(part, acceptedCallId(callIdForms.openaiChat, part.callId))];
     });
     const content = contentOf(spoken, kept["content"], null, false);
     return {
@@ -275,7 +272,7 @@ class ChatEncoder {
     const body = { ...(content !== undefined && { content }), ...without(kept, "content") };
     if (kept["role"] === "function") return body;
     if (name !== undefined) return { role: "function", name, content: resultText(result) };
-    const id = this.#ids.of(result.callId, keptOf(chat, result.opaque) !== undefined);
+    const id = acceptedCallId(callIdForms.openaiChat, result.callId);
     const answer: JsonObject = { role: "tool", tool_call_id: id, ...body };
     return answer["tool_call_id"] === absent ? without(answer, "tool_call_id") : answer;
   }

@@ -130,7 +130,7 @@ export function callPart(call: JsonValue, calls: CallPairing): Part {
     callId: calls.call(id, name),
     name,
     ...args.given,
-    ...keep(chat, kept, args.odd || (id !== undefined && !fitsId(id)) || wireName(name) !== name),
+    ...keep(chat, kept, args.odd || wireName(name) !== name),
   };
   return sameJson(callEntry(part, part.callId), call) ? part : { type: "opaque", kind: callKind, data: call };
 }
@@ -161,11 +161,6 @@ export function functionCallPart(call: JsonObject, calls: CallPairing): ToolCall
 export function functionCall(part: ToolCallPart): JsonObject | undefined {
   const kept = asObject(keptOf(chat, part.opaque)?.["function_call"]);
   return kept && calledWith(part, kept, "function_call");
-}
-
-/** Whether the API takes an id: it refuses those above 40 characters. */
-export function fitsId(id: string): boolean {
-  return id.length <= 40;
 }
 
 interface Arguments {

@@ -124,37 +124,6 @@ export class Originals {
   }
 }
 
-/** Call ids as a provider takes them: those it would refuse are spelled anew, the same way wherever they stand. */
-export class WireIds {
-  readonly #fits: (id: string) => boolean;
-  readonly #longest: number;
-  readonly #spelled = new Map<string, string>();
-  readonly #taken = new Set<string>();
-
-  /** @param longest - in characters */
-  constructor(fits: (id: string) => boolean, longest: number) {
-    this.#fits = fits;
-    this.#longest = longest;
-  }
-
-  /** @param exact - the id came from this provider's host and goes back as it is */
-  of(callId: string, exact: boolean): string {
-    const known = this.#spelled.get(callId);
-    if (known !== undefined) return known;
-    let id = callId;
-    if (!exact && (!this.#fits(callId) || this.#taken.has(callId))) {
-      const base = callId.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
-      id = base.slice(0, this.#longest) || "_";
-      for (let count = 2; this.#taken.has(id); count++) {
-        id = `${base.slice(0, this.#longest - 1 - String(count).length)}_${count}`;
-      }
-    }
-    this.#taken.add(id);
-    this.#spelled.set(callId, id);
-    return id;
-  }
-}
-
 /** A tool's name as providers take it: letters, digits, `_` and `-`, at most 64. */
 export function wireName(name: string): string {
   return /^[a-zA-Z0-9_-]{1,64}$/.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64);

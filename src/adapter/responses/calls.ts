@@ -5,7 +5,6 @@ import { resultText } from "../../message/message.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { blankPicture } from "../host/blank-picture.ts";
 import { keep, keptOf, wireName } from "../host/host-fields.ts";
-import type { WireIds } from "../host/host-fields.ts";
 import { contentBlock, contentParts, name } from "./content.ts";
 
 /** The calls that a client answers, each with the type of its output. All other items of a model are carried whole. */
@@ -139,10 +138,4 @@ function outputOf(type: string, part: ToolResultPart, isOwn: boolean): JsonValue
     default:
       return text === "" && isOwn && type === "apply_patch_call_output" ? undefined : text;
   }
-}
-
-/** Ids of calls as the API takes them, and which type each call had. */
-export interface CallNames {
-  readonly ids: WireIds;
-  readonly types: Map<string, string>;
 }

@@ -1,4 +1,5 @@
 /** Items of OpenAI's Responses API in and out, for loops that send the whole `input` themselves. */
+import { acceptedCallId, callIdForms, hasAcceptedIds } from "../../message/call-id.ts";
 import { asArray, asName, asString, defined, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, NewMessage, Part, ReasoningPart, Role } from "../../message/message.ts";
 import { CallPairing, opaquePart } from "../../message/parts.ts";
@@ -6,7 +7,7 @@ import { pieceMark } from "../../message/step.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
 import type { Adapter } from "../adapter.ts";
 import { absent, badMessage, contentNote, hostMessage, hostMessages } from "../host/host-fields.ts";
-import { keep, keptOf, Originals, ownMessages, WireIds } from "../host/host-fields.ts";
+import { keep, keptOf, Originals, ownMessages } from "../host/host-fields.ts";
 import { callItem, callPart, isOutput, outputs, resultItem, resultPart } from "./calls.ts";
 import { contentBlock, contentParts, name } from "./content.ts";
 
@@ -152,14 +153,13 @@ export const responsesAdapter: Adapter<ResponsesItem> = {
     return messages.flatMap((message): readonly ResponsesItem[] => {
       const built = writer.write(message);
       const original = originals.of(message);
-      return original === undefined ? built : [original];
+      return original === undefined || !hasAcceptedIds(callIdForms.openaiResponses, message) ? built : [original];
     });
   },
 };
 
 /** Writes messages as items; remembers the calls, whose ids and types their outputs need. */
 class ItemWriter {
-  readonly #ids = new WireIds((id) => /^[a-zA-Z0-9_-]{1,64}$/.test(id), 64);
   readonly #types = new Map<string, string>();
 
   write(message: Message): readonly JsonObject[] {
@@ -189,12 +189,12 @@ class ItemWriter {
   /** The item of a part that is one by itself; null where it is left out, undefined for a part of a message's content. */
   #item(part: Part, { model }: Message): JsonObject | null | undefined {
     if (part.type === "tool-call") {
-      const item = callItem(part, this.#ids.of(part.callId, keptOf(name, part.opaque) !== undefined));
+      const item = callItem(part, acceptedCallId(callIdForms.openaiResponses, part.callId));
       this.#types.set(part.callId, asString(item["type"]) ?? "");
       return item;
     }
     if (part.type === "tool-result") {
-      const id = this.#ids.of(part.callId, keptOf(name, part.opaque) !== undefined);
+      const id = acceptedCallId(callIdForms.openaiResponses, part.callId);
       return resultItem(part, id, this.#types.get(part.callId));
     }
     return part.type === "reasoning" ? reasoningItem(part, model) : undefined;

@@ -1,0 +1,73 @@
+/** Ids of calls that one provider makes and another refuses, on their way into every shape. */
+import { describe, expect, it } from "vitest";
+import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
+import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
+import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
+import type { Message } from "../../src/message/message.ts";
+
+/** Ids as Anthropic, OpenAI, Kimi, Mistral, vLLM and Gemini's clients make them, and pairs that differ in a sign alone. */
+const ids = [
+  "toolu_01A09q90qw90lq917835lq9",
+  "call_9pw6mTrOQLJBVxRnE0hQsKtd",
+  "functions.bash:0",
+  "functions.bash:1",
+  "functions_bash_0",
+  "D681PevKs",
+  `chatcmpl-tool-${"0123456789abcdef".repeat(2)}`,
+  "x".repeat(65),
+  "x".repeat(66),
+  "読む 1",
+];
+
+const chatHistory = ids.flatMap((id) => [
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id, type: "function", function: { name: "bash", arguments: "{}" } }],
+  },
+  { role: "tool", tool_call_id: id, content: `result of ${id}` },
+]);
+const anthropicHistory = ids.flatMap((id) => [
+  { role: "assistant", content: [{ type: "tool_use", id, name: "bash", input: {} }] },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: `result of ${id}` }] },
+]);
+const responsesHistory = ids.flatMap((id) => [
+  { type: "function_call", call_id: id, name: "bash", arguments: "{}" },
+  { type: "function_call_output", call_id: id, output: `result of ${id}` },
+]);
+
+const histories: Readonly<Record<string, readonly Message[]>> = {
+  chat: fromChat(chatHistory),
+  anthropic: fromAnthropic(anthropicHistory),
+  responses: fromResponses(responsesHistory),
+};
+/** By shape: how it is written, and the ids that its API takes. */
+const shapes: Readonly<Record<string, readonly [(messages: readonly Message[]) => unknown, RegExp]>> = {
+  anthropic: [(messages) => toAnthropic(messages).messages, /^[a-zA-Z0-9_-]{1,64}$/],
+  chat: [toChat, /^.{1,40}$/],
+  responses: [(messages) => toResponses(messages).input, /^[a-zA-Z0-9_-]{1,64}$/],
+};
+
+/** The ids in a request, in their order: of calls, and of results. */
+function idsIn(request: unknown): { readonly calls: readonly string[]; readonly results: readonly string[] } {
+  const text = JSON.stringify(request);
+  const found = (field: RegExp): string[] => [...text.matchAll(field)].map(([, id]) => JSON.parse(`"${id}"`) as string);
+  const outputs = found(/"type":"function_call_output","call_id":"([^"]*)"/g);
+  return {
+    calls: [...found(/"id":"([^"]*)"/g), ...found(/"type":"function_call","call_id":"([^"]*)"/g)],
+    results: outputs.length > 0 ? outputs : found(/"tool_(?:use|call)_id":"([^"]*)"/g),
+  };
+}
+
+describe.each(Object.entries(histories))("a history read from the shape %s", (_from, history) => {
+  it.each(Object.entries(shapes))("goes to %s with ids that its API takes", (_to, [write, taken]) => {
+    const { calls, results } = idsIn(write(history));
+    expect(calls.filter((id) => !taken.test(id))).toEqual([]);
+    expect(results).toEqual(calls);
+    expect(new Set(calls).size).toBe(ids.length);
+    // Those that the API takes stay, and the others are the same in every window and after a way through a store.
+    expect(calls.filter((_, at) => taken.test(ids[at]!))).toEqual(ids.filter((id) => taken.test(id)));
+    expect(idsIn(write(history.slice(-4))).calls).toEqual(calls.slice(-2));
+    expect(idsIn(write(JSON.parse(JSON.stringify(history)) as readonly Message[])).calls).toEqual(calls);
+  });
+});
