@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { asString, defined, fieldsOf, parseJson } from "../../message/json.ts";
+import { checkNoOpenDatabase } from "../../store/sqlite/connection/file.ts";
 import type { SqliteDatabase, SqlRow } from "../../store/sqlite/connection/driver.ts";
 import { ReadMeter } from "../limits.ts";
 import type { ReadLimits } from "../limits.ts";
@@ -77,6 +78,7 @@ const messagesOf = "SELECT id, data FROM message WHERE session_id = ? ORDER BY t
 const partsOf = "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id";
 
 async function* databaseSessions(path: string, bare: boolean, parsed: Parsed): AsyncGenerator<StoredSession> {
+  checkNoOpenDatabase(path);
   const [{ sqliteDriver }, { openReadOnly }] = await Promise.all([
     import("../../store/open.ts"),
     import("../../store/sqlite/connection/read-only.ts"),
