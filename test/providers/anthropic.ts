@@ -3,7 +3,7 @@
  * …/agents-and-tools/tool-use/handle-tool-calls ("tool use"), …/build-with-claude/extended-thinking, …/vision,
  * …/pdf-support, …/prompt-caching. Error texts are those that the API answered, by the issues that are named.
  */
-import { extraFields, faultsOf, isBase64, isObject, itemsOf, objectOf } from "./request.ts";
+import { extraFields, faultsOf, isBase64, isObject, itemsOf, objectOf, textOf } from "./request.ts";
 import type { Json, Note } from "./request.ts";
 
 export function faults(request: unknown): string[] {
@@ -59,7 +59,7 @@ function content(message: Json, path: string, isLast: boolean, note: Note): void
   if (!isLast || !isAnswer) {
     // "The final block in an assistant message cannot be `thinking`" (extended thinking).
     const last = objectOf(Array.isArray(given) ? given.at(-1) : undefined)["type"];
-    if (isAnswer && /thinking$/.test(String(last))) note("thinking-last", path, "the final block is thinking");
+    if (isAnswer && textOf(last).endsWith("thinking")) note("thinking-last", path, "the final block is thinking");
     return;
   }
   // "This model does not support assistant message prefill. The conversation must end with a user message.": since 4.6
@@ -90,9 +90,9 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 };
 
 function blockOf(block: Json, role: unknown, path: string, note: Note): void {
-  const type = String(block["type"]);
+  const type = textOf(block["type"]);
   const known = fields[type];
-  const cached = /thinking$/.test(type) ? [] : ["cache_control"]; // thinking blocks cannot be marked (prompt caching)
+  const cached = type.endsWith("thinking") ? [] : ["cache_control"]; // thinking blocks cannot be marked (prompt caching)
   if (known) extraFields(block, ["type", ...known, ...cached], path, note);
   const ofAnswer = ["thinking", "redacted_thinking", "tool_use", "server_tool_use"].includes(type);
   const ofUser = ["image", "document", "tool_result"].includes(type);
@@ -111,7 +111,7 @@ function blockOf(block: Json, role: unknown, path: string, note: Note): void {
       return toolUse(block, path, note);
     case "server_tool_use":
       // "server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'" (ding113/claude-code-hub/470).
-      if (!/^srvtoolu_[a-zA-Z0-9_]+$/.test(String(block["id"]))) note("id-pattern", path, block["id"]);
+      if (!/^srvtoolu_[a-zA-Z0-9_]+$/.test(textOf(block["id"]))) note("id-pattern", path, block["id"]);
       return;
     case "tool_result":
       return toolResult(block, path, note);
@@ -144,7 +144,7 @@ function toolResult(block: Json, path: string, note: Note): void {
   const { content: given } = block;
   if (given !== undefined && typeof given !== "string" && !Array.isArray(given)) note("result-content", path, given);
   for (const [item, place] of itemsOf(given, `${path}.content`)) {
-    const type = String(item["type"]);
+    const type = textOf(item["type"]);
     // Reference, ToolResultBlockParam: text, image, document, search_result, tool_reference.
     if (!["text", "image", "document", "search_result", "tool_reference"].includes(type)) {
       note("result-content", place, type);
@@ -159,12 +159,12 @@ function media(type: string, source: Json, path: string, note: Note): void {
   // Vision: image/jpeg, image/png, image/gif, image/webp. PDF support: application/pdf.
   const types = type === "image" ? /^image\/(jpeg|png|gif|webp)$/ : /^application\/pdf$/;
   if (kind === "base64") {
-    if (!types.test(String(mediaType))) note("media-type", path, mediaType);
+    if (!types.test(textOf(mediaType))) note("media-type", path, mediaType);
     if (!isBase64(data)) note("media-data", path, "no base64");
   } else if (kind === "url") {
     // "Only HTTPS URLs are supported." (vision, URL-based images).
-    if (!/^https:\/\/[^/]/.test(String(url))) note("media-url", path, url ?? "no URL");
-  } else if (!["file", "text", "content"].includes(String(kind))) note("media-source", path, kind ?? "no source");
+    if (!/^https:\/\/[^/]/.test(textOf(url))) note("media-url", path, url ?? "no URL");
+  } else if (!["file", "text", "content"].includes(textOf(kind))) note("media-source", path, kind ?? "no source");
 }
 
 /**

@@ -3,7 +3,7 @@
  * ai.google.dev/gemini-api/docs/function-calling, …/thought-signatures, …/image-understanding, …/document-processing.
  * Error texts are those that the API answered, by the issues that are named.
  */
-import { extraFields, faultsOf, isBase64, isObject, itemsOf, objectOf } from "./request.ts";
+import { extraFields, faultsOf, isBase64, isObject, itemsOf, objectOf, textOf } from "./request.ts";
 import type { Json, Note } from "./request.ts";
 
 export function faults(request: unknown): string[] {
@@ -75,7 +75,7 @@ function partOf(part: Json, role: unknown, path: string, note: Note): void {
   if (part["inlineData"] !== undefined) inline(objectOf(part["inlineData"]), path, note);
   const { fileData } = part;
   // "Invalid or unsupported file uri": a file of the Files API, gs://, or an http address.
-  if (fileData !== undefined && !/^(https?|gs):\/\/[^/]/.test(String(objectOf(fileData)["fileUri"]))) {
+  if (fileData !== undefined && !/^(https?|gs):\/\/[^/]/.test(textOf(objectOf(fileData)["fileUri"]))) {
     note("media-url", path, objectOf(fileData)["fileUri"] ?? "no fileUri");
   }
   if (fileData !== undefined) mediaType(objectOf(fileData)["mimeType"], path, note);
@@ -85,7 +85,7 @@ function nameOf(name: unknown, path: string, note: Note): void {
   // Reference, FunctionDeclaration: "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain
   // underscores, dots, colons and dashes, with a maximum length of 64." "Invalid function name. Must start with a
   // letter or an underscore." An empty one: "function_response.name: Name cannot be empty."
-  if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/.test(String(name ?? ""))) note("name-pattern", path, name ?? "no name");
+  if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/.test(textOf(name))) note("name-pattern", path, name ?? "no name");
 }
 
 function call(given: Json, role: unknown, path: string, note: Note): void {
@@ -94,7 +94,7 @@ function call(given: Json, role: unknown, path: string, note: Note): void {
   // Reference: `args` is a Struct, an object.
   if (given["args"] !== undefined && !isObject(given["args"])) note("args-object", path, given["args"]);
   // "Please ensure that function call turn comes immediately after a user turn": only a model calls.
-  if (role !== "model") note("part-role", path, `functionCall of ${role}`);
+  if (role !== "model") note("part-role", path, `functionCall of ${textOf(role)}`);
 }
 
 function response(given: Json, role: unknown, path: string, note: Note): void {
@@ -117,7 +117,7 @@ function inline(given: Json, path: string, note: Note): void {
 
 function mediaType(type: unknown, path: string, note: Note): void {
   // "Unsupported MIME type: image/gif": image understanding has PNG, JPEG, WEBP, HEIC, HEIF (microsoft/vscode/286628).
-  if (!/^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|(text|audio|video)\/[\w.+-]+)$/.test(String(type))) {
+  if (!/^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|(text|audio|video)\/[\w.+-]+)$/.test(textOf(type))) {
     note("media-type", path, type ?? "no mimeType");
   }
 }
@@ -151,7 +151,7 @@ function match(calls: readonly Json[], answers: readonly Json[], path: string, n
   const key = ({ id, name }: Json): string => JSON.stringify([id ?? null, name ?? null]);
   const wanted = calls.map(key).sort();
   const given = answers.map(key).sort();
-  if (wanted.some((one, at) => one !== given[at])) note("response-match", path, `${wanted} / ${given}`);
+  if (wanted.some((one, at) => one !== given[at])) note("response-match", path, `${wanted.join()} / ${given.join()}`);
   const ids = calls.flatMap(({ id }) => (id === undefined ? [] : [id]));
   if (new Set(ids).size !== ids.length) note("unique-ids", path, ids);
 }

@@ -3,7 +3,7 @@
  * src/mistral_common/protocol/instruct/validator.py in serving mode ("validator"; V3 has the ids, V13 the pairs), and
  * docs.mistral.ai/api/endpoint/chat for the fields of messages ("reference").
  */
-import { extraFields, faultsOf, isObject, itemsOf, mediaUrl, objectOf } from "./request.ts";
+import { extraFields, faultsOf, isObject, itemsOf, mediaUrl, objectOf, textOf } from "./request.ts";
 import type { Json, Note } from "./request.ts";
 
 export function faults(request: unknown): string[] {
@@ -40,8 +40,8 @@ function check(request: Json, note: Note): void {
   const expected = new Set<unknown>();
   const observed = new Set<unknown>();
   for (const [at, [message, path]] of messages.entries()) {
-    const role = String(message["role"]);
-    const before = String(messages[at - 1]?.[0]["role"]);
+    const role = textOf(message["role"]);
+    const before = textOf(messages[at - 1]?.[0]["role"]);
     const known = fields[role];
     if (!known) {
       note("role", path, role);
@@ -83,7 +83,7 @@ function contentOf(message: Json, role: string, path: string, note: Note): void 
   if (role !== "assistant" && (content === undefined || content === null)) note("null-content", path, "no content");
   if (!isEmpty && typeof content !== "string" && !Array.isArray(content)) note("content-type", path, content);
   for (const [chunk, place] of itemsOf(content, `${path}.content`)) {
-    const type = String(chunk["type"]);
+    const type = textOf(chunk["type"]);
     if (!chunks[role]?.includes(type)) note("chunk-type", place, `${type} of ${role}`);
     if (type === "text") extraFields(chunk, ["type", "text"], place, note);
     if (type !== "image_url") continue;
@@ -128,10 +128,10 @@ function callsOf(message: Json, path: string, note: Note): readonly unknown[] {
 
 function idOf(id: unknown, path: string, note: Note): void {
   // "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9." (anomalyco/opencode/issues/1680).
-  if (!/^[a-zA-Z0-9]{9}$/.test(String(id ?? ""))) note("id-pattern", path, id ?? "no id");
+  if (!/^[a-zA-Z0-9]{9}$/.test(textOf(id))) note("id-pattern", path, id ?? "no id");
 }
 
 function nameOf(name: unknown, path: string, note: Note): void {
   // "Function name was … but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64."
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(name ?? ""))) note("name-pattern", path, name ?? "no name");
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(name))) note("name-pattern", path, name ?? "no name");
 }

@@ -145,12 +145,12 @@ const happening = fc.oneof(
       text,
       media,
       calls: fc.array(call, { maxLength: 3 }),
-      isCut: fc.nat(9).map((n) => n === 0),
+      isCut: fc.nat(9).map((n) => n === 9),
       together: fc.boolean(),
       reversed: fc.boolean(),
       between: fc.option(text, { freq: 8, nil: undefined }),
       /** Whether the host kept the whole answer of the API, with its id and usage. */
-      isWhole: fc.nat(9).map((n) => n === 0),
+      isWhole: fc.nat(9).map((n) => n === 9),
     }),
   },
 );

@@ -3,19 +3,22 @@
  * ("reference"; its schema is github.com/openai/openai-openapi), platform.openai.com/docs/guides/function-calling,
  * …/images-vision, …/pdf-files. Error texts are those that the API answered, by the issues that are named.
  */
-import { extraFields, faultsOf, isObject, itemsOf, mediaUrl, objectOf } from "./request.ts";
+import { extraFields, faultsOf, isObject, itemsOf, mediaUrl, objectOf, textOf } from "./request.ts";
 import type { Json, Note } from "./request.ts";
 
 export function faults(request: unknown): string[] {
   return faultsOf(request, check);
 }
 
-/** Fields of a message (reference). "Additional properties are not allowed"; "Unknown parameter: 'messages[1].x'". */
+/**
+ * Fields of a message (reference); `annotations` too, as the function-calling guide sends the answer's whole message back.
+ * "Additional properties are not allowed"; "Unknown parameter: 'messages[1].x'".
+ */
 const fields: Readonly<Record<string, readonly string[]>> = {
   system: ["name"],
   developer: ["name"],
   user: ["name"],
-  assistant: ["name", "refusal", "audio", "tool_calls", "function_call"],
+  assistant: ["name", "refusal", "audio", "annotations", "tool_calls", "function_call"],
   tool: ["tool_call_id"],
   function: ["name"],
 };
@@ -37,7 +40,7 @@ function check(request: Json, note: Note): void {
   let open: unknown[] = [];
   let answered: unknown[] = [];
   for (const [message, path] of messages) {
-    const role = String(message["role"]);
+    const role = textOf(message["role"]);
     const known = fields[role];
     if (!known) {
       note("role", path, role);
@@ -81,12 +84,12 @@ function contentOf(message: Json, role: string, path: string, note: Note): void 
   } else if (typeof content !== "string") note("content-type", path, content);
   const { name } = message;
   // "Invalid 'messages[1].name': … Expected a string that matches the pattern '^[^\\s<|\\\\/>]+$'", at most 64.
-  if (name !== undefined && !/^[^\s<|\\/>]{1,64}$/.test(String(name))) note("name-pattern", path, name);
+  if (name !== undefined && !/^[^\s<|\\/>]{1,64}$/.test(textOf(name))) note("name-pattern", path, name);
   if (role === "function" && name === undefined) note("name-pattern", path, "a function's message has a name");
 }
 
 function partOf(part: Json, role: string, path: string, note: Note): void {
-  const type = String(part["type"]);
+  const type = textOf(part["type"]);
   // "Image URLs are only allowed for messages with role 'user'" (openai/openai-node/issues/1030; tools: OpenHands/7700);
   // "Invalid value: 'image'. Supported values are: 'text' and 'image_url'" (aallam/openai-kotlin/320).
   if (!parts[role]?.includes(type)) return note("part-type", path, `${type} of ${role}`);
@@ -134,5 +137,5 @@ function callsOf(message: Json, path: string, note: Note): unknown[] {
 function callee({ name }: Json, path: string, note: Note): void {
   // "messages[9].tool_calls[0].function.name … Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'"
   // (mcp-use/mcp-use/issues/90). Reference: at most 64 characters.
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(name ?? ""))) note("name-pattern", path, name ?? "no name");
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(name))) note("name-pattern", path, name ?? "no name");
 }

@@ -3,7 +3,7 @@
  * responses/create ("reference"; its schema is github.com/openai/openai-openapi), platform.openai.com/docs/guides/
  * reasoning, …/function-calling, …/images-vision, …/pdf-files. Error texts are answers of the API, by issues.
  */
-import { extraFields, faultsOf, itemsOf, mediaUrl } from "./request.ts";
+import { extraFields, faultsOf, itemsOf, mediaUrl, textOf } from "./request.ts";
 import type { Json, Note } from "./request.ts";
 
 export function faults(request: unknown): string[] {
@@ -38,7 +38,7 @@ function check(request: Json, note: Note): void {
   const called = new Map<unknown, string>();
   const answered = new Set<unknown>();
   for (const [at, [item, path]] of items.entries()) {
-    const type = String(item["type"] ?? "message");
+    const type = textOf(item["type"] ?? "message");
     const known = fields[type];
     if (known) extraFields(item, ["type", "id", ...known], path, note);
     itemId(item, type, ids, path, note);
@@ -73,7 +73,7 @@ const prefixes: Readonly<Record<string, string>> = { message: "msg", function_ca
 function itemId({ id }: Json, type: string, ids: Set<unknown>, path: string, note: Note): void {
   if (id === undefined) return;
   // "Invalid 'input[41].id' … Expected an ID that contains letters, numbers, underscores, or dashes" (pi/issues/1022).
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(id)) && id !== null) note("item-id", path, id);
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(id)) && id !== null) note("item-id", path, id);
   // "Invalid 'input[N].id': 'call_...'. Expected an ID that begins with 'fc'." (nodetool-ai/nodetool/pull/4252).
   const prefix = prefixes[type];
   if (prefix && typeof id === "string" && !id.startsWith(prefix)) note("item-id", path, `${id}: begins with ${prefix}`);
@@ -91,7 +91,7 @@ function callId(id: unknown, path: string, note: Note): void {
 function callee(item: Json, type: string, path: string, note: Note): void {
   const { name } = item;
   // "Invalid 'input[3].name': string does not match pattern. Expected … '^[a-zA-Z0-9_-]+$'." Reference: at most 64.
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(name ?? ""))) note("name-pattern", path, name ?? "no name");
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(textOf(name))) note("name-pattern", path, name ?? "no name");
   const text = item[type === "custom_tool_call" ? "input" : "arguments"];
   if (typeof text !== "string") note("arguments-text", path, text ?? "no arguments");
 }
@@ -101,7 +101,7 @@ function reasoning(item: Json, next: Json | undefined, path: string, note: Note)
   const { summary, encrypted_content: sealed } = item;
   // "Missing required parameter: 'input[1].summary'."
   if (!Array.isArray(summary)) note("reasoning-summary", path, "Missing required parameter: summary");
-  const type = String(next?.["type"] ?? "message");
+  const type = textOf(next?.["type"] ?? "message");
   const isAnswer = next !== undefined && (type === "message" ? next["role"] === "assistant" : !outputs.includes(type));
   // "Item 'rs_…' of type 'reasoning' was provided without its required following item."
   if (!isAnswer) note("reasoning-alone", path, "provided without its required following item");
@@ -113,15 +113,15 @@ function reasoning(item: Json, next: Json | undefined, path: string, note: Note)
 
 function message(item: Json, path: string, note: Note): void {
   const { role, content } = item;
-  if (!["user", "assistant", "system", "developer"].includes(String(role))) note("role", path, role);
+  if (!["user", "assistant", "system", "developer"].includes(textOf(role))) note("role", path, role);
   if (typeof content === "string") return;
   // "Missing required parameter: 'input[0].content'."; "Invalid value for 'content': expected a string, got null".
   if (!Array.isArray(content) || content.length === 0) return note("empty-content", path, content ?? "no content");
   for (const [block, place] of itemsOf(content, `${path}.content`)) {
     // "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'." (jeremychone/rust-genai/119).
     const types = role === "assistant" ? ["output_text", "refusal"] : ["input_text", "input_image", "input_file"];
-    if (types.includes(String(block["type"]))) blockOf(block, place, note);
-    else note("block-type", place, `${block["type"]} of ${role}`);
+    if (types.includes(textOf(block["type"]))) blockOf(block, place, note);
+    else note("block-type", place, `${textOf(block["type"])} of ${textOf(role)}`);
   }
 }
 
@@ -130,14 +130,14 @@ function output(given: unknown, path: string, note: Note): void {
   // Reference: text, or a list of input_text, input_image, input_file.
   if (!Array.isArray(given) || given.length === 0) return note("output-type", path, given ?? "no output");
   for (const [block, place] of itemsOf(given, `${path}.output`)) {
-    if (/^input_(text|image|file)$/.test(String(block["type"]))) blockOf(block, place, note);
-    else note("block-type", place, `${block["type"]} of an output`);
+    if (/^input_(text|image|file)$/.test(textOf(block["type"]))) blockOf(block, place, note);
+    else note("block-type", place, `${textOf(block["type"])} of an output`);
   }
 }
 
 function blockOf(block: Json, path: string, note: Note): void {
   const { type, text, image_url: image, file_id: id, file_data: data, file_url: url, filename } = block;
-  if (/_text$/.test(String(type)) && typeof text !== "string") note("block-type", path, "no text");
+  if (textOf(type).endsWith("_text") && typeof text !== "string") note("block-type", path, "no text");
   // Images and vision: PNG, JPEG, WEBP, non-animated GIF.
   if (type === "input_image" && id === undefined) mediaUrl(image, /^image\/(png|jpe?g|gif|webp)$/, path, note);
   if (type !== "input_file" || id !== undefined) return;

@@ -49,6 +49,11 @@ export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {};
 }
 
+/** The value itself, or an empty text for what is none. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 /** A list's items as objects, with their paths; nothing for what is no list. */
 export function itemsOf(value: unknown, path: string): readonly (readonly [Json, string])[] {
   return Array.isArray(value) ? value.map((item: unknown, at) => [objectOf(item), `${path}.${at}`] as const) : [];
