@@ -1,0 +1,136 @@
+/**
+ * Requests of windows over odd histories, held to what the providers' public pages say. The checkers of this folder share
+ * no code and no words with src/window/provider/, whose `validateWindow` they do not trust.
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
+import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
+import { fromContents, toContents } from "../../src/adapter/gemini/gemini.ts";
+import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
+import { composeWindow, isWindrowError, SessionManager } from "../../src/index.ts";
+import type { Message, WindowState } from "../../src/index.ts";
+import { profileNames } from "../../src/window/public.ts";
+import { faults as anthropicFaults } from "./anthropic.ts";
+import { faults as geminiFaults } from "./gemini.ts";
+import { faults as mistralFaults } from "./mistral.ts";
+import { happenings, messagesOf } from "./odd-histories.ts";
+import type { Happening } from "./odd-histories.ts";
+import { anthropicOf, chatOf, geminiOf, responsesOf } from "./odd-wires.ts";
+import { faults as chatFaults } from "./openai-chat.ts";
+import { faults as responsesFaults } from "./openai-responses.ts";
+import { ruleOf } from "./request.ts";
+
+/** Histories for each source and provider: CI raises the ordinary number with WINDROW_RUNS. */
+const numRuns = process.env["WINDROW_LONG"] === "1" ? 2_000 : Number(process.env["WINDROW_RUNS"] ?? 10);
+const timeout = 3_600_000;
+
+/** Tokens: less than most long histories, some of one, and all of them. */
+const budgets = [1_200, 6_000, 200_000];
+const system = "You mend builds.";
+
+const providers = [
+  { profile: "anthropic", faultsOf: (window: readonly Message[]) => anthropicFaults(toAnthropic(window)) },
+  { profile: "openai-chat", faultsOf: (window: readonly Message[]) => chatFaults({ messages: toChat(window) }) },
+  { profile: "openai-responses", faultsOf: (window: readonly Message[]) => responsesFaults(toResponses(window)) },
+  { profile: "gemini", faultsOf: (window: readonly Message[]) => geminiFaults(toContents(window)) },
+  { profile: "mistral", faultsOf: (window: readonly Message[]) => mistralFaults({ messages: toChat(window) }) },
+];
+
+/** Histories as Windrow keeps them, as the doors read them from hosts, and as a store gives them back. */
+const sources: Readonly<Record<string, (given: readonly Happening[]) => readonly Message[]>> = {
+  neutral: messagesOf,
+  anthropic: (given) => fromAnthropic(anthropicOf(given)),
+  chat: (given) => fromChat(chatOf(given)),
+  responses: (given) => fromResponses(responsesOf(given)),
+  gemini: (given) => fromContents(geminiOf(given)),
+};
+
+/** The rules that were broken, each with how often, and the shortest history that broke it. */
+class Findings {
+  readonly #found = new Map<string, { count: number; shortest: string; fault: string }>();
+  windows = 0;
+
+  add(faults: readonly string[], history: unknown): void {
+    this.windows++;
+    const told = faults.length > 0 ? JSON.stringify(history) : "";
+    for (const rule of new Set(faults.map(ruleOf))) {
+      const fault = faults.find((one) => ruleOf(one) === rule) ?? "";
+      const known = this.#found.get(rule) ?? { count: 0, shortest: told, fault };
+      const isShorter = told.length < known.shortest.length;
+      this.#found.set(rule, { ...(isShorter ? { shortest: told, fault } : known), count: known.count + 1 });
+    }
+  }
+
+  /** The rules, a line each; empty where nothing was found. */
+  told(): string {
+    const found = [...this.#found].map(
+      ([rule, { count, shortest, fault }]) => `  ${rule} ×${count}: ${fault}\n    ${shortest}`,
+    );
+    return found.length === 0 ? "" : `refused, of ${this.windows} windows:\n${found.join("\n")}`;
+  }
+}
+
+/** Whether a history is refused before a request: the budget is too small for what must stay, or a call has no id. */
+function isRefusal(error: unknown): boolean {
+  return isWindrowError(error) && ["over-budget", "budget-too-small", "bad-message"].includes(error.code);
+}
+
+/** A composition; undefined for a history that is refused. */
+function composed(messages: readonly Message[], budget: number, profile: string, state?: WindowState) {
+  try {
+    return composeWindow({ messages, system, budget, profile, ...(state && { state }) });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return undefined;
+  }
+}
+
+const shortened = <Item>(items: readonly Item[], share: number): readonly Item[] =>
+  items.slice(0, Math.ceil(items.length * share));
+
+describe.each(providers)("$profile", ({ profile, faultsOf }) => {
+  const isKnown = profileNames.includes(profile);
+  if (!isKnown) console.log(`independent checker: no profile "${profile}" yet, left out`);
+
+  it.skipIf(!isKnown).each(Object.keys(sources))("takes windows over odd histories of %s", { timeout }, (source) => {
+    const findings = new Findings();
+    for (const given of fc.sample(happenings, numRuns)) {
+      const messages = sources[source]?.(given) ?? [];
+      for (const budget of budgets) {
+        const window = composed(messages, budget, profile);
+        if (window) findings.add(faultsOf(window.messages), messages);
+      }
+      // The same history as it grows, by the state of the window before.
+      let state: WindowState | undefined;
+      for (const share of [0.25, 0.5, 0.75, 1]) {
+        const grown = shortened(messages, share);
+        const window = composed(grown, 1_200, profile, state);
+        state = window?.state;
+        if (window) findings.add(faultsOf(window.messages), grown);
+      }
+    }
+    assert(findings.windows > numRuns);
+    assert(findings.told() === "", findings.told());
+  });
+
+  it.skipIf(!isKnown)("takes windows of sessions that grow", { timeout }, async () => {
+    const findings = new Findings();
+    for (const [at, given] of fc.sample(happenings, Math.ceil(numRuns / 4)).entries()) {
+      const messages = messagesOf(given);
+      const manager = await SessionManager.open({ store: "ram:", profile, budget: budgets[at % 2] ?? 0 });
+      const session = await manager.create();
+      try {
+        for (const { id: _, ...message } of messages) {
+          await session.append(message);
+          findings.add(faultsOf((await session.compose({ system })).messages), session.messages());
+        }
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+      }
+      await manager.close();
+    }
+    assert(findings.told() === "", findings.told());
+  });
+});
