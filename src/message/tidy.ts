@@ -1,5 +1,6 @@
 /** Makes a single message acceptable to providers: text is well-formed Unicode, and no text is empty. */
 import type { JsonValue, Message, Part, ResultContent, ToolResultPart } from "./message.ts";
+import { isObject } from "./json.ts";
 import { isPiece } from "./step.ts";
 
 /**
@@ -63,9 +64,14 @@ function tidyJson(value: JsonValue): JsonValue {
   const text = JSON.stringify(value);
   // JSON.stringify writes a lone surrogate as \udXXX; only then is the deep copy worth making.
   if (!/\\ud[89a-f]/.test(text)) return value;
-  return JSON.parse(text, (_key, item: unknown) =>
-    typeof item === "string" ? item.toWellFormed() : item,
-  ) as JsonValue;
+  return wellFormedJson(JSON.parse(text) as JsonValue);
+}
+
+function wellFormedJson(value: JsonValue): JsonValue {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormedJson);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormedJson(item)]));
 }
 
 /** Half a call's arguments break every later request of some providers, so the call is sent with `{}`. */

@@ -63,6 +63,7 @@ const providersOfProfiles: Readonly<Record<string, string>> = {
   anthropic: "anthropic",
   gemini: "gcp.gemini",
   deepseek: "deepseek",
+  mistral: "mistral_ai",
   kimi: "moonshot_ai",
 };
 

@@ -29,7 +29,7 @@ export interface ModelFacts {
   readonly maxOutput: number;
   /** Absent for a described model that names none: nothing is then said about cost. */
   readonly prices?: ModelPrices;
-  /** The name of a profile (src/window/provider/profile.ts): `anthropic`, `gemini`, `deepseek`, `kimi` or `openai-chat`. */
+  /** The name of a profile (src/window/provider/profile.ts): `anthropic`, `gemini`, `deepseek`, `mistral`, `kimi` or `openai-chat`. */
   readonly profile: string;
   /** Tokens of one image whatever its size, where a model fixes it. Absent: by dimensions. */
   readonly imageTokens?: number;
@@ -166,6 +166,7 @@ const profiles: Readonly<Record<string, string>> = {
   anthropic: "anthropic",
   google: "gemini",
   deepseek: "deepseek",
+  mistral: "mistral",
   moonshot: "kimi",
 };
 

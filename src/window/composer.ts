@@ -19,7 +19,7 @@ import { hashMessage, hashMessages, ListHashes } from "./hash.ts";
 import { deltaRule, History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
-import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
+import { closingInserts, closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
 import { yieldingDynamic } from "./pinned.ts";
 import type { Tried } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
@@ -233,7 +233,8 @@ export class Composer {
     }
     const { slot = [], inserts = [] } = this.#state;
     const { sticky } = dynamicParts(dynamic, this.#profile);
-    const fresh = insertsFor({ slot, inserts }, pinned, sticky, this.#last);
+    const fresh = [...insertsFor({ slot, inserts }, pinned, sticky, this.#last)];
+    if (fresh.length === 0) fresh.push(...closingInserts(this.#profile, this.#history.last(), this.#last));
     if (fresh.length === 0) return;
     for (const insert of fresh) this.#history.insert(insert);
     this.#state = { ...this.#state, inserts: [...inserts, ...fresh] };
@@ -246,7 +247,8 @@ export class Composer {
     const ingested = this.#history.ingested();
     if (ingested.length > 0) this.#state = { ...this.#state, edits: mergeEdits(this.#state.edits, ingested) };
     const tail = closingTail(given, this.#profile, shown.history.at(-1));
-    const fixed = this.#blocks.of({ ...options, own: this.#history.system.map(({ message }) => message), tail });
+    const own = this.#history.system.map(({ message }) => message);
+    const fixed = this.#blocks.of({ ...options, own, tail });
     const leading = countAll(lead, this.#counter);
     const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
     return layoutOf({ fixed, lead, sticky }, shown, leading, pinned);
@@ -265,7 +267,7 @@ export class Composer {
   *#plan(options: Tried<ComposeOptions>, budget: number): Work<readonly Edit[]> {
     const view = protect(this.#history.wholeSteps(), this.#strategy);
     yield;
-    const { blocks, sticky, fixed } = this.#layout(options);
+    const { blocks, sticky, fixed, answers } = this.#layout(options);
     const slot = slotMessage(options.pinned ?? []);
     const stickyMessages = sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]));
     const standing = [...fixed.systemMessages, ...(slot ? [slot] : [])].map(messageText);
@@ -281,7 +283,7 @@ export class Composer {
         system: blocks.system,
         tools: blocks.tools,
         pinned: countAll([slot], this.#counter),
-        dynamic: blocks.dynamic + countAll(stickyMessages, this.#counter),
+        dynamic: blocks.dynamic + answers + countAll(stickyMessages, this.#counter),
       },
       // A pass may drop the first message; then another one must stand first.
       start: slot ? 0 : countAll([startMessage], this.#counter),

@@ -2,10 +2,9 @@
 import { WindrowError } from "../errors.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import type { DynamicBlock, ToolCosts } from "./window.ts";
+import type { ToolCosts } from "./window.ts";
 import { hashName, hashText } from "../message/hash.ts";
 import { ListHashes } from "./hash.ts";
-import { tailMessage } from "./pinned.ts";
 import { countTools, countOnce } from "../tokens/counter.ts";
 
 /** The input of the fixed blocks. */
@@ -18,7 +17,8 @@ export interface FixedInput {
   readonly tools?: readonly ToolDefinition[];
   /** The most tokens of all definitions before there is a warning. */
   readonly toolsBudget?: number;
-  readonly tail: readonly DynamicBlock[];
+  /** The ephemeral tail. */
+  readonly tail: readonly Message[];
 }
 
 /** The blocks, their tokens and hashes. */
@@ -59,8 +59,6 @@ export class FixedBlocks {
   of({ system, systemNote, own, tools = [], toolsBudget = Infinity, tail }: FixedInput): Fixed {
     const prompt = system === undefined ? own : [this.#systemMessage(system)];
     const systemMessages = systemNote === undefined ? prompt : [...prompt, noteMessage(systemNote)];
-    const dynamic = tailMessage(tail);
-    const dynamicMessages = dynamic ? [dynamic] : [];
     // A host may change the array in place, so the JSON text is compared.
     const json = jsonOf(tools);
     if (json !== this.#tools.json || toolsBudget !== this.#tools.budget) {
@@ -69,11 +67,11 @@ export class FixedBlocks {
     }
     return {
       systemMessages,
-      dynamicMessages,
+      dynamicMessages: tail,
       system: this.#count(systemMessages),
       tools: this.#tools.costs.tokens,
       toolCosts: this.#tools.costs,
-      dynamic: this.#count(dynamicMessages),
+      dynamic: this.#count(tail),
       systemHash: this.#systemHashes.nameOf(systemMessages),
       toolsHash: this.#tools.hash,
     };

@@ -9,10 +9,12 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { Deltas } from "./passes/delta.ts";
 import type { FoundDeltas } from "./passes/delta.ts";
 import { ingestEdits } from "./passes/truncate-tool-results.ts";
+import { inForm, wireForms } from "../message/wire-form.ts";
+import { noAnswer, wantsAnswer } from "./pinned.ts";
 import type { Profile } from "./provider/profile.ts";
 import { insertStep, noteStep, viewStep } from "./view.ts";
 import { EditIndex, isDelta, withoutDeltas } from "./edits.ts";
-import { sumTokens } from "../tokens/counter.ts";
+import { countOnce, sumTokens } from "../tokens/counter.ts";
 import type { Edit, Insert, Strategy, TextMask, ViewStep, WindowState } from "./window.ts";
 
 /** Options of a history. */
@@ -50,6 +52,8 @@ export interface Shape {
   readonly messages: number;
   /** Number of user messages. */
   readonly turns: number;
+  /** Tokens of the answers that stand between results and the user's words, which no step holds. */
+  readonly answers: number;
 }
 
 /** Messages that are fed before the event loop gets a turn. */
@@ -77,7 +81,7 @@ export class History {
   #taken = 0;
   /** The leading system messages of the history. */
   readonly #system: NumberedMessage[] = [];
-  readonly #closed = new StepList();
+  readonly #closed: StepList;
   #notes: readonly Edit[];
   #inserts: readonly Insert[];
 
@@ -86,6 +90,7 @@ export class History {
     this.#mask = mask;
     this.#ingestCap = ingestCap;
     this.#profile = profile;
+    this.#closed = new StepList(profile, counter);
     this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
     this.#counter = counter;
     this.index = new EditIndex(withoutDeltas(edits));
@@ -152,11 +157,17 @@ export class History {
   /** The numbers of the window's steps, and its messages behind `lead`. */
   shown(lead: readonly Message[]): Shape & { readonly history: readonly Message[] } {
     this.take();
-    const tail = new StepList(this.#closed);
+    const tail = this.#closed.next();
     for (const step of this.#tail()) tail.push(step);
-    const { tokens, notes, turns } = tail;
+    const { tokens, notes, turns, answers } = tail;
     const history = [...lead, ...this.#closed.messages, ...tail.messages];
-    return { tokens, notes, turns, messages: history.length, history };
+    return { tokens: tokens + answers, notes, turns, answers, messages: history.length, history };
+  }
+
+  /** The newest message of the window. */
+  last(): Message | undefined {
+    this.take();
+    return this.#tail().at(-1)?.messages.at(-1)?.message ?? this.#closed.last;
   }
 
   /** The role of the first message that is no system message, or undefined where there is none. */
@@ -290,26 +301,50 @@ type Showing =
       readonly found?: FoundDeltas;
     };
 
-/** Steps with their messages and sums; `base` has the sums of the steps before. */
+/** Steps with their messages as the provider takes them, and their sums. */
 class StepList {
   readonly steps: ViewStep[] = [];
   /** The steps without their deltas. */
   readonly whole: ViewStep[] = [];
   readonly messages: Message[] = [];
-  tokens: number;
-  notes: number;
-  turns: number;
+  tokens = 0;
+  notes = 0;
+  turns = 0;
+  answers = 0;
+  #last: Message | undefined;
 
-  constructor(base?: StepList) {
-    this.tokens = base?.tokens ?? 0;
-    this.notes = base?.notes ?? 0;
-    this.turns = base?.turns ?? 0;
+  readonly #profile: Profile;
+  readonly #counter: TokenCounter;
+
+  constructor(profile: Profile, counter: TokenCounter) {
+    this.#profile = profile;
+    this.#counter = counter;
+  }
+
+  /** The newest message. */
+  get last(): Message | undefined {
+    return this.#last;
+  }
+
+  /** An empty list with the sums of this one, whose steps come behind it. */
+  next(): StepList {
+    const { tokens, notes, turns, answers } = this;
+    const list = Object.assign(new StepList(this.#profile, this.#counter), { tokens, notes, turns, answers });
+    list.#last = this.#last;
+    return list;
   }
 
   push(step: ViewStep, whole = step): void {
     this.steps.push(step);
     this.whole.push(whole);
-    for (const { message } of step.messages) this.messages.push(message);
+    for (const { message } of step.messages) {
+      if (wantsAnswer(this.#profile, this.#last, message)) {
+        this.messages.push(noAnswer);
+        this.answers += countOnce(this.#counter, noAnswer);
+      }
+      this.messages.push(inForm(this.#profile.form ?? wireForms.any, message));
+      this.#last = message;
+    }
     this.tokens += step.tokens;
     if (step.kind === "note" || step.kind === "insert") this.notes += step.tokens;
     if (step.kind === "user") this.turns++;

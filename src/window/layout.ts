@@ -29,14 +29,14 @@ export interface Layout extends Shape {
  */
 export function layoutOf(
   { fixed, lead, sticky }: Pick<Layout, "fixed" | "lead" | "sticky">,
-  { tokens, notes, turns, messages, history }: Shape & Pick<Layout, "history">,
+  { tokens, notes, turns, messages, answers, history }: Shape & Pick<Layout, "history">,
   leading: number,
   pinned: number,
 ): Layout {
   const { system, tools, dynamic } = fixed;
   const blocks = { system, tools, pinned, notes, history: tokens - notes + leading - pinned, dynamic };
   const all = system + tools + tokens + leading + dynamic;
-  return { notes, turns, messages, fixed, lead, history, sticky, blocks, tokens: all };
+  return { notes, turns, messages, answers, fixed, lead, history, sticky, blocks, tokens: all };
 }
 
 /** The tokens of messages; one that is not there has none. */

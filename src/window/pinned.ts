@@ -177,11 +177,42 @@ export function givenTail(messages: readonly Message[]): Message | undefined {
   return last?.id === tailId && messageText(last) !== goOn.text ? last : undefined;
 }
 
-/** The ephemeral tail. It is never empty behind an answer where the profile wants the user last. */
+/** The answer that stands between results and the user's words if the model gave none and the provider wants one. */
+export const noAnswer: Message = {
+  ...synthetic("windrow:no-answer", "[Windrow: no answer was recorded here.]"),
+  role: "assistant",
+};
+
+/** Whether {@link noAnswer} stands between two messages. */
+export function wantsAnswer({ rules }: Profile, before: Message | undefined, { role }: Message): boolean {
+  return rules.answerBeforeUser && before?.role === "tool" && role === "user";
+}
+
+/**
+ * The ephemeral tail. It is never empty behind an answer where the profile wants the user last.
+ *
+ * @param last - the message before it
+ */
 export function closingTail(
   tail: readonly DynamicBlock[],
-  { rules }: Profile,
+  profile: Profile,
   last: Message | undefined,
-): readonly DynamicBlock[] {
-  return rules.lastIsUser && tail.length === 0 && last?.role === "assistant" ? [goOn] : tail;
+): readonly Message[] {
+  const message = tailMessage(profile.rules.lastIsUser && isAnswer(last) && tail.length === 0 ? [goOn] : tail);
+  if (!message) return [];
+  return wantsAnswer(profile, last, message) ? [noAnswer, message] : [message];
+}
+
+/** As {@link closingTail}, where nothing behind the prefix may vanish: an insert behind message `after`. */
+export function closingInserts(
+  { rules, reasoning }: Profile,
+  last: Message | undefined,
+  after: number,
+): readonly Insert[] {
+  const isNeeded = rules.lastIsUser && reasoning === "prefix-bound" && isAnswer(last);
+  return isNeeded ? [{ after, id: `dynamic:${goOn.name}`, text: goOn.text }] : [];
+}
+
+function isAnswer(message: Message | undefined): boolean {
+  return message?.role === "assistant";
 }

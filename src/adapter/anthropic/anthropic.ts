@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { anthropicUsage } from "../../transcript/claude-code/blocks.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
-import { callIdForms, hasAcceptedIds } from "../../message/call-id.ts";
+import { inForm, wireForms } from "../../message/wire-form.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
@@ -13,6 +13,7 @@ import {
   contentNote,
   hostMessage,
   hostMessages,
+  hostOr,
   keptOf,
   Originals,
   ownMessages,
@@ -136,13 +137,14 @@ interface Draft {
   readonly blocks: { readonly block: JsonValue; readonly isResult: boolean }[];
 }
 
-/** @param gather - the results of one answer stand together, even where the host had them in two messages */
-function written(messages: readonly Message[], gather: boolean): readonly AnthropicMessage[] {
+/** @param isRequest - the results of one answer stand together, even where the host had them in two messages */
+function written(messages: readonly Message[], isRequest: boolean): readonly AnthropicMessage[] {
   const drafts: Draft[] = [];
-  for (const message of joinPieces(messages)) {
+  for (const given of joinPieces(messages)) {
+    const message = inForm(wireForms.anthropic, given);
     const role = message.role === "tool" ? "user" : message.role;
     const before = drafts.at(-1);
-    const draft = before && belongs(before, message, role, gather) ? before : { role, from: [], blocks: [] };
+    const draft = before && belongs(before, message, role, isRequest) ? before : { role, from: [], blocks: [] };
     draft.from.push(message);
     for (const part of message.parts) {
       const block = contentBlock(part, message);
@@ -150,7 +152,7 @@ function written(messages: readonly Message[], gather: boolean): readonly Anthro
     }
     if (draft !== before) drafts.push(draft);
   }
-  return drafts.filter(({ blocks, from }) => blocks.length > 0 || from.some(isOwn)).map(built);
+  return drafts.filter(({ blocks, from }) => blocks.length > 0 || from.some(isOwn)).map((draft) => built(draft, isRequest));
 }
 
 /** The user's side is one message, but what the host had in two stays in two. */
@@ -165,23 +167,22 @@ function isOwn(message: Message): boolean {
   return keptOf(anthropic, message.extra) !== undefined;
 }
 
-function built({ role, from, blocks }: Draft): AnthropicMessage {
+/** The fields of the API's answer that a request may not have. */
+const answerFields = ["id", "type", "model", "stop_reason", "stop_sequence", "stop_details", "container", "usage"];
+
+function built({ role, from, blocks }: Draft, isRequest: boolean): AnthropicMessage {
   const [message, ...others] = from;
+  const left = isRequest ? answerFields : [];
   if (message && others.length === 0) {
-    const original = originals.of(message);
-    if (original !== undefined && hasAcceptedIds(callIdForms.anthropic, message)) return original as AnthropicMessage;
-    return alone(
-      message,
-      role,
-      blocks.map(({ block }) => block),
-    );
+    const anew = without(alone(message, role, blocks.map(({ block }) => block)), ...left);
+    return hostOr(originals.of(message), anew) as AnthropicMessage;
   }
   const content = [...blocks.filter(({ isResult }) => isResult), ...blocks.filter(({ isResult }) => !isResult)];
-  const fields = from.map(({ extra }) => without(keptOf(anthropic, extra) ?? {}, "content"));
+  const fields = from.map(({ extra }) => without(keptOf(anthropic, extra) ?? {}, "content", ...left));
   return Object.assign({ role, content: content.map(({ block }) => block) }, ...fields) as AnthropicMessage;
 }
 
-function alone({ parts, extra }: Message, role: string, blocks: readonly JsonValue[]): AnthropicMessage {
+function alone({ parts, extra }: Message, role: string, blocks: readonly JsonValue[]): JsonObject {
   const kept = keptOf(anthropic, extra) ?? {};
   const [only] = parts;
   const plain = parts.length === 1 && only?.type === "text" && keptOf(anthropic, only.opaque) === undefined;

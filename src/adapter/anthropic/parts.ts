@@ -9,11 +9,10 @@ import type {
   ReasoningPart,
 } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import { acceptedCallId, callIdForms } from "../../message/call-id.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, isObject, without, sameJson } from "../../message/json.ts";
-import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
+import { absent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const anthropic = "anthropic";
@@ -22,10 +21,8 @@ export const anthropic = "anthropic";
 export function blockPart(block: JsonValue, calls: CallPairing): Part {
   const object = asObject(block);
   const part = object && knownPart(object, calls);
-  return part &&
-    sameJson(ownBlock(part, part.type === "tool-call" || part.type === "tool-result" ? part.callId : ""), block)
-    ? part
-    : opaquePart(block, anthropic);
+  const isPaired = part?.type === "tool-call" || part?.type === "tool-result";
+  return part && (isPaired || sameJson(ownBlock(part), block)) ? part : opaquePart(block, anthropic);
 }
 
 type KnownPart = Exclude<Part, { readonly type: "opaque" }>;
@@ -67,24 +64,18 @@ function knownPart(block: JsonObject, calls: CallPairing): KnownPart | undefined
   }
 }
 
-function callPart(block: JsonObject, calls: CallPairing): ToolCallPart | undefined {
-  const id = asName(block["id"]);
-  const name = asName(block["name"]);
-  const input = block["input"];
-  if (id === undefined || name === undefined) return undefined;
-  const fields = without(block, "type", "id", "name", "input");
-  const odd = !isObject(input) || wireName(name) !== name;
-  const kept = keep(anthropic, input === undefined ? { ...fields, input: absent } : fields, odd);
+function callPart(block: JsonObject, calls: CallPairing): ToolCallPart {
+  const name = asString(block["name"]) ?? "";
+  const { input = {} } = block;
+  const kept = keep(anthropic, without(block, "type", "id", "name", "input"));
   // A stream that broke off leaves text where the API wants an object.
-  const given = typeof input === "string" ? { args: {}, argsText: input } : { args: input === undefined ? {} : input };
-  return { type: "tool-call", callId: calls.call(id, name), name, ...given, ...kept };
+  const given = typeof input === "string" ? { args: {}, argsText: input } : { args: input };
+  return { type: "tool-call", callId: calls.call(asName(block["id"]), name), name, ...given, ...kept };
 }
 
-function resultPart(block: JsonObject, calls: CallPairing): ToolResultPart | undefined {
-  const id = asName(block["tool_use_id"]);
-  if (id === undefined) return undefined;
+function resultPart(block: JsonObject, calls: CallPairing): ToolResultPart {
   const { content, is_error: isError } = block;
-  const named = calls.result(id);
+  const named = calls.result(asName(block["tool_use_id"]));
   const fields = without(
     block,
     "type",
@@ -131,7 +122,7 @@ function mediaPart(block: JsonObject): ImagePart | FilePart | undefined {
 }
 
 /** The block of a part that came from this API. */
-function ownBlock(part: KnownPart, id: string): JsonObject {
+function ownBlock(part: KnownPart): JsonObject {
   const kept = keptOf(anthropic, part.opaque) ?? {};
   switch (part.type) {
     case "text":
@@ -148,16 +139,16 @@ function ownBlock(part: KnownPart, id: string): JsonObject {
     case "file":
       return mediaBlock(part, kept);
     case "tool-call":
-      return present({ type: "tool_use", id, name: part.name, input: part.argsText ?? part.args, ...kept });
+      return { type: "tool_use", id: part.callId, name: part.name, input: inputOf(part), ...kept };
     case "tool-result": {
       const bare = part.content === "" && "content" in kept;
-      const content = typeof part.content === "string" ? part.content : part.content.map(ownItem);
+      const content = typeof part.content === "string" ? part.content : part.content.map((item) => ownItem(item, part.isError === true));
       const { isError } = part;
       const fields = without(kept, "content");
       const body = bare ? { content: kept["content"] ?? null } : { content };
       return present({
         type: "tool_result",
-        tool_use_id: id,
+        tool_use_id: part.callId,
         ...body,
         ...(isError !== undefined && { is_error: isError }),
         ...fields,
@@ -166,15 +157,11 @@ function ownBlock(part: KnownPart, id: string): JsonObject {
   }
 }
 
-function ownItem(part: ResultContent): JsonValue {
-  return part.type === "opaque" && part.kind.startsWith(`${anthropic}/`)
-    ? part.data
-    : (mediaOrText(part) ?? standIn(part));
-}
-
-function mediaOrText(part: ResultContent): JsonObject | undefined {
-  if (part.type === "opaque") return undefined;
-  return part.type === "text" || keptOf(anthropic, part.opaque) ? ownBlock(part, "") : foreignMedia(part);
+/** @param onlyText - the result is an error, whose content the API takes as text alone */
+function ownItem(part: ResultContent, onlyText: boolean): JsonValue {
+  if (part.type === "text") return ownBlock(part);
+  if (part.type === "opaque") return part.kind.startsWith(`${anthropic}/`) ? part.data : standIn(part);
+  return (onlyText ? undefined : takenMedia(part)) ?? standIn(part);
 }
 
 function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
@@ -186,14 +173,14 @@ function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
   return { ...kept, type, source: { ...source, ...asObject(kept["source"]) } };
 }
 
-/** Media of another origin, where the API takes its kind. */
-function foreignMedia(part: ImagePart | FilePart): JsonObject | undefined {
+/** The block of media, where the API takes its kind; "Only HTTPS URLs are supported." */
+function takenMedia(part: ImagePart | FilePart): JsonObject | undefined {
   const kinds = part.type === "image" ? /^image\/(png|jpeg|gif|webp)$/ : /^application\/pdf$/;
-  const url = part.data === undefined ? part.url : undefined;
-  if (url === undefined ? part.data === undefined || !kinds.test(part.mediaType) : !/^https?:/.test(url))
-    return undefined;
-  if (part.type === "file" && !kinds.test(part.mediaType)) return undefined;
-  return mediaBlock(part, part.type === "file" && part.name !== undefined ? { title: part.name } : {});
+  const isImageUrl = part.data === undefined && part.type === "image";
+  const isHeld = part.data === undefined ? /^https:/.test(part.url ?? "") : part.data !== "";
+  if (!isHeld || (!isImageUrl && !kinds.test(part.mediaType))) return undefined;
+  const named = part.type === "file" && part.name !== undefined ? { title: part.name } : {};
+  return mediaBlock(part, keptOf(anthropic, part.opaque) ?? named);
 }
 
 /**
@@ -202,22 +189,17 @@ function foreignMedia(part: ImagePart | FilePart): JsonObject | undefined {
  */
 export function contentBlock(part: Part, message: Message): JsonValue | undefined {
   if (part.type === "opaque") return part.kind.startsWith(`${anthropic}/`) ? part.data : standIn(part);
-  const own = keptOf(anthropic, part.opaque) !== undefined;
   switch (part.type) {
     case "text":
-      return ownBlock(part, "");
+      return ownBlock(part);
     case "reasoning":
-      return own || isMinted(part, message) ? ownBlock(part, "") : undefined;
+      return keptOf(anthropic, part.opaque) || isMinted(part, message) ? ownBlock(part) : undefined;
     case "image":
     case "file":
-      if (own) return ownBlock(part, "");
-      return (message.role === "assistant" ? undefined : foreignMedia(part)) ?? standIn(part);
-    case "tool-call": {
-      const id = acceptedCallId(callIdForms.anthropic, part.callId);
-      return own ? ownBlock(part, id) : { ...ownBlock(part, id), name: wireName(part.name), input: inputOf(part) };
-    }
+      return (message.role === "assistant" ? undefined : takenMedia(part)) ?? standIn(part);
+    case "tool-call":
     case "tool-result":
-      return ownBlock(part, acceptedCallId(callIdForms.anthropic, part.callId));
+      return ownBlock(part);
   }
 }
 

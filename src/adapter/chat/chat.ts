@@ -3,9 +3,9 @@ import type { JsonObject, JsonValue, Message, NewMessage, Part, Role, ToolResult
 import { resultText, toolCalls } from "../../message/message.ts";
 import { chatUsage } from "../../transcript/openai-chat/message.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
-import { acceptedCallId, callIdForms, hasAcceptedIds } from "../../message/call-id.ts";
+import { inForm, wireForms } from "../../message/wire-form.ts";
 import { CallPairing } from "../../message/parts.ts";
-import { asArray, asName, asObject, defined, without } from "../../message/json.ts";
+import { asArray, asName, asObject, asString, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import {
   audioKind,
@@ -25,6 +25,7 @@ import {
   contentNote,
   hostMessage,
   hostMessages,
+  hostOr,
   ownMessages,
   keep,
   keptOf,
@@ -126,10 +127,10 @@ function besideContent(
   calls: CallPairing,
 ): readonly { readonly field: string; readonly part: Part }[] {
   const found: { readonly field: string; readonly part: Part }[] = [];
-  const reasoning = reasoningFields.find((field) => asName(host[field]) !== undefined);
+  const reasoning = reasoningFields.find((field) => typeof host[field] === "string");
   if (reasoning !== undefined) {
     const named = reasoning === "reasoning_content" ? {} : { field: reasoning };
-    const text = asName(host[reasoning]) ?? "";
+    const text = asString(host[reasoning]) ?? "";
     found.push({ field: reasoning, part: { type: "reasoning", text, ...keep(chat, named) } });
   }
   const refusal = asName(host["refusal"]);
@@ -163,7 +164,7 @@ function toolMessage(host: JsonObject, calls: CallPairing): NewMessage {
   };
   const empty = content === undefined || content === null;
   return message(host, "tool", [empty ? { ...part, content: "" } : part], {
-    ...without(host, "content", ...(modern ? ["role"] : []), ...(id === undefined ? [] : ["tool_call_id"])),
+    ...without(host, "content", ...(modern ? ["role", "tool_call_id"] : [])),
     ...(modern && host["tool_call_id"] === undefined && { tool_call_id: absent }),
     ...(empty && { content: content === null ? null : absent }),
     ...(Array.isArray(content) && { content: [] }),
@@ -195,9 +196,8 @@ function message(host: JsonObject, role: Role, parts: readonly Part[], kept: Jso
 export function toChat<Host extends ChatMessage = ChatMessage>(messages: readonly Message[]): Host[] {
   const encoder = new ChatEncoder();
   return joinPieces(ownMessages(messages, "toChat")).flatMap((message): readonly object[] => {
-    const built = encoder.encode(message);
-    const original = originals.of(message);
-    return original === undefined || !hasAcceptedIds(callIdForms.openaiChat, message) ? built : [original];
+    const built = encoder.encode(inForm(wireForms.openaiChat, message));
+    return built.length === 1 ? [hostOr(originals.of(message), built[0] ?? {})] : built;
   }) as Host[];
 }
 
@@ -246,7 +246,7 @@ class ChatEncoder {
       if (part.type !== "tool-call" || part === called) return [];
       const flat = flatCall(part);
       if (flat) this.#flat.add(part.callId);
-      return [flat ?? callEntry(part, acceptedCallId(callIdForms.openaiChat, part.callId))];
+      return [flat ?? callEntry(part)];
     });
     const content = contentOf(spoken, kept["content"], null, false);
     return {
@@ -272,8 +272,7 @@ class ChatEncoder {
     const body = { ...(content !== undefined && { content }), ...without(kept, "content") };
     if (kept["role"] === "function") return body;
     if (name !== undefined) return { role: "function", name, content: resultText(result) };
-    const id = acceptedCallId(callIdForms.openaiChat, result.callId);
-    const answer: JsonObject = { role: "tool", tool_call_id: id, ...body };
+    const answer: JsonObject = { role: "tool", tool_call_id: result.callId, ...body };
     return answer["tool_call_id"] === absent ? without(answer, "tool_call_id") : answer;
   }
 }

@@ -5,7 +5,7 @@ import type { ResultContent, ToolCallPart } from "../../message/message.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { dataOfUrl, opaquePart } from "../../message/parts.ts";
 import { asName, asObject, asString } from "../../message/json.ts";
-import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
+import { absent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const chat = "openai-chat";
@@ -103,43 +103,38 @@ export function contentBlock(part: Part, fromUser: boolean): JsonValue {
 }
 
 function foreignMedia(part: ResultContent): JsonObject | undefined {
-  if (part.type === "image" && (part.data === undefined || /^image\/(png|jpeg|gif|webp)$/.test(part.mediaType))) {
-    return { type: "image_url", image_url: { url: urlOf(part) } };
+  const isHeld = part.type !== "opaque" && part.type !== "text" && part.data !== undefined && part.data !== "";
+  if (part.type === "image") {
+    const isTaken = isHeld ? /^image\/(png|jpeg|gif|webp)$/.test(part.mediaType) : /^https?:/.test(part.url ?? "");
+    return isTaken ? { type: "image_url", image_url: { url: urlOf(part) } } : undefined;
   }
-  if (part.type !== "file" || part.data === undefined || part.mediaType !== "application/pdf") return undefined;
+  if (part.type !== "file" || !isHeld || part.mediaType !== "application/pdf") return undefined;
   return { type: "file", file: { filename: part.name ?? "document.pdf", file_data: urlOf(part) } };
 }
 
-/** An entry of `tool_calls` as a part; an entry without a name is carried whole. */
+/** An entry of `tool_calls` as a part; an entry of another type is carried whole. */
 export function callPart(call: JsonValue, calls: CallPairing): Part {
   const object = asObject(call) ?? {};
   const field = isObject(object["custom"]) ? "custom" : "function";
-  const inner = asObject(object[field]) ?? {};
-  const name = asName(inner["name"]);
-  if (name === undefined) return { type: "opaque", kind: callKind, data: call };
-  const id = asName(object["id"]);
+  const inner = asObject(object[field]);
+  if (!inner) return { type: "opaque", kind: callKind, data: call };
+  const name = asString(inner["name"]) ?? "";
   const args = argumentsOf(inner, field === "custom" ? "input" : "arguments");
   const kept = {
-    ...without(object, field, ...(id === undefined ? [] : ["id"]), ...(object["type"] === field ? ["type"] : [])),
+    ...without(object, field, "id", "type"),
     ...(object["id"] === undefined && { id: absent }),
     ...(object["type"] === undefined && { type: absent }),
     ...((field === "custom" || Object.keys(args.kept).length > 0) && { [field]: args.kept }),
   };
-  const part: ToolCallPart = {
-    type: "tool-call",
-    callId: calls.call(id, name),
-    name,
-    ...args.given,
-    ...keep(chat, kept, args.odd || wireName(name) !== name),
-  };
-  return sameJson(callEntry(part, part.callId), call) ? part : { type: "opaque", kind: callKind, data: call };
+  const callId = calls.call(asName(object["id"]), name);
+  return { type: "tool-call", callId, name, ...args.given, ...keep(chat, kept, args.odd) };
 }
 
 /** A call as an entry of `tool_calls`. */
-export function callEntry(part: ToolCallPart, id: string): JsonObject {
+export function callEntry(part: ToolCallPart): JsonObject {
   const kept = keptOf(chat, part.opaque) ?? {};
   const field = isObject(kept["custom"]) ? "custom" : "function";
-  return present({ id, type: field, ...kept, [field]: calledWith(part, asObject(kept[field]) ?? {}, field) });
+  return present({ id: part.callId, type: field, ...kept, [field]: calledWith(part, asObject(kept[field]) ?? {}, field) });
 }
 
 /** The one call of a message in the API's first form, as a part; its result is found by the function's name. */
@@ -188,7 +183,7 @@ function calledWith(part: ToolCallPart, kept: JsonObject, form: string): JsonObj
   const own = keptOf(chat, part.opaque) !== undefined;
   const exact = kept[field] === asValue || form === "custom";
   const value = kept[field] === absent ? absent : exact ? part.args : argumentsText(part, own);
-  return present({ name: own ? part.name : wireName(part.name), ...kept, [field]: value });
+  return present({ name: part.name, ...kept, [field]: value });
 }
 
 /** The text as it came, unless an edit changed the arguments since; of another host, an object and nothing else. */

@@ -1,11 +1,13 @@
 /** Gemini's `Content[]` in and out (`@google/genai`, the REST API, ADK), for loops that speak to the API themselves. */
-import type { JsonObject, JsonValue, Message, NewMessage, Part } from "../../message/message.ts";
+import { toolCalls } from "../../message/message.ts";
+import type { JsonObject, JsonValue, Message, NewMessage, Part, ToolCallPart } from "../../message/message.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
+import { inForm, wireForms } from "../../message/wire-form.ts";
 import { CallPairing } from "../../message/parts.ts";
-import { asArray, asName, without } from "../../message/json.ts";
+import { asArray, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
-import { blockOf, google, partOf } from "./parts.ts";
-import { absent, badMessage, hostMessage, hostMessages, keptOf, Originals, ownMessages } from "../host/host-fields.ts";
+import { asAnswer, blockOf, google, partOf } from "./parts.ts";
+import { absent, badMessage, hostMessage, hostMessages, hostOr, keptOf, Originals, ownMessages } from "../host/host-fields.ts";
 
 export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
 export { geminiRecallTool } from "./recall.ts";
@@ -122,7 +124,7 @@ export interface ContentsOptions {
 export function contentsOf(messages: readonly Message[], options: ContentsOptions = {}): readonly GeminiContent[] {
   const { gather = false, original = (message) => originals.of(message) } = options;
   const drafts: Message[][] = [];
-  for (const message of messages) {
+  for (const message of paired(messages)) {
     const before = drafts.at(-1);
     const last = before?.at(-1);
     const same = last && wireRole(last) === wireRole(message);
@@ -130,28 +132,46 @@ export function contentsOf(messages: readonly Message[], options: ContentsOption
     else drafts.push([message]);
   }
   return drafts.flatMap((draft) => {
-    const [message] = draft;
-    const whole = message && draft.length === 1 ? original(message) : undefined;
-    if (whole !== undefined) return [whole as GeminiContent];
-    const parts = draft.flatMap((one) => blocksOf(one, original));
-    return parts.length > 0 || draft.some(isOwn) ? [built(draft, parts)] : [];
+    // The parts of an unchanged message are the host's own objects.
+    const contents = draft.map((message) => hostOr(original(message), built([message], blocksOf(message))) as Content);
+    if (contents.length === 1 && contents[0]) return isOwnOrFull(draft, contents[0].parts) ? contents : [];
+    const parts = contents.flatMap((content) => content.parts ?? []);
+    return isOwnOrFull(draft, parts) ? [built(draft, parts)] : [];
   });
 }
 
-/** The parts of one message among others; those of an unchanged one are the host's own objects. */
-function blocksOf(message: Message, original: (message: Message) => object | undefined): readonly JsonValue[] {
-  const host = original(message) as { readonly parts?: readonly JsonValue[] } | undefined;
-  if (host) return host.parts ?? [];
+type Content = GeminiContent & { readonly parts?: readonly JsonValue[] };
+
+function isOwnOrFull(draft: readonly Message[], parts: readonly JsonValue[] = []): boolean {
+  return parts.length > 0 || draft.some(isOwn);
+}
+
+function blocksOf(message: Message): readonly JsonValue[] {
   return message.parts.flatMap((part) => {
     const block = blockOf(part, message);
     return block === undefined ? [] : [block];
   });
 }
 
+/** Messages in the API's form, whose results have the id and the name of their calls. */
+function paired(messages: readonly Message[]): readonly Message[] {
+  const calls = new Map<string, ToolCallPart>();
+  return messages.map((given) => {
+    const message = inForm(wireForms.gemini, given);
+    for (const call of toolCalls(message)) calls.set(call.callId, call);
+    const parts = message.parts.map((part) => {
+      const call = part.type === "tool-result" ? calls.get(part.callId) : undefined;
+      return part.type === "tool-result" && call ? asAnswer(part, call) : part;
+    });
+    return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts };
+  });
+}
+
 function built(draft: readonly Message[], parts: readonly JsonValue[]): GeminiContent {
   const kept: JsonObject = Object.assign({}, ...draft.map(({ extra }) => keptOf(google, extra) ?? {})) as JsonObject;
   const [first] = draft;
-  const role = kept["role"] ?? (first && wireRole(first)) ?? "user";
+  const isPlaced = kept["role"] !== "system" || first?.role === "system";
+  const role = (isPlaced ? kept["role"] : undefined) ?? (first && wireRole(first)) ?? "user";
   const bare = kept["parts"] === absent && parts.length === 0;
   return {
     ...without(kept, "role", "parts"),
@@ -160,9 +180,8 @@ function built(draft: readonly Message[], parts: readonly JsonValue[]): GeminiCo
   } as GeminiContent;
 }
 
-function wireRole({ role, extra }: Message): string {
-  const kept = asName(keptOf(google, extra)?.["role"]);
-  if (kept === "system" || role === "system") return "system";
+function wireRole({ role }: Message): string {
+  if (role === "system") return role;
   return role === "assistant" ? "model" : "user";
 }
 

@@ -5,7 +5,7 @@ import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/
 import type { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 import { thoughtSignature } from "../../window/provider/signed.ts";
-import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
+import { absent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
 
 /** The provider's name, under which messages and parts have the fields of this API. */
 export const google = "google";
@@ -22,7 +22,8 @@ type KnownPart = Exclude<Part, { readonly type: "opaque" }>;
 export function partOf(block: JsonValue, calls: CallPairing): Part {
   const object = asObject(block);
   const part = object && knownPart(object, calls);
-  return part && sameJson(ownBlock(part), block) ? part : opaque(block);
+  const isPaired = part?.type === "tool-call" || part?.type === "tool-result";
+  return part && (isPaired || sameJson(ownBlock(part), block)) ? part : opaque(block);
 }
 
 function opaque(block: JsonValue): Extract<Part, { type: "opaque" }> {
@@ -52,10 +53,9 @@ function textPart(block: JsonObject, text: string): KnownPart | undefined {
   return { type: "reasoning", text, ...defined({ signature }), ...keep(google, rest, true) };
 }
 
-function callPart(block: JsonObject, call: JsonObject, calls: CallPairing): ToolCallPart | undefined {
+function callPart(block: JsonObject, call: JsonObject, calls: CallPairing): ToolCallPart {
   const id = asName(call["id"]);
-  const name = asName(call["name"]);
-  if (name === undefined) return undefined;
+  const name = asString(call["name"]) ?? "";
   const { args } = call;
   const own = {
     ...without(call, "id", "name", "args"),
@@ -69,8 +69,8 @@ function callPart(block: JsonObject, call: JsonObject, calls: CallPairing): Tool
 function resultPart(block: JsonObject, given: JsonObject, calls: CallPairing): ToolResultPart | undefined {
   const id = asName(given["id"]);
   const name = asName(given["name"]);
-  const { response } = given;
-  if (response !== undefined && !isObject(response)) return undefined;
+  const said = given["response"];
+  const response = said === undefined ? undefined : (asObject(said) ?? { output: said });
   const field = response && textFields.find((one) => typeof response[one] === "string");
   const alone = response && field !== undefined && Object.keys(response).length === 1;
   const text = alone ? (response[field] as string) : response ? JSON.stringify(response) : "";
@@ -132,7 +132,8 @@ function ownBlock(part: KnownPart): JsonObject {
     case "file":
       return mediaBlock(part, kept);
     case "tool-call": {
-      const call = { id: part.callId, name: part.name, args: part.args, ...asObject(kept["functionCall"]) };
+      const args = isObject(part.args) ? part.args : { input: part.args };
+      const call = { id: part.callId, name: part.name, args, ...asObject(kept["functionCall"]) };
       const signature = thoughtSignature(part);
       return {
         functionCall: present(call),
@@ -145,18 +146,28 @@ function ownBlock(part: KnownPart): JsonObject {
   }
 }
 
+/** A result with its call's name, and with an id if its call goes with one. */
+export function asAnswer(part: ToolResultPart, { name, opaque }: ToolCallPart): ToolResultPart {
+  const named = part.name === name ? part : { ...part, name };
+  const id = asObject(keptOf(google, opaque)?.["functionCall"])?.["id"];
+  const kept = keptOf(google, part.opaque) ?? {};
+  const own = asObject(kept["functionResponse"]) ?? {};
+  if (own["id"] === id) return named;
+  return { ...named, opaque: { [google]: { ...kept, functionResponse: { ...without(own, "id"), ...defined({ id }) } } } };
+}
+
 function resultBlock(part: ToolResultPart, kept: JsonObject): JsonObject {
   const own = asObject(kept["functionResponse"]) ?? {};
-  const [first, ...media] = typeof part.content === "string" ? [] : part.content;
-  const split =
-    first?.type === "text" ? { text: first.text, media } : { text: "", media: first ? [first, ...media] : [] };
-  const { text } = typeof part.content === "string" ? { text: part.content } : split;
+  const items = typeof part.content === "string" ? [{ type: "text", text: part.content } as const] : part.content;
+  const media = items.flatMap((item) => mediaItem(item) ?? []);
+  const texts = items.filter((item) => !mediaItem(item));
+  const text = texts.map((item) => (item.type === "text" ? item.text : standInText(item))).join("\n");
   const said = responseOf(text, asName(own["response"]), part.isError === true);
   const response = {
     id: part.callId,
     ...defined({ name: part.name }),
     ...(own["response"] === absent && text === "" ? {} : { response: said }),
-    ...(typeof part.content !== "string" && { parts: split.media.map(itemBlock) }),
+    ...(typeof part.content !== "string" && { parts: media }),
     ...without(own, "response"),
   };
   return { functionResponse: present(response), ...without(kept, "functionResponse") };
@@ -172,9 +183,20 @@ function responseOf(text: string, field: string | undefined, isError: boolean): 
   return { [isError ? "error" : plain ? "output" : field]: text };
 }
 
-function itemBlock(part: ResultContent): JsonValue {
-  if (part.type === "opaque") return part.kind.startsWith(`${kind}/`) ? part.data : standIn(part);
-  return ownBlock(part);
+/** The block of a result's item beside its text; undefined for an item that the API takes as text alone. */
+function mediaItem(part: ResultContent): JsonValue | undefined {
+  if (part.type === "opaque") return part.kind.startsWith(`${kind}/`) ? part.data : undefined;
+  return part.type !== "text" && part.data !== undefined && isTaken(part) ? ownBlock(part) : undefined;
+}
+
+/** Whether the API takes media (ai.google.dev/gemini-api/docs: image understanding, document processing). */
+function isTaken({ mediaType, data, url }: ImagePart | FilePart): boolean {
+  const isHeld = data === undefined ? /^(https?|gs):/.test(url ?? "") : data !== "";
+  return isHeld && /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|(text|audio|video)\/.+)$/.test(mediaType);
+}
+
+function standInText(part: Part): string {
+  return asString(standIn(part)["text"]) ?? "";
 }
 
 function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
@@ -190,22 +212,15 @@ function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
  * the API does not know at all stands as text.
  */
 export function blockOf(part: Part, { role }: Pick<Message, "role">): JsonValue | undefined {
-  if (part.type === "opaque") return part.kind.startsWith(`${kind}/`) ? part.data : standIn(part);
-  if (keptOf(google, part.opaque) !== undefined) return ownBlock(part);
+  if (part.type === "opaque") return part.kind.startsWith(`${kind}/`) ? part.data : { text: standInText(part) };
   switch (part.type) {
     case "reasoning":
-      return undefined;
-    case "tool-call":
-      return ownBlock({
-        ...part,
-        name: wireName(part.name),
-        args: isObject(part.args) ? part.args : { input: part.args },
-      });
+      return keptOf(google, part.opaque) ? ownBlock(part) : undefined;
     case "image":
     case "file":
-      return role === "assistant" || (part.data ?? part.url) === undefined ? standIn(part) : ownBlock(part);
+      return role === "assistant" || !isTaken(part) ? { text: standInText(part) } : ownBlock(part);
+    case "tool-call":
     case "tool-result":
-      return ownBlock(part.name === undefined ? part : { ...part, name: wireName(part.name) });
     case "text":
       return ownBlock(part);
   }

@@ -3,7 +3,7 @@
  */
 import { WindrowError } from "../../errors.ts";
 import { isOwnShape } from "../../message/foreign.ts";
-import { isObject } from "../../message/json.ts";
+import { isObject, sameJson } from "../../message/json.ts";
 import { shown } from "../../shown.ts";
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 
@@ -124,9 +124,14 @@ export class Originals {
   }
 }
 
-/** A tool's name as providers take it: letters, digits, `_` and `-`, at most 64. */
-export function wireName(name: string): string {
-  return /^[a-zA-Z0-9_-]{1,64}$/.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64);
+const rebuilt = new WeakMap<object, boolean>();
+
+/** The host's object if `built` says the same; otherwise `built`, as where an API would refuse what the host has. */
+export function hostOr(host: object | undefined, built: object): object {
+  if (host === undefined) return built;
+  let same = rebuilt.get(host);
+  if (same === undefined) rebuilt.set(host, (same = sameJson(built as JsonObject, jsonOf(host, 0, 0) ?? null)));
+  return same ? host : built;
 }
 
 /** The content of a message or result as the host wrote it, where its parts do not say: null, "", [] or none at all. */

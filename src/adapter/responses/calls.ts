@@ -1,10 +1,10 @@
 /** Calls and their outputs of OpenAI's Responses API as parts and back. They are paired by `call_id`. */
-import { asName, asObject, asString, isObject, parseJson, sameJson, without } from "../../message/json.ts";
+import { asName, asObject, asString, isObject, parseJson, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { blankPicture } from "../host/blank-picture.ts";
-import { keep, keptOf, wireName } from "../host/host-fields.ts";
+import { keep, keptOf } from "../host/host-fields.ts";
 import { contentBlock, contentParts, name } from "./content.ts";
 
 /** The calls that a client answers, each with the type of its output. All other items of a model are carried whole. */
@@ -26,37 +26,24 @@ export function isOutput(type: string): boolean {
   return Object.hasOwn(callTypes, type);
 }
 
-/** The call of an item; undefined for one that cannot be rebuilt exactly from a call. */
-export function callPart(type: string, item: JsonObject, calls: CallPairing): ToolCallPart | undefined {
-  const id = asName(item["call_id"]);
-  const part = id === undefined ? undefined : knownCall(type, item, id);
-  if (!part || !sameJson(callItem(part, part.callId), item)) return undefined;
-  calls.call(part.callId, part.name);
-  return part;
-}
-
-function knownCall(type: string, item: JsonObject, callId: string): ToolCallPart | undefined {
-  const own = asName(item["name"]);
+/** The call of an item. */
+export function callPart(type: string, item: JsonObject, calls: CallPairing): ToolCallPart {
+  // An item of a type of its own names its tool by its type.
+  const isNamed = type === "function_call" || type === "custom_tool_call";
+  const tool = isNamed ? (asString(item["name"]) ?? "") : type.replace(/_call$/, "");
+  const call = { type: "tool-call", callId: calls.call(asName(item["call_id"]), tool), name: tool } as const;
   if (type === "function_call") {
     const given = item["arguments"];
-    if (own === undefined || typeof given !== "string") return undefined;
     const fields = without(item, "type", "call_id", "name", "arguments");
-    return { type: "tool-call", callId, name: own, ...argumentsOf(given), ...keep(name, fields, true) };
+    const args = typeof given === "string" ? argumentsOf(given) : { args: given ?? {} };
+    return { ...call, ...args, ...keep(name, fields, true) };
   }
   if (type === "custom_tool_call") {
-    const { input } = item;
-    if (own === undefined || typeof input !== "string") return undefined;
-    return {
-      type: "tool-call",
-      callId,
-      name: own,
-      args: { input },
-      ...keep(name, without(item, "call_id", "name", "input")),
-    };
+    return { ...call, args: { input: item["input"] ?? "" }, ...keep(name, without(item, "call_id", "name", "input")) };
   }
   const { type: _, call_id: __, id, status, ...args } = item;
   const kept = { type, ...(id !== undefined && { id }), ...(status !== undefined && { status }) };
-  return { type: "tool-call", callId, name: type.replace(/_call$/, ""), args, ...keep(name, kept) };
+  return { ...call, args, ...keep(name, kept) };
 }
 
 function argumentsOf(text: string): Pick<ToolCallPart, "args" | "argsText"> {
@@ -66,34 +53,30 @@ function argumentsOf(text: string): Pick<ToolCallPart, "args" | "argsText"> {
 }
 
 /** The item of a call of any origin. */
-export function callItem(part: ToolCallPart, callId: string): JsonObject {
-  const { args, argsText } = part;
-  const kept = keptOf(name, part.opaque);
+export function callItem({ callId, name: tool, args, argsText, opaque }: ToolCallPart): JsonObject {
+  const kept = keptOf(name, opaque);
   const type = asString(kept?.["type"]) ?? "function_call";
   if (type === "custom_tool_call") {
     const input = asString(asObject(args)?.["input"]) ?? argsText ?? JSON.stringify(args);
-    return { type, call_id: callId, name: part.name, input, ...kept };
+    return { type, call_id: callId, name: tool, input, ...kept };
   }
   if (type !== "function_call") return { type, call_id: callId, ...asObject(args), ...kept };
-  const tool = kept ? part.name : wireName(part.name);
   return { type, call_id: callId, name: tool, arguments: argsText ?? JSON.stringify(args), ...kept };
 }
 
 /** The result of an item that answers a call. */
-export function resultPart(type: string, item: JsonObject, calls: CallPairing): ToolResultPart | undefined {
+export function resultPart(type: string, item: JsonObject, calls: CallPairing): ToolResultPart {
   // The output of a local shell names its call in `id`.
-  const field = asName(item["call_id"]) === undefined ? "id" : "call_id";
-  const id = asName(item[field]);
-  if (id === undefined || (field === "id" && type !== "local_shell_call_output")) return undefined;
+  const isLocal = type === "local_shell_call_output" && asName(item["call_id"]) === undefined;
+  const field = isLocal ? "id" : "call_id";
   const { output } = item;
-  const kept = { ...without(item, field, "output"), ...(field === "id" && { field }) };
-  const part: ToolResultPart = {
+  const kept = { ...without(item, field, "output"), ...(isLocal && { field }) };
+  return {
     type: "tool-result",
-    ...calls.result(id),
+    ...calls.result(asName(item[field])),
     content: outputContent(output),
     ...keep(name, kept),
   };
-  return sameJson(resultItem(part, id, type), item) ? part : undefined;
 }
 
 function outputContent(output: JsonValue | undefined): ToolResultPart["content"] {
@@ -107,14 +90,14 @@ function outputContent(output: JsonValue | undefined): ToolResultPart["content"]
  *
  * @param call - the type of the call it answers
  */
-export function resultItem(part: ToolResultPart, callId: string, call: string | undefined): JsonObject {
+export function resultItem(part: ToolResultPart, call: string | undefined): JsonObject {
   const kept = keptOf(name, part.opaque);
   const { field, ...fields } = kept ?? {};
   const type = asString(fields["type"]) ?? outputs[call ?? ""] ?? "function_call_output";
   const output = outputOf(type, part, kept !== undefined);
   return {
     type,
-    [asString(field) ?? "call_id"]: callId,
+    [asString(field) ?? "call_id"]: part.callId,
     ...(output !== undefined && { output }),
     ...fields,
   };

@@ -1,12 +1,12 @@
 /** Items of OpenAI's Responses API in and out, for loops that send the whole `input` themselves. */
-import { acceptedCallId, callIdForms, hasAcceptedIds } from "../../message/call-id.ts";
+import { inForm, wireForms } from "../../message/wire-form.ts";
 import { asArray, asName, asString, defined, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, NewMessage, Part, ReasoningPart, Role } from "../../message/message.ts";
 import { CallPairing, opaquePart } from "../../message/parts.ts";
 import { pieceMark } from "../../message/step.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
 import type { Adapter } from "../adapter.ts";
-import { absent, badMessage, contentNote, hostMessage, hostMessages } from "../host/host-fields.ts";
+import { absent, badMessage, contentNote, hostMessage, hostMessages, hostOr } from "../host/host-fields.ts";
 import { keep, keptOf, Originals, ownMessages } from "../host/host-fields.ts";
 import { callItem, callPart, isOutput, outputs, resultItem, resultPart } from "./calls.ts";
 import { contentBlock, contentParts, name } from "./content.ts";
@@ -69,12 +69,10 @@ function typeOf(item: JsonObject): string | undefined {
 
 function itemMessage(type: string, item: JsonObject, calls: CallPairing): NewMessage {
   if (type === "message") return spoken(item);
-  const output = isOutput(type) ? resultPart(type, item, calls) : undefined;
-  if (output) return { role: "tool", parts: [output] };
+  if (isOutput(type)) return { role: "tool", parts: [resultPart(type, item, calls)] };
   if (type.startsWith("compaction")) return whole("system", item);
   if (type === "reasoning") return piece([reasoningPart(item)]);
-  const call = Object.hasOwn(outputs, type) ? callPart(type, item, calls) : undefined;
-  return call ? piece([call]) : whole("assistant", item);
+  return Object.hasOwn(outputs, type) ? piece([callPart(type, item, calls)]) : whole("assistant", item);
 }
 
 function piece(parts: readonly Part[], kept?: JsonObject): NewMessage {
@@ -151,9 +149,8 @@ export const responsesAdapter: Adapter<ResponsesItem> = {
   encode(messages) {
     const writer = new ItemWriter();
     return messages.flatMap((message): readonly ResponsesItem[] => {
-      const built = writer.write(message);
-      const original = originals.of(message);
-      return original === undefined || !hasAcceptedIds(callIdForms.openaiResponses, message) ? built : [original];
+      const built = writer.write(inForm(wireForms.openaiResponses, message));
+      return built.length === 1 ? [hostOr(originals.of(message), built[0] ?? {})] : built;
     });
   },
 };
@@ -189,13 +186,12 @@ class ItemWriter {
   /** The item of a part that is one by itself; null where it is left out, undefined for a part of a message's content. */
   #item(part: Part, { model }: Message): JsonObject | null | undefined {
     if (part.type === "tool-call") {
-      const item = callItem(part, acceptedCallId(callIdForms.openaiResponses, part.callId));
+      const item = callItem(part);
       this.#types.set(part.callId, asString(item["type"]) ?? "");
       return item;
     }
     if (part.type === "tool-result") {
-      const id = acceptedCallId(callIdForms.openaiResponses, part.callId);
-      return resultItem(part, id, this.#types.get(part.callId));
+      return resultItem(part, this.#types.get(part.callId));
     }
     return part.type === "reasoning" ? reasoningItem(part, model) : undefined;
   }

@@ -2,6 +2,8 @@
  * Profiles: the rules and prices of one provider, as data. Rules from the providers' documentation, each switchable.
  */
 import { WindrowError } from "../../errors.ts";
+import { wireForms } from "../../message/wire-form.ts";
+import type { WireForm } from "../../message/wire-form.ts";
 import { nearest } from "../../nearest.ts";
 
 /** The rules and prices of one provider. */
@@ -21,6 +23,8 @@ export interface Profile {
     readonly firstIsUser: boolean;
     /** The last message is the user's or a result. */
     readonly lastIsUser: boolean;
+    /** Results are followed by an answer before the user speaks; a short one stands where the model gave none. */
+    readonly answerBeforeUser: boolean;
     /** System messages only at the top. */
     readonly systemFirst: boolean;
     /** No message without content, no text part without visible text. */
@@ -37,7 +41,11 @@ export interface Profile {
     readonly callNeedsReasoning: boolean;
     /** The first call of a message carries its thought signature; Google's sentinel stands where none is known. */
     readonly callNeedsSignature: boolean;
+    /** Ids of calls and names of tools are in the `form`. */
+    readonly wireForm: boolean;
   };
+  /** The ids of calls and the names of tools that the provider takes; all others are spelled anew. Absent: any text. */
+  readonly form?: WireForm;
   /**
    * Whether the history's system messages stay where they stand, those at its beginning too, and go with the turn that
    * they follow. Default false: those at the beginning are the system prompt, unless one is given.
@@ -68,6 +76,7 @@ const everyProvider: Profile["rules"] = {
   resultsInOrder: false,
   firstIsUser: false,
   lastIsUser: false,
+  answerBeforeUser: false,
   systemFirst: false,
   noEmptyContent: true,
   wellFormedText: true,
@@ -76,12 +85,17 @@ const everyProvider: Profile["rules"] = {
   reasoningNeedsItem: false,
   callNeedsReasoning: false,
   callNeedsSignature: false,
+  wireForm: true,
 };
 
-/** Anthropic Messages API (platform.claude.com/docs: tool use, prompt caching, extended and preserved thinking). */
+/**
+ * Anthropic Messages API (platform.claude.com/docs: tool use, prompt caching, extended and preserved thinking). Since
+ * Claude 4.6 the last message is the user's ("This model does not support assistant message prefill").
+ */
 export const anthropic: Profile = {
   name: "anthropic",
-  rules: { ...everyProvider, firstIsUser: true, systemFirst: true, signedReasoning: true },
+  rules: { ...everyProvider, firstIsUser: true, lastIsUser: true, systemFirst: true, signedReasoning: true },
+  form: wireForms.anthropic,
   reasoning: "prefix-bound",
   reads: ["anthropic"],
   cache: { read: 0.1, write: 1.25 },
@@ -91,6 +105,7 @@ export const anthropic: Profile = {
 export const openaiChat: Profile = {
   name: "openai-chat",
   rules: everyProvider,
+  form: wireForms.openaiChat,
   reasoning: "ignored",
   reads: ["openai"],
   cache: { read: 0.1, write: 1 },
@@ -103,6 +118,7 @@ export const openaiChat: Profile = {
 export const openaiResponses: Profile = {
   name: "openai-responses",
   rules: { ...everyProvider, reasoningNeedsItem: true },
+  form: wireForms.openaiResponses,
   reasoning: "prefix-bound",
   reads: ["openai"],
   cache: { read: 0.1, write: 1 },
@@ -115,8 +131,22 @@ export const openaiResponses: Profile = {
 export const gemini: Profile = {
   name: "gemini",
   rules: { ...everyProvider, firstIsUser: true, lastIsUser: true, systemFirst: true, callNeedsSignature: true },
+  form: wireForms.gemini,
   reasoning: "ignored",
   reads: ["google"],
+  cache: { read: 0.1, write: 1 },
+};
+
+/**
+ * Mistral (docs.mistral.ai; github.com/mistralai/mistral-common, validator.py: the order of roles, ids of nine letters and
+ * digits). Reasoning does not travel in text.
+ */
+export const mistral: Profile = {
+  name: "mistral",
+  rules: { ...everyProvider, lastIsUser: true, answerBeforeUser: true, systemFirst: true },
+  form: wireForms.mistral,
+  reasoning: "ignored",
+  reads: ["mistral"],
   cache: { read: 0.1, write: 1 },
 };
 
@@ -159,7 +189,7 @@ export const pi: Profile = {
 };
 
 const profiles: Readonly<Record<string, Profile>> = Object.fromEntries(
-  [anthropic, openaiChat, openaiResponses, gemini, deepseek, kimi, ollama, pi].map((profile) => [
+  [anthropic, openaiChat, openaiResponses, gemini, mistral, deepseek, kimi, ollama, pi].map((profile) => [
     profile.name,
     profile,
   ]),
@@ -179,7 +209,7 @@ export function inPlace(profile: Profile): Profile {
   if (profile.systemInPlace === true) return profile;
   let variant = variants.get(profile);
   if (!variant) {
-    const rules = { ...profile.rules, systemFirst: false };
+    const rules = { ...profile.rules, systemFirst: false, lastIsUser: false };
     variants.set(profile, (variant = { ...profile, name: profile.name + placed, rules, systemInPlace: true }));
   }
   return variant;

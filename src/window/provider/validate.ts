@@ -4,6 +4,8 @@ import { toolCalls, toolResults } from "../../message/message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { isPiece } from "../../message/step.ts";
 import { sharedPrefix } from "../../message/shared-prefix.ts";
+import { inForm } from "../../message/wire-form.ts";
+import { wantsAnswer } from "../pinned.ts";
 import type { Profile } from "./profile.ts";
 import { saysReasoning } from "./encode.ts";
 import { isForeign, isReasoning, thoughtSignature } from "./signed.ts";
@@ -103,6 +105,9 @@ export class WindowValidator {
         fault("systemFirst", index, "a system message stands behind the history's first message");
       }
       const before = messages[index - 1];
+      if (wantsAnswer(this.#profile, before, message)) {
+        fault("answerBeforeUser", index, "the user speaks behind results that no answer follows");
+      }
       const goesOn = before !== undefined && isPiece(before) && isPiece(message);
       if (rules.reasoningNeedsItem && before && !goesOn && isBarePiece(before)) {
         fault("reasoningNeedsItem", index, "it stands where the item of the reasoning before it belongs");
@@ -156,6 +161,9 @@ function ownFaults(message: Message, profile: Profile): readonly Omit<Fault, "in
   if (profile.rules.noEmptyContent) checkContent(message, fault);
   if (profile.rules.wellFormedText && !message.parts.every(isWellFormed)) {
     fault("wellFormedText", "a text holds half of a surrogate pair");
+  }
+  if (profile.rules.wireForm && profile.form && inForm(profile.form, message) !== message) {
+    fault("wireForm", `${profile.name} does not take the id of a call or the name of a tool`);
   }
   if (message.role === "assistant") checkAnswer(message, profile, fault);
   byMessage.set(message, faults);
