@@ -14,6 +14,8 @@ interface Taken {
 export interface WireForm {
   readonly callId: Taken;
   readonly toolName: Taken;
+  /** Whether the arguments of a call are an object and nothing else. */
+  readonly isObjectArgs?: boolean;
   /** Whether fields that the API does not know are refused, so that none that a host's message had goes out. */
   readonly isBare?: boolean;
 }
@@ -24,13 +26,13 @@ const anyText: Taken = { pattern: /^\P{Cs}+$/u, longest: Infinity };
 /** The forms of the providers, each from the documentation or from the words in which the provider refuses others. */
 export const wireForms = {
   /** "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"; platform.claude.com/docs: tool use, for names. */
-  anthropic: { callId: words, toolName: words },
+  anthropic: { callId: words, toolName: words, isObjectArgs: true },
   /** "tool_calls[0].id: string too long. Expected a string with maximum length 40"; platform.openai.com/docs, for names. */
   openaiChat: { callId: { ...anyText, longest: 40 }, toolName: words },
   /** "call_id: string too long. Expected a string with maximum length 64" (platform.openai.com/docs: responses). */
   openaiResponses: { callId: words, toolName: words },
   /** "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores, dots, colons and dashes". */
-  gemini: { callId: anyText, toolName: { pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/, longest: 64 } },
+  gemini: { callId: anyText, toolName: { pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/, longest: 64 }, isObjectArgs: true },
   /** "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9." (mistral-common); `extra_forbidden` for fields. */
   mistral: { callId: { pattern: /^[a-zA-Z0-9]{9}$/, longest: 9 }, toolName: words, isBare: true },
   /** Any text that JSON carries. */
@@ -59,7 +61,7 @@ function isTaken({ pattern, longest }: Taken, text: string): boolean {
   return text.length <= longest && pattern.test(text);
 }
 
-/** The message with the ids and names of its calls and results in a form; the very message if it takes them all. */
+/** The message with the ids, names and arguments of its calls and results in a form; the very message if it takes them all. */
 export function inForm(form: WireForm, message: Message): Message {
   const parts = message.parts.map((part) => partInForm(form, form.isBare ? withoutFields("opaque", part) : part));
   const bare = form.isBare ? withoutFields("extra", message) : message;
@@ -81,5 +83,7 @@ function partInForm(form: WireForm, part: Part): Part {
   if (part.type !== "tool-call" && part.type !== "tool-result") return part;
   const callId = wireId(form, part.callId);
   const name = part.name === undefined ? undefined : wireName(form, part.name);
-  return callId === part.callId && name === part.name ? part : { ...part, callId, ...(name !== undefined && { name }) };
+  const mended = part.type === "tool-call" && form.isObjectArgs && !isObject(part.args) ? { args: { input: part.args } } : {};
+  const isTaken = callId === part.callId && name === part.name && !("args" in mended);
+  return isTaken ? part : { ...part, callId, ...(name !== undefined && { name }), ...mended };
 }

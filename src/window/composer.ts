@@ -19,8 +19,8 @@ import { hashMessage, hashMessages, ListHashes } from "./hash.ts";
 import { deltaRule, History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
-import { closingInserts, closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
-import { yieldingDynamic } from "./pinned.ts";
+import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
+import { noAnswer, wantsAnswer, yieldingDynamic } from "./pinned.ts";
 import type { Tried } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
 import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
@@ -195,9 +195,14 @@ export class Composer {
     const system = this.#history.system;
     const own = hashName(hashMessages(system.map(({ message }) => message)));
     const history = this.#history.steps().flatMap((step) => step.messages);
+    const answered = history.flatMap((numbered, at): readonly NumberedMessage[] =>
+      wantsAnswer(this.#profile, history[at - 1]?.message, numbered.message)
+        ? [{ seq: 0, message: noAnswer }, numbered]
+        : [numbered],
+    );
     const leading = length === 0 || own === systemHash ? system : [];
     return {
-      messages: [...leading, ...this.#lead().map((message) => ({ seq: 0, message })), ...history],
+      messages: [...leading, ...this.#lead().map((message) => ({ seq: 0, message })), ...answered],
       repairs: this.#history.repairs,
     };
   }
@@ -233,8 +238,7 @@ export class Composer {
     }
     const { slot = [], inserts = [] } = this.#state;
     const { sticky } = dynamicParts(dynamic, this.#profile);
-    const fresh = [...insertsFor({ slot, inserts }, pinned, sticky, this.#last)];
-    if (fresh.length === 0) fresh.push(...closingInserts(this.#profile, this.#history.last(), this.#last));
+    const fresh = insertsFor({ slot, inserts }, pinned, sticky, this.#last);
     if (fresh.length === 0) return;
     for (const insert of fresh) this.#history.insert(insert);
     this.#state = { ...this.#state, inserts: [...inserts, ...fresh] };

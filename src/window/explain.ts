@@ -1,4 +1,5 @@
 /** Explanations: the fate of every message of the log in a window, with the pass, the reason and the tokens gained. */
+import { noAnswer } from "./pinned.ts";
 import { WindrowError } from "../errors.ts";
 import { isObject } from "../message/json.ts";
 import type { Message, Role } from "../message/message.ts";
@@ -210,6 +211,7 @@ class Causes {
     if (message.id.startsWith("windrow:insert:")) {
       return { pass: "pinned", reason: "it changed since the epoch opened, and stands where it was first shown" };
     }
+    if (message.id === noAnswer.id) return { pass: "repair", reason: "the provider wants an answer behind results" };
     if (seq === 0) return { pass: "repair", reason: "providers want the user first" };
     return { pass: "repair", reason: repairReasons["closed-call"] };
   }

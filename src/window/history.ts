@@ -164,12 +164,6 @@ export class History {
     return { tokens: tokens + answers, notes, turns, answers, messages: history.length, history };
   }
 
-  /** The newest message of the window. */
-  last(): Message | undefined {
-    this.take();
-    return this.#tail().at(-1)?.messages.at(-1)?.message ?? this.#closed.last;
-  }
-
   /** The role of the first message that is no system message, or undefined where there is none. */
   firstRole(): Message["role"] | undefined {
     this.take();
@@ -319,11 +313,6 @@ class StepList {
   constructor(profile: Profile, counter: TokenCounter) {
     this.#profile = profile;
     this.#counter = counter;
-  }
-
-  /** The newest message. */
-  get last(): Message | undefined {
-    return this.#last;
   }
 
   /** An empty list with the sums of this one, whose steps come behind it. */

@@ -198,21 +198,9 @@ export function closingTail(
   profile: Profile,
   last: Message | undefined,
 ): readonly Message[] {
-  const message = tailMessage(profile.rules.lastIsUser && isAnswer(last) && tail.length === 0 ? [goOn] : tail);
+  const isOpen = profile.rules.lastIsUser && last?.role === "assistant" && tail.length === 0;
+  const message = tailMessage(isOpen ? [goOn] : tail);
   if (!message) return [];
   return wantsAnswer(profile, last, message) ? [noAnswer, message] : [message];
 }
 
-/** As {@link closingTail}, where nothing behind the prefix may vanish: an insert behind message `after`. */
-export function closingInserts(
-  { rules, reasoning }: Profile,
-  last: Message | undefined,
-  after: number,
-): readonly Insert[] {
-  const isNeeded = rules.lastIsUser && reasoning === "prefix-bound" && isAnswer(last);
-  return isNeeded ? [{ after, id: `dynamic:${goOn.name}`, text: goOn.text }] : [];
-}
-
-function isAnswer(message: Message | undefined): boolean {
-  return message?.role === "assistant";
-}

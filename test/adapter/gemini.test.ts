@@ -121,14 +121,14 @@ describe("toContents", () => {
         role: "model",
         parts: [
           {
-            functionCall: { id: "c1", name: "mcp_read_file", args: { input: ["a"] } },
+            functionCall: { id: "c1", name: "mcp.read:file", args: { input: ["a"] } },
             thoughtSignature: "skip_thought_signature_validator",
           },
         ],
       },
       {
         role: "user",
-        parts: [{ functionResponse: { id: "c1", name: "mcp_read_file", response: { output: "not {json" } } }],
+        parts: [{ functionResponse: { id: "c1", name: "mcp.read:file", response: { output: "not {json" } } }],
       },
     ]);
   });

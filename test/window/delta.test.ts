@@ -204,7 +204,7 @@ describe("every delta", () => {
         }
         if (!before) return;
         const { items, tokensAfter } = explainWindow(before.state, log, { profile });
-        const beside = profileOf(profile).rules.lastIsUser && log.at(-1)?.role === "assistant";
+        const beside = before.messages.at(-1)?.id === "windrow:dynamic";
         if (!beside) assert.equal(tokensAfter, before.tokens, "the explanation is of another window");
         for (const { from } of before.state.edits.filter(({ pass }) => pass === "delta")) {
           expect(items.find(({ seq, fate }) => seq === from && fate !== "added")).toMatchObject({

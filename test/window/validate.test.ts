@@ -5,8 +5,9 @@ import { HistoryBuilder } from "../../src/message/samples.ts";
 import { anthropic, openaiChat, profileNames, profileOf } from "../../src/window/provider/profile.ts";
 import { validateWindow, WindowValidator } from "../../src/window/provider/validate.ts";
 
-const call: Part = { type: "tool-call", callId: "1", name: "t", args: {} };
-const result: Part = { type: "tool-result", callId: "1", content: "r" };
+/** Every provider takes the ids. */
+const call: Part = { type: "tool-call", callId: "call00001", name: "t", args: {} };
+const result: Part = { type: "tool-result", callId: "call00001", content: "r" };
 const user: Message = { id: "u", role: "user", parts: [{ type: "text", text: "hi" }] };
 
 function rules(messages: readonly Message[], profile = anthropic): readonly string[] {
@@ -25,6 +26,7 @@ describe("validateWindow", () => {
         message("assistant", call),
         message("tool", result),
         message("assistant", { type: "text", text: "done" }),
+        user,
       ]),
     ).toEqual([]);
   });
@@ -54,13 +56,26 @@ describe("validateWindow", () => {
 
   it.each(profileNames)("wants of %s's windows as many results as calls, behind their calls", (name) => {
     const profile = profileOf(name);
-    const two = message("assistant", { ...call, opaque: { thoughtSignature: "s" } }, { ...call, callId: "2" } as Part);
+    const two = message("assistant", { ...call, opaque: { thoughtSignature: "s" } }, { ...call, callId: "call00002" } as Part);
     const thinking = { ...two, parts: [{ type: "reasoning", text: "hm", signature: "s" } as Part, ...two.parts] };
     expect(rules([user, thinking, message("tool", result)], profile)).toEqual(["callNeedsResult"]);
-    const second: Part = { type: "tool-result", callId: "2", content: "r" };
-    const third: Part = { type: "tool-result", callId: "3", content: "r" };
+    const second: Part = { type: "tool-result", callId: "call00002", content: "r" };
+    const third: Part = { type: "tool-result", callId: "call00003", content: "r" };
     expect(rules([user, thinking, message("tool", result, second, third)], profile)).toEqual(["resultNeedsCall"]);
     expect(rules([user, thinking, message("tool", result, second)], profile)).toEqual([]);
+  });
+
+  it("wants ids and names in the provider's form, and an answer of Mistral's between results and the user", () => {
+    const mistral = profileOf("mistral");
+    const named = message("assistant", { ...call, callId: "functions.bash:0" } as Part);
+    const answer = message("tool", { ...result, callId: "functions.bash:0" } as Part);
+    expect(rules([user, named, answer])).toEqual(["wireForm", "wireForm"]);
+    expect(rules([user, message("assistant", { ...call, name: "a b" } as Part), message("tool", result)])).toEqual([
+      "wireForm",
+    ]);
+    const window = [user, message("assistant", call), message("tool", result), user];
+    expect(rules(window)).toEqual([]);
+    expect(rules(window, mistral)).toEqual(["answerBeforeUser"]);
   });
 
   it("does not check a rule that is switched off", () => {
@@ -83,7 +98,7 @@ describe("validateWindow", () => {
 });
 
 it("says of each window in a row what it says of it alone", () => {
-  const other: Part = { type: "tool-call", callId: "2", name: "u", args: {} };
+  const other: Part = { type: "tool-call", callId: "call00002", name: "u", args: {} };
   const kinds = [
     user,
     message("system", { type: "text", text: "late" }),
@@ -92,7 +107,7 @@ it("says of each window in a row what it says of it alone", () => {
     message("assistant", call),
     message("assistant", call, other),
     message("tool", result),
-    message("tool", { ...result, callId: "2", name: "u" }),
+    message("tool", { ...result, callId: "call00002", name: "u" }),
   ];
   const changes = fc.array(fc.tuple(fc.nat(12), fc.array(fc.constantFrom(...kinds), { maxLength: 8 })), {
     maxLength: 8,

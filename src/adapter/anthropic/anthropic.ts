@@ -137,17 +137,20 @@ interface Draft {
   readonly blocks: { readonly block: JsonValue; readonly isResult: boolean }[];
 }
 
-/** @param isRequest - the results of one answer stand together, even where the host had them in two messages */
+/**
+ * @param isRequest - the API is to take it: ids and names in its form, and the results of one answer together, even if the
+ *   host had them in two messages
+ */
 function written(messages: readonly Message[], isRequest: boolean): readonly AnthropicMessage[] {
   const drafts: Draft[] = [];
   for (const given of joinPieces(messages)) {
-    const message = inForm(wireForms.anthropic, given);
+    const message = isRequest ? inForm(wireForms.anthropic, given) : given;
     const role = message.role === "tool" ? "user" : message.role;
     const before = drafts.at(-1);
     const draft = before && belongs(before, message, role, isRequest) ? before : { role, from: [], blocks: [] };
     draft.from.push(message);
     for (const part of message.parts) {
-      const block = contentBlock(part, message);
+      const block = contentBlock(part, message, isRequest);
       if (block !== undefined) draft.blocks.push({ block, isResult: part.type === "tool-result" });
     }
     if (draft !== before) drafts.push(draft);

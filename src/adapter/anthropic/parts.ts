@@ -12,7 +12,7 @@ import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/
 import type { CallPairing } from "../../message/parts.ts";
 import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, isObject, without, sameJson } from "../../message/json.ts";
-import { absent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
+import { absent, orAbsent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const anthropic = "anthropic";
@@ -65,24 +65,28 @@ function knownPart(block: JsonObject, calls: CallPairing): KnownPart | undefined
 }
 
 function callPart(block: JsonObject, calls: CallPairing): ToolCallPart {
+  const id = asName(block["id"]);
   const name = asString(block["name"]) ?? "";
-  const { input = {} } = block;
-  const kept = keep(anthropic, without(block, "type", "id", "name", "input"));
+  const { input } = block;
+  const fields = {
+    ...without(block, "type", "id", "name", "input"),
+    ...(id === undefined && { id: orAbsent(block["id"]) }),
+    ...(typeof block["name"] !== "string" && { name: orAbsent(block["name"]) }),
+    ...(input === undefined && { input: absent }),
+  };
   // A stream that broke off leaves text where the API wants an object.
-  const given = typeof input === "string" ? { args: {}, argsText: input } : { args: input };
-  return { type: "tool-call", callId: calls.call(asName(block["id"]), name), name, ...given, ...kept };
+  const given = typeof input === "string" ? { args: {}, argsText: input } : { args: input === undefined ? {} : input };
+  return { type: "tool-call", callId: calls.call(id, name), name, ...given, ...keep(anthropic, fields, !isObject(input)) };
 }
 
 function resultPart(block: JsonObject, calls: CallPairing): ToolResultPart {
   const { content, is_error: isError } = block;
-  const named = calls.result(asName(block["tool_use_id"]));
-  const fields = without(
-    block,
-    "type",
-    "tool_use_id",
-    "content",
-    ...(typeof isError === "boolean" ? ["is_error"] : []),
-  );
+  const id = asName(block["tool_use_id"]);
+  const named = calls.result(id);
+  const fields = {
+    ...without(block, "type", "tool_use_id", "content", ...(typeof isError === "boolean" ? ["is_error"] : [])),
+    ...(id === undefined && { tool_use_id: orAbsent(block["tool_use_id"]) }),
+  };
   const note = content === undefined ? { content: absent } : content === null ? { content } : {};
   const blocks = asArray(content)?.map((item) => resultItem(item, calls));
   return {
@@ -121,7 +125,7 @@ function mediaPart(block: JsonObject): ImagePart | FilePart | undefined {
   return { type: "file", ...media, ...(name !== undefined && { name }) };
 }
 
-/** The block of a part that came from this API. */
+/** The block of a part of this API's, with all that the host had. */
 function ownBlock(part: KnownPart): JsonObject {
   const kept = keptOf(anthropic, part.opaque) ?? {};
   switch (part.type) {
@@ -139,7 +143,7 @@ function ownBlock(part: KnownPart): JsonObject {
     case "file":
       return mediaBlock(part, kept);
     case "tool-call":
-      return { type: "tool_use", id: part.callId, name: part.name, input: inputOf(part), ...kept };
+      return present({ type: "tool_use", id: part.callId, name: part.name, input: part.argsText ?? part.args, ...kept });
     case "tool-result": {
       const bare = part.content === "" && "content" in kept;
       const content = typeof part.content === "string" ? part.content : part.content.map((item) => ownItem(item, part.isError === true));
@@ -161,7 +165,7 @@ function ownBlock(part: KnownPart): JsonObject {
 function ownItem(part: ResultContent, onlyText: boolean): JsonValue {
   if (part.type === "text") return ownBlock(part);
   if (part.type === "opaque") return part.kind.startsWith(`${anthropic}/`) ? part.data : standIn(part);
-  return (onlyText ? undefined : takenMedia(part)) ?? standIn(part);
+  return keptOf(anthropic, part.opaque) ? ownBlock(part) : ((onlyText ? undefined : foreignMedia(part)) ?? standIn(part));
 }
 
 function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
@@ -173,21 +177,22 @@ function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
   return { ...kept, type, source: { ...source, ...asObject(kept["source"]) } };
 }
 
-/** The block of media, where the API takes its kind; "Only HTTPS URLs are supported." */
-function takenMedia(part: ImagePart | FilePart): JsonObject | undefined {
+/** Media of another origin, where the API takes its kind; "Only HTTPS URLs are supported." */
+function foreignMedia(part: ImagePart | FilePart): JsonObject | undefined {
   const kinds = part.type === "image" ? /^image\/(png|jpeg|gif|webp)$/ : /^application\/pdf$/;
   const isImageUrl = part.data === undefined && part.type === "image";
   const isHeld = part.data === undefined ? /^https:/.test(part.url ?? "") : part.data !== "";
   if (!isHeld || (!isImageUrl && !kinds.test(part.mediaType))) return undefined;
-  const named = part.type === "file" && part.name !== undefined ? { title: part.name } : {};
-  return mediaBlock(part, keptOf(anthropic, part.opaque) ?? named);
+  return mediaBlock(part, part.type === "file" && part.name !== undefined ? { title: part.name } : {});
 }
 
 /**
  * A part of any origin as a content block; undefined for reasoning that the API would refuse. Media that it takes only
  * from the user, and what it does not know at all, stand as text.
+ *
+ * @param isRequest - the API is to take it; otherwise it is as the host had it
  */
-export function contentBlock(part: Part, message: Message): JsonValue | undefined {
+export function contentBlock(part: Part, message: Message, isRequest: boolean): JsonValue | undefined {
   if (part.type === "opaque") return part.kind.startsWith(`${anthropic}/`) ? part.data : standIn(part);
   switch (part.type) {
     case "text":
@@ -196,19 +201,18 @@ export function contentBlock(part: Part, message: Message): JsonValue | undefine
       return keptOf(anthropic, part.opaque) || isMinted(part, message) ? ownBlock(part) : undefined;
     case "image":
     case "file":
-      return (message.role === "assistant" ? undefined : takenMedia(part)) ?? standIn(part);
+      if (keptOf(anthropic, part.opaque)) return ownBlock(part);
+      return (message.role === "assistant" ? undefined : foreignMedia(part)) ?? standIn(part);
     case "tool-call":
+      return isRequest
+        ? { ...ownBlock(part), id: part.callId, name: part.name, input: isObject(part.args) ? part.args : {} }
+        : ownBlock(part);
     case "tool-result":
-      return ownBlock(part);
+      return isRequest ? { ...ownBlock(part), tool_use_id: part.callId } : ownBlock(part);
   }
 }
 
 /** A signature is only good for the provider that made it; unsigned reasoning is refused. */
 function isMinted(part: ReasoningPart, message: Message): boolean {
   return part.signature !== undefined && (message.model === undefined || /claude/i.test(message.model));
-}
-
-/** The API takes an object and nothing else: other arguments are wrapped. */
-function inputOf({ args }: ToolCallPart): JsonObject {
-  return isObject(args) ? args : { input: args };
 }

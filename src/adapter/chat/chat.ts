@@ -29,6 +29,7 @@ import {
   ownMessages,
   keep,
   keptOf,
+  orAbsent,
   Originals,
 } from "../host/host-fields.ts";
 import { joinPieces } from "../host/pieces.ts";
@@ -165,7 +166,7 @@ function toolMessage(host: JsonObject, calls: CallPairing): NewMessage {
   const empty = content === undefined || content === null;
   return message(host, "tool", [empty ? { ...part, content: "" } : part], {
     ...without(host, "content", ...(modern ? ["role", "tool_call_id"] : [])),
-    ...(modern && host["tool_call_id"] === undefined && { tool_call_id: absent }),
+    ...(modern && id === undefined && { tool_call_id: orAbsent(host["tool_call_id"]) }),
     ...(empty && { content: content === null ? null : absent }),
     ...(Array.isArray(content) && { content: [] }),
   });
@@ -194,21 +195,31 @@ function message(host: JsonObject, role: Role, parts: readonly Part[], kept: Jso
  * @typeParam Host - the SDK's message type; inferred where the result is used
  */
 export function toChat<Host extends ChatMessage = ChatMessage>(messages: readonly Message[]): Host[] {
-  const encoder = new ChatEncoder();
+  return written(messages, true) as Host[];
+}
+
+/** @param isRequest - the API is to take it: ids and names in its form */
+function written(messages: readonly Message[], isRequest: boolean): readonly object[] {
+  const encoder = new ChatEncoder(isRequest);
   return joinPieces(ownMessages(messages, "toChat")).flatMap((message): readonly object[] => {
-    const built = encoder.encode(inForm(wireForms.openaiChat, message));
+    const built = encoder.encode(isRequest ? inForm(wireForms.openaiChat, message) : message);
     return built.length === 1 ? [hostOr(originals.of(message), built[0] ?? {})] : built;
-  }) as Host[];
+  });
 }
 
 /** {@link fromChat} and {@link toChat} as an Adapter. */
-export const chatAdapter: Adapter<ChatMessage> = { name: chat, decode: fromChat, encode: toChat };
+export const chatAdapter: Adapter<ChatMessage> = { name: chat, decode: fromChat, encode: (messages) => written(messages, false) as ChatMessage[] };
 
 class ChatEncoder {
   /** Calls that went out as `function_call`: a result that closes one is a message of role `function`. */
   readonly #functions = new Map<string, string>();
   /** Calls that went out in the flat form. */
   readonly #flat = new Set<string>();
+  readonly #isRequest: boolean;
+
+  constructor(isRequest: boolean) {
+    this.#isRequest = isRequest;
+  }
 
   encode(message: Message): readonly JsonObject[] {
     const kept = keptOf(chat, message.extra) ?? {};
@@ -246,7 +257,7 @@ class ChatEncoder {
       if (part.type !== "tool-call" || part === called) return [];
       const flat = flatCall(part);
       if (flat) this.#flat.add(part.callId);
-      return [flat ?? callEntry(part)];
+      return [flat ?? callEntry(part, this.#isRequest)];
     });
     const content = contentOf(spoken, kept["content"], null, false);
     return {
@@ -273,7 +284,8 @@ class ChatEncoder {
     if (kept["role"] === "function") return body;
     if (name !== undefined) return { role: "function", name, content: resultText(result) };
     const answer: JsonObject = { role: "tool", tool_call_id: result.callId, ...body };
-    return answer["tool_call_id"] === absent ? without(answer, "tool_call_id") : answer;
+    if (answer["tool_call_id"] === absent) return without(answer, "tool_call_id");
+    return this.#isRequest ? { ...answer, tool_call_id: result.callId } : answer;
   }
 }
 

@@ -5,7 +5,7 @@ import type { ResultContent, ToolCallPart } from "../../message/message.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { dataOfUrl, opaquePart } from "../../message/parts.ts";
 import { asName, asObject, asString } from "../../message/json.ts";
-import { absent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
+import { absent, orAbsent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const chat = "openai-chat";
@@ -119,22 +119,28 @@ export function callPart(call: JsonValue, calls: CallPairing): Part {
   const inner = asObject(object[field]);
   if (!inner) return { type: "opaque", kind: callKind, data: call };
   const name = asString(inner["name"]) ?? "";
+  const id = asName(object["id"]);
   const args = argumentsOf(inner, field === "custom" ? "input" : "arguments");
   const kept = {
     ...without(object, field, "id", "type"),
-    ...(object["id"] === undefined && { id: absent }),
-    ...(object["type"] === undefined && { type: absent }),
+    ...(id === undefined && { id: orAbsent(object["id"]) }),
+    ...(object["type"] !== field && { type: orAbsent(object["type"]) }),
     ...((field === "custom" || Object.keys(args.kept).length > 0) && { [field]: args.kept }),
   };
-  const callId = calls.call(asName(object["id"]), name);
-  return { type: "tool-call", callId, name, ...args.given, ...keep(chat, kept, args.odd) };
+  return { type: "tool-call", callId: calls.call(id, name), name, ...args.given, ...keep(chat, kept, args.odd) };
 }
 
-/** A call as an entry of `tool_calls`. */
-export function callEntry(part: ToolCallPart): JsonObject {
+/**
+ * A call as an entry of `tool_calls`.
+ *
+ * @param isRequest - the API is to take it, also if the host had an empty id
+ */
+export function callEntry(part: ToolCallPart, isRequest: boolean): JsonObject {
   const kept = keptOf(chat, part.opaque) ?? {};
   const field = isObject(kept["custom"]) ? "custom" : "function";
-  return present({ id: part.callId, type: field, ...kept, [field]: calledWith(part, asObject(kept[field]) ?? {}, field) });
+  const called = calledWith(part, asObject(kept[field]) ?? {}, field);
+  const entry = present({ id: part.callId, type: field, ...kept, [field]: called });
+  return isRequest && "id" in entry ? { ...entry, id: part.callId, [field]: { ...called, name: part.name } } : entry;
 }
 
 /** The one call of a message in the API's first form, as a part; its result is found by the function's name. */
@@ -168,7 +174,8 @@ interface Arguments {
 
 function argumentsOf(inner: JsonObject, field: string): Arguments {
   const value = inner[field];
-  const kept = without(inner, "name", field);
+  const named = typeof inner["name"] === "string" ? {} : { name: orAbsent(inner["name"]) };
+  const kept = { ...without(inner, "name", field), ...named };
   if (value === undefined) return { given: { args: {} }, kept: { ...kept, [field]: absent }, odd: true };
   if (typeof value !== "string") return { given: { args: value }, kept: { ...kept, [field]: asValue }, odd: true };
   if (field === "input") return { given: { args: value }, kept, odd: true };

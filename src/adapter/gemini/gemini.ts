@@ -1,12 +1,11 @@
 /** Gemini's `Content[]` in and out (`@google/genai`, the REST API, ADK), for loops that speak to the API themselves. */
-import { toolCalls } from "../../message/message.ts";
 import type { JsonObject, JsonValue, Message, NewMessage, Part, ToolCallPart } from "../../message/message.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
 import { inForm, wireForms } from "../../message/wire-form.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { asArray, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
-import { asAnswer, blockOf, google, partOf } from "./parts.ts";
+import { asAnswer, asCall, blockOf, google, partOf } from "./parts.ts";
 import { absent, badMessage, hostMessage, hostMessages, hostOr, keptOf, Originals, ownMessages } from "../host/host-fields.ts";
 
 export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
@@ -124,7 +123,7 @@ export interface ContentsOptions {
 export function contentsOf(messages: readonly Message[], options: ContentsOptions = {}): readonly GeminiContent[] {
   const { gather = false, original = (message) => originals.of(message) } = options;
   const drafts: Message[][] = [];
-  for (const message of paired(messages)) {
+  for (const message of gather ? paired(messages) : messages) {
     const before = drafts.at(-1);
     const last = before?.at(-1);
     const same = last && wireRole(last) === wireRole(message);
@@ -158,8 +157,12 @@ function paired(messages: readonly Message[]): readonly Message[] {
   const calls = new Map<string, ToolCallPart>();
   return messages.map((given) => {
     const message = inForm(wireForms.gemini, given);
-    for (const call of toolCalls(message)) calls.set(call.callId, call);
     const parts = message.parts.map((part) => {
+      if (part.type === "tool-call") {
+        const call = asCall(part);
+        calls.set(call.callId, call);
+        return call;
+      }
       const call = part.type === "tool-result" ? calls.get(part.callId) : undefined;
       return part.type === "tool-result" && call ? asAnswer(part, call) : part;
     });

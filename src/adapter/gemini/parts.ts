@@ -5,7 +5,7 @@ import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/
 import type { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 import { thoughtSignature } from "../../window/provider/signed.ts";
-import { absent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
+import { absent, orAbsent, keep, keptOf, present, standIn } from "../host/host-fields.ts";
 
 /** The provider's name, under which messages and parts have the fields of this API. */
 export const google = "google";
@@ -22,8 +22,7 @@ type KnownPart = Exclude<Part, { readonly type: "opaque" }>;
 export function partOf(block: JsonValue, calls: CallPairing): Part {
   const object = asObject(block);
   const part = object && knownPart(object, calls);
-  const isPaired = part?.type === "tool-call" || part?.type === "tool-result";
-  return part && (isPaired || sameJson(ownBlock(part), block)) ? part : opaque(block);
+  return part && (part.type === "tool-call" || sameJson(ownBlock(part), block)) ? part : opaque(block);
 }
 
 function opaque(block: JsonValue): Extract<Part, { type: "opaque" }> {
@@ -59,8 +58,9 @@ function callPart(block: JsonObject, call: JsonObject, calls: CallPairing): Tool
   const { args } = call;
   const own = {
     ...without(call, "id", "name", "args"),
-    ...(id === undefined && { id: absent }),
-    ...(args === undefined && { args: absent }),
+    ...(id === undefined && { id: orAbsent(call["id"]) }),
+    ...(typeof call["name"] !== "string" && { name: orAbsent(call["name"]) }),
+    ...((args ?? undefined) === undefined && { args: orAbsent(args) }),
   };
   const fields = { ...without(block, "functionCall"), ...(Object.keys(own).length > 0 && { functionCall: own }) };
   return { type: "tool-call", callId: calls.call(id, name), name, args: args ?? {}, ...keep(google, fields, true) };
@@ -69,8 +69,8 @@ function callPart(block: JsonObject, call: JsonObject, calls: CallPairing): Tool
 function resultPart(block: JsonObject, given: JsonObject, calls: CallPairing): ToolResultPart | undefined {
   const id = asName(given["id"]);
   const name = asName(given["name"]);
-  const said = given["response"];
-  const response = said === undefined ? undefined : (asObject(said) ?? { output: said });
+  const { response } = given;
+  if (response !== undefined && !isObject(response)) return undefined;
   const field = response && textFields.find((one) => typeof response[one] === "string");
   const alone = response && field !== undefined && Object.keys(response).length === 1;
   const text = alone ? (response[field] as string) : response ? JSON.stringify(response) : "";
@@ -132,8 +132,7 @@ function ownBlock(part: KnownPart): JsonObject {
     case "file":
       return mediaBlock(part, kept);
     case "tool-call": {
-      const args = isObject(part.args) ? part.args : { input: part.args };
-      const call = { id: part.callId, name: part.name, args, ...asObject(kept["functionCall"]) };
+      const call = { id: part.callId, name: part.name, args: part.args, ...asObject(kept["functionCall"]) };
       const signature = thoughtSignature(part);
       return {
         functionCall: present(call),
@@ -144,6 +143,15 @@ function ownBlock(part: KnownPart): JsonObject {
     case "tool-result":
       return resultBlock(part, kept);
   }
+}
+
+/** A call as the API takes it: named, and without an id if the host gave none. */
+export function asCall(part: ToolCallPart): ToolCallPart {
+  const kept = keptOf(google, part.opaque) ?? {};
+  const own = asObject(kept["functionCall"]);
+  if (!own || ["id", "name", "args"].every((field) => own[field] === undefined || own[field] === absent)) return part;
+  const id = own["id"] === undefined ? {} : { id: absent };
+  return { ...part, opaque: { [google]: { ...kept, functionCall: { ...without(own, "id", "name", "args"), ...id } } } };
 }
 
 /** A result with its call's name, and with an id if its call goes with one. */
@@ -213,9 +221,10 @@ function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
  */
 export function blockOf(part: Part, { role }: Pick<Message, "role">): JsonValue | undefined {
   if (part.type === "opaque") return part.kind.startsWith(`${kind}/`) ? part.data : { text: standInText(part) };
+  if (keptOf(google, part.opaque)) return ownBlock(part);
   switch (part.type) {
     case "reasoning":
-      return keptOf(google, part.opaque) ? ownBlock(part) : undefined;
+      return undefined;
     case "image":
     case "file":
       return role === "assistant" || !isTaken(part) ? { text: standInText(part) } : ownBlock(part);

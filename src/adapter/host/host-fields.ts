@@ -13,6 +13,11 @@ export const absent = "windrow:absent";
 /** Deepest nesting of a host's message that is followed. */
 const deepest = 500;
 
+/** A field of a host's object as it stands in what is kept. */
+export function orAbsent(value: JsonValue | undefined): JsonValue {
+  return value === undefined ? absent : value;
+}
+
 /**
  * The fields that one adapter put into a message's `extra` or a part's `opaque`; undefined where that came from
  * elsewhere.

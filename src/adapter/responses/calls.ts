@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, ToolCallPart, ToolResultPart } from "../../
 import { resultText } from "../../message/message.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { blankPicture } from "../host/blank-picture.ts";
-import { keep, keptOf } from "../host/host-fields.ts";
+import { keep, keptOf, orAbsent, present } from "../host/host-fields.ts";
 import { contentBlock, contentParts, name } from "./content.ts";
 
 /** The calls that a client answers, each with the type of its output. All other items of a model are carried whole. */
@@ -31,18 +31,28 @@ export function callPart(type: string, item: JsonObject, calls: CallPairing): To
   // An item of a type of its own names its tool by its type.
   const isNamed = type === "function_call" || type === "custom_tool_call";
   const tool = isNamed ? (asString(item["name"]) ?? "") : type.replace(/_call$/, "");
-  const call = { type: "tool-call", callId: calls.call(asName(item["call_id"]), tool), name: tool } as const;
+  const callId = asName(item["call_id"]);
+  const call = { type: "tool-call", callId: calls.call(callId, tool), name: tool } as const;
+  // Stands as the host had it, but in no request.
+  const odd = {
+    ...(callId === undefined && { call_id: orAbsent(item["call_id"]) }),
+    ...(isNamed && typeof item["name"] !== "string" && { name: orAbsent(item["name"]) }),
+  };
   if (type === "function_call") {
     const given = item["arguments"];
-    const fields = without(item, "type", "call_id", "name", "arguments");
-    const args = typeof given === "string" ? argumentsOf(given) : { args: given ?? {} };
-    return { ...call, ...args, ...keep(name, fields, true) };
+    const isText = typeof given === "string";
+    const fields = { ...without(item, "type", "call_id", "name", "arguments"), ...odd };
+    const kept = isText ? fields : { ...fields, arguments: orAbsent(given) };
+    return { ...call, ...(isText ? argumentsOf(given) : { args: given === undefined ? {} : given }), ...keep(name, kept, true) };
   }
   if (type === "custom_tool_call") {
-    return { ...call, args: { input: item["input"] ?? "" }, ...keep(name, without(item, "call_id", "name", "input")) };
+    const { input } = item;
+    const kept = { ...without(item, "call_id", "name", "input"), ...odd };
+    const isText = typeof input === "string";
+    return { ...call, args: { input: input === undefined ? "" : input }, ...keep(name, isText ? kept : { ...kept, input: orAbsent(input) }) };
   }
   const { type: _, call_id: __, id, status, ...args } = item;
-  const kept = { type, ...(id !== undefined && { id }), ...(status !== undefined && { status }) };
+  const kept = { type, ...odd, ...(id !== undefined && { id }), ...(status !== undefined && { status }) };
   return { ...call, args, ...keep(name, kept) };
 }
 
@@ -52,16 +62,24 @@ function argumentsOf(text: string): Pick<ToolCallPart, "args" | "argsText"> {
   return JSON.stringify(args) === text ? { args } : { args, argsText: text };
 }
 
-/** The item of a call of any origin. */
-export function callItem({ callId, name: tool, args, argsText, opaque }: ToolCallPart): JsonObject {
-  const kept = keptOf(name, opaque);
-  const type = asString(kept?.["type"]) ?? "function_call";
-  if (type === "custom_tool_call") {
-    const input = asString(asObject(args)?.["input"]) ?? argsText ?? JSON.stringify(args);
-    return { type, call_id: callId, name: tool, input, ...kept };
-  }
-  if (type !== "function_call") return { type, call_id: callId, ...asObject(args), ...kept };
-  return { type, call_id: callId, name: tool, arguments: argsText ?? JSON.stringify(args), ...kept };
+/**
+ * The item of a call of any origin.
+ *
+ * @param isRequest - the API is to take it; otherwise it is as the host had it
+ */
+export function callItem({ callId, name: tool, args, argsText, opaque }: ToolCallPart, isRequest: boolean): JsonObject {
+  const kept = keptOf(name, opaque) ?? {};
+  const type = asString(kept["type"]) ?? "function_call";
+  const text = argsText ?? JSON.stringify(args);
+  const own: JsonObject =
+    type === "custom_tool_call"
+      ? { name: tool, input: asString(asObject(args)?.["input"]) ?? text }
+      : type === "function_call"
+        ? { name: tool, arguments: text }
+        : {};
+  const item = { type, call_id: callId, ...own };
+  const given = Object.keys(own).length === 0 ? asObject(args) : {};
+  return isRequest ? { ...given, ...kept, ...item } : present({ ...item, ...given, ...kept });
 }
 
 /** The result of an item that answers a call. */
@@ -70,10 +88,15 @@ export function resultPart(type: string, item: JsonObject, calls: CallPairing): 
   const isLocal = type === "local_shell_call_output" && asName(item["call_id"]) === undefined;
   const field = isLocal ? "id" : "call_id";
   const { output } = item;
-  const kept = { ...without(item, field, "output"), ...(isLocal && { field }) };
+  const id = asName(item[field]);
+  const kept = {
+    ...without(item, field, "output"),
+    ...(isLocal && { field }),
+    ...(id === undefined && { [field]: orAbsent(item[field]) }),
+  };
   return {
     type: "tool-result",
-    ...calls.result(asName(item[field])),
+    ...calls.result(id),
     content: outputContent(output),
     ...keep(name, kept),
   };
@@ -89,18 +112,15 @@ function outputContent(output: JsonValue | undefined): ToolResultPart["content"]
  * The item of a result of any origin.
  *
  * @param call - the type of the call it answers
+ * @param isRequest - the API is to take it; otherwise it is as the host had it
  */
-export function resultItem(part: ToolResultPart, call: string | undefined): JsonObject {
+export function resultItem(part: ToolResultPart, call: string | undefined, isRequest: boolean): JsonObject {
   const kept = keptOf(name, part.opaque);
   const { field, ...fields } = kept ?? {};
   const type = asString(fields["type"]) ?? outputs[call ?? ""] ?? "function_call_output";
   const output = outputOf(type, part, kept !== undefined);
-  return {
-    type,
-    [asString(field) ?? "call_id"]: part.callId,
-    ...(output !== undefined && { output }),
-    ...fields,
-  };
+  const id = { [asString(field) ?? "call_id"]: part.callId };
+  return present({ type, ...id, ...(output !== undefined && { output }), ...fields, ...(isRequest && id) });
 }
 
 function outputOf(type: string, part: ToolResultPart, isOwn: boolean): JsonValue | undefined {

@@ -56,15 +56,14 @@ export function contentBlock(part: Part, text: TextType, onlyText: boolean): Jso
   if (part.type === "opaque" && part.kind.startsWith(`${name}/`)) return part.data;
   if (part.type === "text") return ownBlock(part, text);
   if (part.type === "image" || part.type === "file") {
-    if (!onlyText && isTaken(part)) return ownBlock(part, text);
+    if (keptOf(name, part.opaque) || (!onlyText && isTaken(part))) return ownBlock(part, text);
   }
   return { type: text, text: asString(standIn(part)["text"]) ?? "" };
 }
 
-/** Whether the API takes media: its own, and of another origin images that it knows, and PDF under a file's name. */
+/** Whether the API takes media of another origin: images that it knows, and PDF under a file's name. */
 function isTaken(part: ImagePart | FilePart): boolean {
   const isHeld = part.data === undefined ? /^https?:/.test(part.url ?? "") : part.data !== "";
-  if (isHeld && keptOf(name, part.opaque)) return true;
   if (part.type === "image") return isHeld && /^image\/(png|jpeg|gif|webp|\*)$/.test(part.mediaType);
   return isHeld && part.mediaType === "application/pdf" && (part.data === undefined || part.name !== undefined);
 }

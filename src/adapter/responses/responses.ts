@@ -133,7 +133,7 @@ export function toResponses<Host extends ResponsesItem = ResponsesItem>(
   const instructions = texts.filter((text) => text !== "").join("\n\n");
   return {
     ...(instructions !== "" && { instructions }),
-    input: responsesAdapter.encode(messages.slice(lead.length)) as Host[],
+    input: written(messages.slice(lead.length), true) as Host[],
   };
 }
 
@@ -146,18 +146,26 @@ function isPrompt({ role, parts, extra }: Message): boolean {
 export const responsesAdapter: Adapter<ResponsesItem> = {
   name,
   decode: fromResponses,
-  encode(messages) {
-    const writer = new ItemWriter();
-    return messages.flatMap((message): readonly ResponsesItem[] => {
-      const built = writer.write(inForm(wireForms.openaiResponses, message));
-      return built.length === 1 ? [hostOr(originals.of(message), built[0] ?? {})] : built;
-    });
-  },
+  encode: (messages) => written(messages, false),
 };
+
+/** @param isRequest - the API is to take it: ids and names in its form */
+function written(messages: readonly Message[], isRequest: boolean): readonly ResponsesItem[] {
+  const writer = new ItemWriter(isRequest);
+  return messages.flatMap((message): readonly ResponsesItem[] => {
+    const built = writer.write(isRequest ? inForm(wireForms.openaiResponses, message) : message);
+    return built.length === 1 ? [hostOr(originals.of(message), built[0] ?? {})] : built;
+  });
+}
 
 /** Writes messages as items; remembers the calls, whose ids and types their outputs need. */
 class ItemWriter {
   readonly #types = new Map<string, string>();
+  readonly #isRequest: boolean;
+
+  constructor(isRequest: boolean) {
+    this.#isRequest = isRequest;
+  }
 
   write(message: Message): readonly JsonObject[] {
     const { role, parts, extra } = message;
@@ -186,12 +194,12 @@ class ItemWriter {
   /** The item of a part that is one by itself; null where it is left out, undefined for a part of a message's content. */
   #item(part: Part, { model }: Message): JsonObject | null | undefined {
     if (part.type === "tool-call") {
-      const item = callItem(part);
+      const item = callItem(part, this.#isRequest);
       this.#types.set(part.callId, asString(item["type"]) ?? "");
       return item;
     }
     if (part.type === "tool-result") {
-      return resultItem(part, this.#types.get(part.callId));
+      return resultItem(part, this.#types.get(part.callId), this.#isRequest);
     }
     return part.type === "reasoning" ? reasoningItem(part, model) : undefined;
   }
