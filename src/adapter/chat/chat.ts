@@ -233,7 +233,7 @@ class ChatEncoder {
     if (rest.length === 0 && answers.length > 0) return answers;
     const role = message.role === "tool" ? "user" : message.role;
     const content = contentOf(rest, kept["content"], "", role === "user");
-    const fields = answers.length > 0 ? {} : without(kept, "content");
+    const fields = answers.length > 0 ? {} : without(kept, "content", "tool_call_id");
     return [...answers, { role, ...(content !== undefined && { content }), ...fields }];
   }
 
