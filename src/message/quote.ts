@@ -86,7 +86,10 @@ export function unquoteStub(text: string): string {
 
 /** A text as part of one line. It closes no bracket that it did not open. */
 export function inlineText(text: string): string {
-  const line = text.toWellFormed().replaceAll(/[\s\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]+/gu, " ").trim();
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]+/gu, " ")
+    .trim();
   return closesNoOther(line) ? line : line.replaceAll(/[[\uFF3B]/g, "(").replaceAll(/[\]\uFF3D]/g, ")");
 }
 

@@ -83,7 +83,8 @@ function partInForm(form: WireForm, part: Part): Part {
   if (part.type !== "tool-call" && part.type !== "tool-result") return part;
   const callId = wireId(form, part.callId);
   const name = part.name === undefined ? undefined : wireName(form, part.name);
-  const mended = part.type === "tool-call" && form.isObjectArgs && !isObject(part.args) ? { args: { input: part.args } } : {};
+  const mended =
+    part.type === "tool-call" && form.isObjectArgs && !isObject(part.args) ? { args: { input: part.args } } : {};
   const isTaken = callId === part.callId && name === part.name && !("args" in mended);
   return isTaken ? part : { ...part, callId, ...(name !== undefined && { name }), ...mended };
 }

@@ -20,7 +20,8 @@ import { deltaRule, History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
 import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
-import { noAnswer, wantsAnswer, yieldingDynamic } from "./pinned.ts";
+import { yieldingDynamic } from "./pinned.ts";
+import { withAnswers } from "./provider/encode.ts";
 import type { Tried } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
 import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
@@ -195,14 +196,9 @@ export class Composer {
     const system = this.#history.system;
     const own = hashName(hashMessages(system.map(({ message }) => message)));
     const history = this.#history.steps().flatMap((step) => step.messages);
-    const answered = history.flatMap((numbered, at): readonly NumberedMessage[] =>
-      wantsAnswer(this.#profile, history[at - 1]?.message, numbered.message)
-        ? [{ seq: 0, message: noAnswer }, numbered]
-        : [numbered],
-    );
     const leading = length === 0 || own === systemHash ? system : [];
     return {
-      messages: [...leading, ...this.#lead().map((message) => ({ seq: 0, message })), ...answered],
+      messages: [...leading, ...this.#lead().map((message) => ({ seq: 0, message })), ...withAnswers(this.#profile, history)],
       repairs: this.#history.repairs,
     };
   }

@@ -1,5 +1,5 @@
 /** Explanations: the fate of every message of the log in a window, with the pass, the reason and the tokens gained. */
-import { noAnswer } from "./pinned.ts";
+import { noAnswer } from "./provider/encode.ts";
 import { WindrowError } from "../errors.ts";
 import { isObject } from "../message/json.ts";
 import type { Message, Role } from "../message/message.ts";

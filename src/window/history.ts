@@ -10,7 +10,7 @@ import { Deltas } from "./passes/delta.ts";
 import type { FoundDeltas } from "./passes/delta.ts";
 import { ingestEdits } from "./passes/truncate-tool-results.ts";
 import { inForm, wireForms } from "../message/wire-form.ts";
-import { noAnswer, wantsAnswer } from "./pinned.ts";
+import { noAnswer, wantsAnswer } from "./provider/encode.ts";
 import type { Profile } from "./provider/profile.ts";
 import { insertStep, noteStep, viewStep } from "./view.ts";
 import { EditIndex, isDelta, withoutDeltas } from "./edits.ts";

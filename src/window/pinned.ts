@@ -5,6 +5,7 @@ import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { inlineName, quoteHint, quoteText } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { noAnswer, wantsAnswer } from "./provider/encode.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { Composed, DynamicBlock, Insert, PinnedBlock } from "./window.ts";
 
@@ -177,17 +178,6 @@ export function givenTail(messages: readonly Message[]): Message | undefined {
   return last?.id === tailId && messageText(last) !== goOn.text ? last : undefined;
 }
 
-/** The answer that stands between results and the user's words if the model gave none and the provider wants one. */
-export const noAnswer: Message = {
-  ...synthetic("windrow:no-answer", "[Windrow: no answer was recorded here.]"),
-  role: "assistant",
-};
-
-/** Whether {@link noAnswer} stands between two messages. */
-export function wantsAnswer({ rules }: Profile, before: Message | undefined, { role }: Message): boolean {
-  return rules.answerBeforeUser && before?.role === "tool" && role === "user";
-}
-
 /**
  * The ephemeral tail. It is never empty behind an answer where the profile wants the user last.
  *
@@ -203,4 +193,3 @@ export function closingTail(
   if (!message) return [];
   return wantsAnswer(profile, last, message) ? [noAnswer, message] : [message];
 }
-

@@ -56,7 +56,10 @@ describe("validateWindow", () => {
 
   it.each(profileNames)("wants of %s's windows as many results as calls, behind their calls", (name) => {
     const profile = profileOf(name);
-    const two = message("assistant", { ...call, opaque: { thoughtSignature: "s" } }, { ...call, callId: "call00002" } as Part);
+    const two = message("assistant", { ...call, opaque: { thoughtSignature: "s" } }, {
+      ...call,
+      callId: "call00002",
+    } as Part);
     const thinking = { ...two, parts: [{ type: "reasoning", text: "hm", signature: "s" } as Part, ...two.parts] };
     expect(rules([user, thinking, message("tool", result)], profile)).toEqual(["callNeedsResult"]);
     const second: Part = { type: "tool-result", callId: "call00002", content: "r" };

@@ -155,7 +155,9 @@ function written(messages: readonly Message[], isRequest: boolean): readonly Ant
     }
     if (draft !== before) drafts.push(draft);
   }
-  return drafts.filter(({ blocks, from }) => blocks.length > 0 || from.some(isOwn)).map((draft) => built(draft, isRequest));
+  return drafts
+    .filter(({ blocks, from }) => blocks.length > 0 || from.some(isOwn))
+    .map((draft) => built(draft, isRequest));
 }
 
 /** The user's side is one message, but what the host had in two stays in two. */
@@ -177,7 +179,14 @@ function built({ role, from, blocks }: Draft, isRequest: boolean): AnthropicMess
   const [message, ...others] = from;
   const left = isRequest ? answerFields : [];
   if (message && others.length === 0) {
-    const anew = without(alone(message, role, blocks.map(({ block }) => block)), ...left);
+    const anew = without(
+      alone(
+        message,
+        role,
+        blocks.map(({ block }) => block),
+      ),
+      ...left,
+    );
     return hostOr(originals.of(message), anew) as AnthropicMessage;
   }
   const content = [...blocks.filter(({ isResult }) => isResult), ...blocks.filter(({ isResult }) => !isResult)];

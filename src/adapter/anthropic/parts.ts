@@ -76,7 +76,13 @@ function callPart(block: JsonObject, calls: CallPairing): ToolCallPart {
   };
   // A stream that broke off leaves text where the API wants an object.
   const given = typeof input === "string" ? { args: {}, argsText: input } : { args: input === undefined ? {} : input };
-  return { type: "tool-call", callId: calls.call(id, name), name, ...given, ...keep(anthropic, fields, !isObject(input)) };
+  return {
+    type: "tool-call",
+    callId: calls.call(id, name),
+    name,
+    ...given,
+    ...keep(anthropic, fields, !isObject(input)),
+  };
 }
 
 function resultPart(block: JsonObject, calls: CallPairing): ToolResultPart {
@@ -143,10 +149,19 @@ function ownBlock(part: KnownPart): JsonObject {
     case "file":
       return mediaBlock(part, kept);
     case "tool-call":
-      return present({ type: "tool_use", id: part.callId, name: part.name, input: part.argsText ?? part.args, ...kept });
+      return present({
+        type: "tool_use",
+        id: part.callId,
+        name: part.name,
+        input: part.argsText ?? part.args,
+        ...kept,
+      });
     case "tool-result": {
       const bare = part.content === "" && "content" in kept;
-      const content = typeof part.content === "string" ? part.content : part.content.map((item) => ownItem(item, part.isError === true));
+      const content =
+        typeof part.content === "string"
+          ? part.content
+          : part.content.map((item) => ownItem(item, part.isError === true));
       const { isError } = part;
       const fields = without(kept, "content");
       const body = bare ? { content: kept["content"] ?? null } : { content };
@@ -165,7 +180,9 @@ function ownBlock(part: KnownPart): JsonObject {
 function ownItem(part: ResultContent, onlyText: boolean): JsonValue {
   if (part.type === "text") return ownBlock(part);
   if (part.type === "opaque") return part.kind.startsWith(`${anthropic}/`) ? part.data : standIn(part);
-  return keptOf(anthropic, part.opaque) ? ownBlock(part) : ((onlyText ? undefined : foreignMedia(part)) ?? standIn(part));
+  return keptOf(anthropic, part.opaque)
+    ? ownBlock(part)
+    : ((onlyText ? undefined : foreignMedia(part)) ?? standIn(part));
 }
 
 function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
@@ -181,7 +198,7 @@ function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
 function foreignMedia(part: ImagePart | FilePart): JsonObject | undefined {
   const kinds = part.type === "image" ? /^image\/(png|jpeg|gif|webp)$/ : /^application\/pdf$/;
   const isImageUrl = part.data === undefined && part.type === "image";
-  const isHeld = part.data === undefined ? /^https:/.test(part.url ?? "") : part.data !== "";
+  const isHeld = part.data === undefined ? (part.url ?? "").startsWith("https:") : part.data !== "";
   if (!isHeld || (!isImageUrl && !kinds.test(part.mediaType))) return undefined;
   return mediaBlock(part, part.type === "file" && part.name !== undefined ? { title: part.name } : {});
 }

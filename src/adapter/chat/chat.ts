@@ -208,7 +208,11 @@ function written(messages: readonly Message[], isRequest: boolean): readonly obj
 }
 
 /** {@link fromChat} and {@link toChat} as an Adapter. */
-export const chatAdapter: Adapter<ChatMessage> = { name: chat, decode: fromChat, encode: (messages) => written(messages, false) as ChatMessage[] };
+export const chatAdapter: Adapter<ChatMessage> = {
+  name: chat,
+  decode: fromChat,
+  encode: (messages) => written(messages, false) as ChatMessage[],
+};
 
 class ChatEncoder {
   /** Calls that went out as `function_call`: a result that closes one is a message of role `function`. */

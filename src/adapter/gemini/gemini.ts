@@ -6,7 +6,16 @@ import { CallPairing } from "../../message/parts.ts";
 import { asArray, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { asAnswer, asCall, blockOf, google, partOf } from "./parts.ts";
-import { absent, badMessage, hostMessage, hostMessages, hostOr, keptOf, Originals, ownMessages } from "../host/host-fields.ts";
+import {
+  absent,
+  badMessage,
+  hostMessage,
+  hostMessages,
+  hostOr,
+  keptOf,
+  Originals,
+  ownMessages,
+} from "../host/host-fields.ts";
 
 export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
 export { geminiRecallTool } from "./recall.ts";

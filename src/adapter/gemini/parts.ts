@@ -161,7 +161,10 @@ export function asAnswer(part: ToolResultPart, { name, opaque }: ToolCallPart): 
   const kept = keptOf(google, part.opaque) ?? {};
   const own = asObject(kept["functionResponse"]) ?? {};
   if (own["id"] === id) return named;
-  return { ...named, opaque: { [google]: { ...kept, functionResponse: { ...without(own, "id"), ...defined({ id }) } } } };
+  return {
+    ...named,
+    opaque: { [google]: { ...kept, functionResponse: { ...without(own, "id"), ...defined({ id }) } } },
+  };
 }
 
 function resultBlock(part: ToolResultPart, kept: JsonObject): JsonObject {

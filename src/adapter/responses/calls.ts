@@ -43,13 +43,21 @@ export function callPart(type: string, item: JsonObject, calls: CallPairing): To
     const isText = typeof given === "string";
     const fields = { ...without(item, "type", "call_id", "name", "arguments"), ...odd };
     const kept = isText ? fields : { ...fields, arguments: orAbsent(given) };
-    return { ...call, ...(isText ? argumentsOf(given) : { args: given === undefined ? {} : given }), ...keep(name, kept, true) };
+    return {
+      ...call,
+      ...(isText ? argumentsOf(given) : { args: given === undefined ? {} : given }),
+      ...keep(name, kept, true),
+    };
   }
   if (type === "custom_tool_call") {
     const { input } = item;
     const kept = { ...without(item, "call_id", "name", "input"), ...odd };
     const isText = typeof input === "string";
-    return { ...call, args: { input: input === undefined ? "" : input }, ...keep(name, isText ? kept : { ...kept, input: orAbsent(input) }) };
+    return {
+      ...call,
+      args: { input: input === undefined ? "" : input },
+      ...keep(name, isText ? kept : { ...kept, input: orAbsent(input) }),
+    };
   }
   const { type: _, call_id: __, id, status, ...args } = item;
   const kept = { type, ...odd, ...(id !== undefined && { id }), ...(status !== undefined && { status }) };

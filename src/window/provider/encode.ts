@@ -1,6 +1,7 @@
 /** Encoding a message for one provider: unreadable parts are left out, and missing required parts are filled in. */
 import type { JsonObject, Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
 import { isPiece } from "../../message/step.ts";
+import type { NumberedMessage } from "../../message/step.ts";
 import type { Profile } from "./profile.ts";
 import { isForeign, isReasoning, missingReasoning, skippedSignature, thoughtSignature } from "./signed.ts";
 
@@ -15,6 +16,27 @@ export function encodeFor(profile: Profile, message: Message): Message {
   return parts.length === message.parts.length && parts.every((part, index) => part === message.parts[index])
     ? message
     : { ...message, parts };
+}
+
+/** The answer that stands between results and the user's words if the model gave none and the provider wants one. */
+export const noAnswer: Message = {
+  id: "windrow:no-answer",
+  role: "assistant",
+  status: "synthetic",
+  parts: [{ type: "text", text: "[Windrow: no answer was recorded here.]" }],
+};
+
+/** Whether {@link noAnswer} stands between two messages. */
+export function wantsAnswer({ rules }: Profile, before: Message | undefined, { role }: Message): boolean {
+  return rules.answerBeforeUser && before?.role === "tool" && role === "user";
+}
+
+/** Messages with the answers that the provider wants between them. */
+export function withAnswers(profile: Profile, messages: readonly NumberedMessage[]): readonly NumberedMessage[] {
+  return messages.flatMap((numbered, at) => {
+    const isWanted = wantsAnswer(profile, messages[at - 1]?.message, numbered.message);
+    return isWanted ? [{ seq: 0, message: noAnswer }, numbered] : [numbered];
+  });
 }
 
 /** The provider takes no system message here; its words stay, labelled, in the user's role. */

@@ -5,9 +5,8 @@ import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/
 import { isPiece } from "../../message/step.ts";
 import { sharedPrefix } from "../../message/shared-prefix.ts";
 import { inForm } from "../../message/wire-form.ts";
-import { wantsAnswer } from "../pinned.ts";
 import type { Profile } from "./profile.ts";
-import { saysReasoning } from "./encode.ts";
+import { saysReasoning, wantsAnswer } from "./encode.ts";
 import { isForeign, isReasoning, thoughtSignature } from "./signed.ts";
 
 /** A rule for which a provider would refuse the window. */
