@@ -5,6 +5,7 @@ import { isBearer, isLoopbackAddress } from "../../http/bearer.ts";
 import { judge } from "../../http/guard.ts";
 import type { Lines, WireApi } from "../gateway.ts";
 import { passingSecret } from "../secret.ts";
+import { inform } from "../../handed-in.ts";
 import { keyOf, tenantsBy } from "../tenant.ts";
 import type { TenantOf } from "../tenant.ts";
 import { discardRest } from "./body.ts";
@@ -209,11 +210,7 @@ class House {
   #tell(course: Course): void {
     const event = course.event();
     this.#metrics.add(event);
-    try {
-      this.#options.on?.(event);
-    } catch {
-      // Whoever listens must not be the reason that an agent fails.
-    }
+    inform(this.#options.on, event, "the end of a request");
   }
 }
 
