@@ -101,9 +101,11 @@ const time: Handed<Date> = {
 export function shapeOf(value: unknown): string {
   if (value === null || value === undefined || Number.isNaN(value)) return String(value);
   if (isPromise(value)) return "a promise";
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list that begins with ${shapeOf(value[0])}`;
+  if (Array.isArray(value))
+    return value.length === 0 ? "an empty list" : `a list that begins with ${shapeOf(value[0])}`;
   if (typeof value === "string") return value === "" ? "an empty text" : "a text";
-  if (typeof value === "number") return Number.isFinite(value) ? `a number${value < 0 ? " below 0" : ""}` : String(value);
+  if (typeof value === "number")
+    return Number.isFinite(value) ? `a number${value < 0 ? " below 0" : ""}` : String(value);
   if (typeof value !== "object") return `a ${typeof value}`;
   if (ArrayBuffer.isView(value)) return `a ${nameOf(value)}`;
   const names = Object.keys(value).slice(0, 5);

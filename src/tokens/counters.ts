@@ -81,7 +81,12 @@ function checkedCounter(counter: TokenCounter): TokenCounter {
     },
   };
   const count = (text: string): number =>
-    answerOf(counter, handed, () => counter.count(text), () => estimate.count(text));
+    answerOf(
+      counter,
+      handed,
+      () => counter.count(text),
+      () => estimate.count(text),
+    );
   const made = sure({ ...defined({ imageTokens, framingTokens, jsonCalls }), name, count });
   checked.set(counter, made);
   return made;
