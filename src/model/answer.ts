@@ -58,7 +58,7 @@ function placeOf(row: unknown): number {
 }
 
 function vectorOf(row: unknown): readonly number[] | undefined {
-  const { embedding, values } = fieldsOf(row);
+  const { embedding, values } = ArrayBuffer.isView(row) ? {} : fieldsOf(row);
   const numbers: unknown = embedding ?? values ?? row;
   const list = ArrayBuffer.isView(numbers) ? Array.from(numbers as Float32Array) : asArray(numbers);
   return list && list.length > 0 && list.every(Number.isFinite) ? (list as readonly number[]) : undefined;
