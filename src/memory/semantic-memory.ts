@@ -100,15 +100,10 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
       return meaning.nearness(index, wanted, entries, asked);
     } catch (error) {
       signal?.throwIfAborted();
-      const reason = error instanceof Error ? error.message : String(error);
-      const message = `The memory "${name}" answers by words alone: ${sessions.mask(reason)}`;
+      const reason = sessions.mask(error instanceof Error ? error.message : String(error));
+      const hint = `The memory "${name}" answers by words alone: ${reason} The option \`onFallback\` receives such reasons.`;
       if (onFallback) inform(onFallback, reason, "a fallback to words");
-      else
-        warnOnce(
-          options.embedder,
-          "embedder-failed",
-          `${message} The option \`onFallback\` receives every such reason.`,
-        );
+      else warnOnce(options.embedder, "embedder-failed", hint);
       return undefined;
     }
   };
@@ -272,10 +267,12 @@ class Meaning {
     entries: readonly IndexedEntry[],
     asked?: (number: number) => boolean,
   ): Float64Array {
-    if (this.#vectors && this.#vectors.dimensions !== wanted.length) {
-      const message = `The embedder answered vectors of ${wanted.length} numbers, and then of ${this.#vectors.dimensions}.`;
-      throw new WindrowError("model-failed", message, { model: this.#embedder.id ?? "" });
-    }
+    const { dimensions = wanted.length } = this.#vectors ?? {};
+    if (dimensions !== wanted.length)
+      throw new WindrowError(
+        "model-failed",
+        `The embedder answered vectors of ${wanted.length} numbers, and then of ${dimensions}.`,
+      );
     const near = new Float64Array(index.next);
     let sum = 0;
     let count = 0;
