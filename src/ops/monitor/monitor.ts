@@ -90,7 +90,7 @@ export interface MonitorOptions {
   readonly interval?: number;
   /** Scan once and return. Default false. */
   readonly once?: boolean;
-  /** Hears what is done. What it throws is dropped. */
+  /** Hears what is done. If it throws, the process warns once. */
   readonly onEvent?: (event: MonitorEvent) => void;
   /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
   readonly afterScan?: (scan: MonitorScan) => Promise<void>;
