@@ -14,6 +14,7 @@ const floors = [
     "printable.ts",
     "address.ts",
     "warn.ts",
+    "handed-in.ts",
     "conformance.ts",
     "message/",
   ],

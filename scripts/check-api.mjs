@@ -22,7 +22,7 @@ const most = {
   "./openstarry": 9,
   "./window": 59,
   "./memory": 44,
-  "./model": 25,
+  "./model": 26,
   "./store": 40,
   "./store/author": 69,
   "./store/postgres": 7,

@@ -1,6 +1,10 @@
 /** Tenants: names that are made of clients' keys, so that no key is kept and two of them share no conversation. */
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { answerOf } from "../handed-in.ts";
+import type { Handed } from "../handed-in.ts";
+import { asString } from "../message/json.ts";
+import { passingSecret } from "./secret.ts";
 
 /** Makes the name of a key's tenant: 16 hexadecimal digits, the same for the same key. */
 export type TenantOf = (key: string) => string;
@@ -13,6 +17,31 @@ export type TenantOf = (key: string) => string;
 export function tenantsBy(secret: Buffer): TenantOf {
   return (key) => createHmac("sha256", secret).update(`tenant\n${key}`).digest("hex").slice(0, 16);
 }
+
+/**
+ * A host's function whose answers are checked: for one that is no name, the key has a name that is gone with the process, so
+ * that two clients never share one.
+ */
+export function checkedTenants(tenants: TenantOf | undefined): TenantOf {
+  const passing = tenantsBy(passingSecret());
+  return tenants
+    ? (key) =>
+        answerOf(
+          tenants,
+          handedName,
+          () => tenants(key),
+          () => passing(key),
+        )
+    : passing;
+}
+
+const handedName: Handed<string> = {
+  name: "`tenants`",
+  code: "tenant-failed",
+  wanted: "the name of a tenant as a text, at once",
+  otherwise: "Such keys have names until the process ends.",
+  read: asString,
+};
 
 /** Headers whose keys are known by their names alone, the one that counts first. */
 const known = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];

@@ -2,6 +2,7 @@
 import { knownSecrets, textMask } from "../mask/text.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
+import { counterOf } from "../tokens/counters.ts";
 import { fillByRank, LexicalIndex, shownMessage } from "./lexical.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
 import { memoryTokens } from "./memory.ts";
@@ -30,10 +31,11 @@ export function lexicalMemory(): Memory {
     async query({
       text,
       maxTokens = memoryTokens,
-      counter,
+      counter: given,
       asking,
       where,
     }: MemoryQuery): Promise<readonly MemoryPassage[]> {
+      const counter = counterOf(given);
       const only = where?.sessionId === undefined ? {} : { sessionId: where.sessionId };
       const found = index.search(text, { limit: mostCandidates, ...only }).flatMap(({ sessionId, seq }) => {
         if (sessionId === asking) return [];

@@ -1,7 +1,10 @@
 /** A memory of a store's own sessions, searched by words and by meaning. */
 import { WindrowError } from "../errors.ts";
 import { messageText } from "../message/message.ts";
-import type { Embedder } from "../model/model.ts";
+import { answerOf, inform } from "../handed-in.ts";
+import type { Handed } from "../handed-in.ts";
+import { checkedVectors } from "../model/answer.ts";
+import type { EmbedderLike } from "../model/model.ts";
 import { lockFolder } from "../search/folder.ts";
 import { best, Gathered, neighbouring } from "../search/rank.ts";
 import type { RankedMessage } from "../search/rank.ts";
@@ -12,6 +15,7 @@ import type { MessageVector } from "../search/vectors.ts";
 import { infoIfThere } from "../store/if-there.ts";
 import type { Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
+import { warnOnce } from "../warn.ts";
 import { termsOf } from "../window/recall/terms.ts";
 import type { MemoryPassage, MemoryQuery } from "./memory.ts";
 import { within } from "./offload/limit.ts";
@@ -24,7 +28,7 @@ import type { StoreMemory, StoreMemoryOptions } from "./store-memory.ts";
 /** Options of {@link semanticMemory}. */
 export interface SemanticMemoryOptions extends StoreMemoryOptions {
   /** Makes vectors of texts. Those of one without an `id` are kept in memory alone. */
-  readonly embedder: Embedder;
+  readonly embedder: EmbedderLike;
   /** The share of words in a score; the rest is meaning. Default 0.6. */
   readonly lexicalShare?: number;
   /** Whether the model understands a text; of others only the words count. Default: it understands all. */
@@ -35,7 +39,7 @@ export interface SemanticMemoryOptions extends StoreMemoryOptions {
   readonly mostNew?: number;
   /** Milliseconds that the embedder may take for one batch. Default 10,000. */
   readonly timeout?: number;
-  /** Told why a question was answered by words alone. */
+  /** Receives why a question was answered by words alone. Default: the process warns once. */
   readonly onFallback?: (reason: string) => void;
 }
 
@@ -49,6 +53,14 @@ export interface SemanticMemory extends StoreMemory {
    */
   embed(signal?: AbortSignal): Promise<number>;
 }
+
+const understood: Handed<boolean> = {
+  name: "`understands`",
+  code: "embedder-failed",
+  wanted: "true or false, at once",
+  otherwise: "Such texts count as understood.",
+  read: (answer) => (typeof answer === "boolean" ? answer : undefined),
+};
 
 /** Texts of one request to the embedder, and characters of each that it is given. */
 const batchSize = 64;
@@ -73,14 +85,25 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
     signal: AbortSignal | undefined,
     asked?: (number: number) => boolean,
   ): Promise<Float64Array | undefined> => {
-    if (!understands(text)) return undefined;
+    if (
+      !answerOf(
+        understands,
+        understood,
+        () => understands(text),
+        () => true,
+      )
+    )
+      return undefined;
     try {
       const wanted = await meaning.vectorOf(text, signal);
       await meaning.embed(index, entries, { most: mostNew, ...(asked && { asked }) }, signal);
       return meaning.nearness(index, wanted, entries, asked);
     } catch (error) {
       signal?.throwIfAborted();
-      onFallback?.(error instanceof Error ? error.message : String(error));
+      const reason = sessions.mask(error instanceof Error ? error.message : String(error));
+      const hint = `The memory "${name}" answers by words alone: ${reason} The option \`onFallback\` receives such reasons.`;
+      if (onFallback) inform(onFallback, reason, "a fallback to words");
+      else warnOnce(options.embedder, "embedder-failed", hint);
       return undefined;
     }
   };
@@ -173,7 +196,7 @@ function largest(scores: ArrayLike<number>): number {
 /** The vectors of a store's messages, made where they are missing. */
 class Meaning {
   readonly #sessions: IndexedStore;
-  readonly #embedder: Embedder;
+  readonly #embedder: EmbedderLike;
   readonly #timeout: number;
   #vectors: Vectors | undefined;
 
@@ -244,6 +267,12 @@ class Meaning {
     entries: readonly IndexedEntry[],
     asked?: (number: number) => boolean,
   ): Float64Array {
+    const { dimensions = wanted.length } = this.#vectors ?? {};
+    if (dimensions !== wanted.length)
+      throw new WindrowError(
+        "model-failed",
+        `The embedder answered vectors of ${wanted.length} numbers, and then of ${dimensions}.`,
+      );
     const near = new Float64Array(index.next);
     let sum = 0;
     let count = 0;
@@ -289,16 +318,11 @@ class Meaning {
 
   /** Vectors of length 1; those of another dimension than before begin a file of their own. */
   async #ask(texts: readonly string[], signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
-    const { vectors } = await within(this.#timeout, (limited) => this.#embedder(texts, limited), signal);
-    const [first] = vectors;
-    const dimensions = first?.length ?? 0;
-    const isEven = vectors.length === texts.length && vectors.every((vector) => vector.length === dimensions);
-    if (dimensions === 0 || !isEven || !vectors.every((vector) => vector.every((one) => Number.isFinite(one)))) {
-      const message = `The embedder answered ${vectors.length} vectors for ${texts.length} texts, or some that are no vectors.`;
-      throw new WindrowError("model-failed", message, { model: this.#embedder.id ?? "" });
-    }
+    const { id } = this.#embedder;
+    const answer = await within(this.#timeout, async (limited) => this.#embedder(texts, limited), signal);
+    const vectors = checkedVectors(answer, texts.length, id);
+    const dimensions = vectors[0]?.length ?? 0;
     if (this.#vectors?.dimensions !== dimensions) {
-      const { id } = this.#embedder;
       this.#vectors = new Vectors(id === undefined ? undefined : this.#sessions.folder, id ?? "", dimensions);
       this.#vectors.refresh();
     }

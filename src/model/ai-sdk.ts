@@ -2,7 +2,8 @@
 import { WindrowError } from "../errors.ts";
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
-import { listOf, mayPass, pauseOf, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { checkedVectors } from "./answer.ts";
+import { listOf, mayPass, pauseOf, reported, sumOf, textOf } from "./http.ts";
 import type { Embedder, Embeddings, Model, ModelFinish } from "./model.ts";
 import { withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
@@ -91,8 +92,7 @@ export function aiSdkEmbedder(model: AiSdkEmbeddingModel, options: RetryOptions 
         failureOf,
         signal,
       );
-      const rows = Array.isArray(answer.embeddings) ? (answer.embeddings as readonly unknown[]) : [];
-      vectors.push(...vectorsOf(id, rows, values.length));
+      vectors.push(...checkedVectors(answer, values.length, id));
       input = sumOf(input, fieldsOf(answer.usage)["tokens"]);
     }
     return { vectors, usage: reported({ input }) } satisfies Embeddings;

@@ -1,8 +1,9 @@
 /** The check of an answer: a model is a function of the user, and may answer anything. */
-import { shown } from "../shown.ts";
-import { asString, fieldsOf } from "../message/json.ts";
+import { WindrowError } from "../errors.ts";
+import { shapeOf } from "../handed-in.ts";
+import { asArray, asString, fieldsOf } from "../message/json.ts";
 import { countsOf } from "../message/parts.ts";
-import type { Model, ModelAnswer, ModelFinish, ModelLike } from "./model.ts";
+import type { Embeddings, Model, ModelAnswer, ModelFinish, ModelLike } from "./model.ts";
 
 /**
  * The answer of a model that nobody checked: a text, or an object with one. Counts that are none are left out.
@@ -29,9 +30,36 @@ export function checkedModel(model: ModelLike): Model {
   });
 }
 
-/** The shape of an answer, without its content: `a number`, `an object with content, role`. */
-function shapeOf(answer: unknown): string {
-  const names = Object.keys(fieldsOf(answer)).slice(0, 5);
-  if (names.length > 0) return `an object with ${names.join(", ")}`;
-  return typeof answer === "number" || typeof answer === "boolean" ? `a ${typeof answer}` : shown(answer);
+/**
+ * The vectors of an embedder's answer that nobody checked: a list of them, or an object with one as `vectors`,
+ * `embeddings` or `data`; each a list of numbers, a typed array, or an object with one as `embedding` or `values`.
+ *
+ * @param asked - the number of texts
+ * @throws WindrowError `model-failed` if there is not one vector for each text, all of one length
+ */
+export function checkedVectors(answer: unknown, asked: number, model = ""): Embeddings["vectors"] {
+  const { vectors: own, embeddings, data } = fieldsOf(answer);
+  const rows = [answer, own, embeddings, data].map(asArray).find((list) => list !== undefined);
+  const vectors = rows?.toSorted((left, right) => placeOf(left) - placeOf(right)).map(vectorOf) ?? [];
+  const [first] = vectors;
+  const isEven = vectors.every((vector) => vector !== undefined && vector.length === first?.length);
+  if (isEven && vectors.length === asked) return vectors as Embeddings["vectors"];
+  const lengths = [...new Set(vectors.map((vector) => vector?.length ?? 0))].slice(0, 3).join(" and ");
+  const got = first ? `${vectors.length} vectors for ${asked} texts, of ${lengths} numbers` : shapeOf(rows ?? answer);
+  const wanted = "{ vectors }: a list of finite numbers for each text, all of one length";
+  const message = `The embedder answered ${got}; it should answer ${wanted}.`;
+  throw new WindrowError("model-failed", message, { model });
+}
+
+/** The place that an item names, as those of OpenAI's do; items without one stay in order. */
+function placeOf(row: unknown): number {
+  const { index } = fieldsOf(row);
+  return typeof index === "number" ? index : 0;
+}
+
+function vectorOf(row: unknown): readonly number[] | undefined {
+  const { embedding, values } = ArrayBuffer.isView(row) ? {} : fieldsOf(row);
+  const numbers: unknown = embedding ?? values ?? row;
+  const list = ArrayBuffer.isView(numbers) ? Array.from(numbers as Float32Array) : asArray(numbers);
+  return list && list.length > 0 && list.every(Number.isFinite) ? (list as readonly number[]) : undefined;
 }

@@ -1,6 +1,7 @@
 /** A cache before a model: an identical request is answered from memory. Off unless a model is wrapped. */
 import { createHash } from "node:crypto";
-import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
+import { checkedModel } from "./answer.ts";
+import type { Model, ModelAnswer, ModelLike, ModelRequest } from "./model.ts";
 
 /** Options of {@link cached}. */
 export interface CacheOptions {
@@ -22,8 +23,9 @@ interface Entry {
  * Wraps a model so that this process remembers its whole answers: those that ended by themselves and hold text. A
  * cached answer reports a usage of 0, because it cost nothing. Errors are never remembered.
  */
-export function cached(model: Model, options: CacheOptions = {}): Model {
+export function cached(model: ModelLike, options: CacheOptions = {}): Model {
   const { ttlMs = 3_600_000, maxBytes = 16 * 1_024 * 1_024, now = Date.now } = options;
+  const asked = checkedModel(model);
   const entries = new Map<string, Entry>();
   let bytes = 0;
   const forget = (key: string): void => {
@@ -38,7 +40,7 @@ export function cached(model: Model, options: CacheOptions = {}): Model {
       remember(key, found);
       return { ...found.answer, usage: { input: 0, output: 0 } };
     }
-    const answer = await model(request, signal);
+    const answer = await asked(request, signal);
     if (answer.finish === "stop" && answer.text.trim() !== "") {
       remember(key, { answer, bytes: Buffer.byteLength(answer.text), until: now() + ttlMs });
     }
@@ -53,11 +55,7 @@ export function cached(model: Model, options: CacheOptions = {}): Model {
       forget(oldest);
     }
   };
-  const { id, contextWindow } = model;
-  return Object.assign(ask, {
-    ...(id !== undefined && { id }),
-    ...(contextWindow !== undefined && { contextWindow }),
-  });
+  return Object.assign(ask, asked);
 }
 
 function keyOf({ system, prompt, maxOutput }: ModelRequest): string {

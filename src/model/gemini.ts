@@ -2,7 +2,8 @@
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf, withModel } from "./http.ts";
+import { checkedVectors } from "./answer.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, withModel } from "./http.ts";
 import type { HttpOptions, JsonRequest } from "./http.ts";
 import type { Embedder, Model, ModelFinish } from "./model.ts";
 
@@ -49,8 +50,7 @@ export function geminiEmbedder(options: HttpOptions): Embedder {
   const embed: Embedder = async (texts, signal) => {
     const requests = texts.map((text) => ({ model: pathOf(model), content: { parts: [{ text }] } }));
     const answer = await postJson(model, request({ requests }), options, signal);
-    const rows = listOf(answer["embeddings"]).map((row) => row["values"]);
-    return { vectors: vectorsOf(model, rows, texts.length), usage: {} };
+    return { vectors: checkedVectors(answer, texts.length, model), usage: {} };
   };
   return Object.assign(embed, { id: model });
 }

@@ -2,7 +2,6 @@
 import { WindrowError } from "../errors.ts";
 import { parseAddress, withoutSecrets } from "../address.ts";
 import { asObject, fieldsOf } from "../message/json.ts";
-import type { Embeddings } from "./model.ts";
 import { modelFailed, withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
 
@@ -191,21 +190,6 @@ export function reported<Shape extends Readonly<Record<string, number | undefine
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined)) as {
     readonly [Name in keyof Shape]?: number;
   };
-}
-
-/**
- * Checks vectors: one for each text, all of one length.
- *
- * @throws WindrowError `model-failed`
- */
-export function vectorsOf(name: string, values: readonly unknown[], asked: number): Embeddings["vectors"] {
-  const vectors = values.filter(
-    (value): value is number[] =>
-      Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "number"),
-  );
-  const even = vectors.every(({ length }) => length === vectors[0]?.length);
-  if (vectors.length === asked && values.length === asked && even) return vectors;
-  throw modelFailed(name, { message: `it gave ${vectors.length} vectors for ${asked} texts`, mayPass: false });
 }
 
 /** An address without the slash at its end, or the standard one. */

@@ -61,6 +61,14 @@ export interface Embeddings {
   readonly usage: Usage;
 }
 
+/** A function that is taken for an embedder: it answers its vectors in any of these shapes, at once or later. */
+export interface EmbedderLike extends Pick<Embedder, "id"> {
+  (texts: readonly string[], signal?: AbortSignal): Vectors | Promise<Vectors>;
+}
+
+type Rows = readonly (ArrayLike<number> | { readonly embedding: ArrayLike<number> })[];
+type Vectors = Rows | { readonly vectors: Rows } | { readonly embeddings: Rows } | { readonly data: Rows };
+
 /** An embedder: one function from texts to vectors, under the same rules as a {@link Model}. */
 export interface Embedder {
   (texts: readonly string[], signal?: AbortSignal): Promise<Embeddings>;

@@ -4,7 +4,8 @@
 import { fieldsOf } from "../message/json.ts";
 import { countMessage } from "../tokens/counter.ts";
 import { estimate } from "../tokens/estimate.ts";
-import { baseOf, postJson, reported, sumOf, textOf, vectorsOf, withModel } from "./http.ts";
+import { checkedVectors } from "./answer.ts";
+import { baseOf, postJson, reported, sumOf, textOf, withModel } from "./http.ts";
 import type { HttpOptions } from "./http.ts";
 import type { Embedder, Model, ModelRequest } from "./model.ts";
 import { modelFailed } from "./retry.ts";
@@ -62,9 +63,8 @@ export function ollamaEmbedder(options: Omit<HttpOptions, "apiKey">): Embedder {
   const embed: Embedder = async (texts, signal) => {
     const body = { model, input: texts, truncate: false };
     const answer = await postJson(model, { url, body, ...(headers && { headers }) }, options, signal);
-    const rows = Array.isArray(answer["embeddings"]) ? (answer["embeddings"] as readonly unknown[]) : [];
     const usage = reported({ input: sumOf(answer["prompt_eval_count"]) });
-    return { vectors: vectorsOf(model, rows, texts.length), usage };
+    return { vectors: checkedVectors(answer, texts.length, model), usage };
   };
   return Object.assign(embed, { id: model });
 }

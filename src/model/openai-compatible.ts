@@ -2,7 +2,8 @@
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf, withModel } from "./http.ts";
+import { checkedVectors } from "./answer.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, withModel } from "./http.ts";
 import type { HttpOptions, JsonRequest } from "./http.ts";
 import type { Embedder, Model, ModelFinish } from "./model.ts";
 
@@ -64,12 +65,7 @@ export function openaiEmbedder(options: HttpOptions): Embedder {
   const embed: Embedder = async (texts, signal) => {
     const body = { model, input: texts, encoding_format: "float" };
     const answer = await postJson(model, request(body), options, signal);
-    const rows = listOf(answer["data"]).toSorted((left, right) => Number(left["index"]) - Number(right["index"]));
-    const vectors = vectorsOf(
-      model,
-      rows.map((row) => row["embedding"]),
-      texts.length,
-    );
+    const vectors = checkedVectors(answer, texts.length, model);
     return { vectors, usage: reported({ input: sumOf(fieldsOf(answer["usage"])["prompt_tokens"]) }) };
   };
   return Object.assign(embed, { id: model });

@@ -6,7 +6,7 @@ export { cached } from "./cached.ts";
 export type { CacheOptions } from "./cached.ts";
 export { geminiEmbedder, geminiModel } from "./gemini.ts";
 export type { GeminiModelOptions } from "./gemini.ts";
-export type { Embedder, Embeddings, Model, ModelAnswer, ModelLike, ModelRequest } from "./model.ts";
+export type { Embedder, EmbedderLike, Embeddings, Model, ModelAnswer, ModelLike, ModelRequest } from "./model.ts";
 export { ollamaEmbedder, ollamaModel } from "./ollama.ts";
 export type { OllamaModelOptions } from "./ollama.ts";
 export { openModel } from "./open.ts";

@@ -1,6 +1,6 @@
 /** An embedder of `@huggingface/transformers`, which the user brings: the model runs in this process. */
+import { checkedVectors } from "./answer.ts";
 import type { Embedder } from "./model.ts";
-import { vectorsOf } from "./http.ts";
 
 /** The extractor of features that `pipeline("feature-extraction", model)` gives, as far as it is needed. */
 export type FeatureExtractor = (
@@ -27,7 +27,7 @@ export interface TransformersEmbedderOptions {
 export function transformersEmbedder({ pipeline, id }: TransformersEmbedderOptions): Embedder {
   const embed: Embedder = async (texts) => {
     const rows = (await pipeline([...texts], { pooling: "mean", normalize: true })).tolist();
-    return { vectors: vectorsOf(id, Array.isArray(rows) ? (rows as readonly unknown[]) : [], texts.length), usage: {} };
+    return { vectors: checkedVectors(rows, texts.length, id), usage: {} };
   };
   return Object.assign(embed, { id });
 }

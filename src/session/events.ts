@@ -1,5 +1,6 @@
 /** Events: noun and verb, past tense, for logs, monitors and viewers. */
 import type { WindrowError } from "../errors.ts";
+import { inform } from "../handed-in.ts";
 import { knownSecrets } from "../mask/text.ts";
 import type { SecretRules } from "../mask/text.ts";
 import { onRuleFailure } from "../mask/failures.ts";
@@ -123,7 +124,7 @@ type Happened =
       readonly error: string | null;
     };
 
-/** Hears events. What it throws is dropped: a listener never breaks a session. */
+/** Hears events. A listener that throws, at once or later, never breaks a session: the process warns once. */
 export type Listener = (event: SessionEvent) => void;
 
 /** A listener that hears every event with its secrets replaced: it may write what it hears anywhere. */
@@ -169,13 +170,7 @@ export function tell(listener: Listener | undefined, event: SessionEvent): void 
     if (type.endsWith("-failed")) warnOnce(`${type} ${sessionId}`, type, warningOf(event));
     return;
   }
-  try {
-    listener(event);
-  } catch (error) {
-    // A listener's error must not break the session.
-    const about = error instanceof Error ? error.name : typeof error;
-    warnOnce(`listener ${sessionId}`, "listener-failed", `A listener of session events threw ${about} at ${type}.`);
-  }
+  inform(listener, event, `the session event ${type}`, `listener ${sessionId}`);
 }
 
 function warningOf(event: SessionEvent): string {

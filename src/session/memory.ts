@@ -2,12 +2,16 @@
 import { inlineText, isQuoted, quoteLine, quoteNotice, splitLines } from "../message/quote.ts";
 import type { JsonObject } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
+import { askMemory } from "../memory/ask.ts";
 import { shortId } from "../memory/lexical.ts";
 import type { Memory, MemoryPassage } from "../memory/memory.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { recallId } from "../window/stub/stub.ts";
-import { isWindrowError, WindrowError } from "../errors.ts";
+import { isWindrowError } from "../errors.ts";
+import { laterAnswerOf } from "../handed-in.ts";
+import type { Handed } from "../handed-in.ts";
+import { asString } from "../message/json.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
 import { within } from "../memory/offload/limit.ts";
@@ -49,8 +53,13 @@ async function bootstrapRecord(
 ): Promise<EditRecord | undefined> {
   const share = { ...query, maxTokens: Math.floor(tasksShare * query.maxTokens) };
   const [tasks, answer] = await Promise.all([
-    within(timeout, async (signal) => (await memory.earlierTasks?.(share, signal)) ?? "").catch(() => ""),
-    within(timeout, (signal) => memory.query(query, signal)),
+    laterAnswerOf(
+      memory,
+      tasksOf(memory),
+      () => within(timeout, async (signal) => memory.earlierTasks?.(share, signal)),
+      () => "",
+    ),
+    within(timeout, (signal) => askMemory(memory, query, signal)),
   ]);
   const passages = fitting(answer, { ...query, maxTokens: query.maxTokens - query.counter.count(tasks) });
   if (passages.length === 0 && tasks === "") return undefined;
@@ -61,6 +70,17 @@ async function bootstrapRecord(
   const sources = passages.map(({ sessionId, seq }): JsonObject => ({ session_id: sessionId, seq }));
   const data = { memory: memory.name, text, sources, ...(place === "system" && { place }) };
   return { kind: "edit", type: "bootstrap", data, timestamp };
+}
+
+/** The text of earlier tasks; a memory may know none. */
+function tasksOf({ name }: Memory): Handed<string> {
+  return {
+    name: `\`earlierTasks\` of the memory "${name}"`,
+    code: "bootstrap-failed",
+    wanted: "a text in time, empty if there is none",
+    otherwise: "The session begins without earlier tasks.",
+    read: (answer) => (answer === undefined || answer === null ? "" : asString(answer)),
+  };
 }
 
 /** Asks a memory for a session that begins. One that fails, or has no passage, does not keep it from beginning. */
@@ -88,15 +108,11 @@ interface Shown extends Pick<MemoryPassage, "sessionId" | "seq"> {
 /** Characters of one token at most, by which counting what cannot fit is saved. */
 const mostCharactersPerToken = 100;
 
-/** The passages of an answer, checked, as far as they fit with their labels: an engine's own count is not believed. */
+/** The passages of an answer, as far as they fit with their labels: an engine's own count is not believed. */
 function fitting(
-  answer: unknown,
+  answer: readonly MemoryPassage[],
   { maxTokens, counter }: Pick<BootstrapQuery, "maxTokens" | "counter">,
 ): readonly Shown[] {
-  if (!Array.isArray(answer) || !answer.every(isPassage)) {
-    const message = "The memory's answer is no list of passages { sessionId, seq, text, tokens }.";
-    throw new WindrowError("bad-message", message);
-  }
   let left = maxTokens;
   return answer.flatMap((passage): readonly Shown[] => {
     const { sessionId, seq, text } = passage;
@@ -107,12 +123,6 @@ function fitting(
     left -= tokens;
     return [{ sessionId, seq, shown }];
   });
-}
-
-function isPassage(value: unknown): value is MemoryPassage {
-  if (typeof value !== "object" || value === null) return false;
-  const { sessionId, seq, text } = value as Partial<Record<keyof MemoryPassage, unknown>>;
-  return typeof sessionId === "string" && Number.isSafeInteger(seq) && typeof text === "string";
 }
 
 /** A passage, quoted, under a line that names its session and message. */
@@ -145,7 +155,7 @@ export function ownMemory(memory: Memory, store: Store, scope: Scope): Memory {
     ...(memory.readsStore !== undefined && { readsStore: memory.readsStore }),
     receive: (sessionId, messages, signal) => memory.receive(sessionId, messages, signal),
     async query(query, signal) {
-      const passages = await memory.query(query, signal);
+      const passages = await askMemory(memory, query, signal);
       const seen = new Map<string, boolean>();
       const own: MemoryPassage[] = [];
       for (const passage of passages) {

@@ -5,6 +5,7 @@
  */
 import { metrics, trace } from "@opentelemetry/api";
 import type { Attributes, MeterProvider, TracerProvider } from "@opentelemetry/api";
+import { inform } from "../handed-in.ts";
 import type { Listener } from "../session/events.ts";
 import type { ModelPrices } from "../tokens/models.ts";
 import { packageVersion } from "../version.ts";
@@ -29,7 +30,7 @@ export interface TelemetryOptions {
   readonly prices?: Readonly<Record<string, ModelPrices>>;
   /** Attributes of every span and measurement, such as `gen_ai.agent.name`. Few distinct values: each makes a series. */
   readonly attributes?: Attributes;
-  /** Hears every event first: a manager has one listener. An error that it throws is dropped. */
+  /** Hears every event first: a manager has one listener. If it throws, the process warns once. */
   readonly on?: Listener;
   /** The clock of spans and durations. Default: the system's. */
   readonly now?: () => Date;
@@ -60,11 +61,7 @@ export function telemetry(options: TelemetryOptions = {}): Listener {
   const instruments = instrumentsOf(meterProvider.getMeter("windrow", version));
   const observer = new Observer(tracer, instruments, options);
   return (event) => {
-    try {
-      on?.(event);
-    } catch {
-      // Its error is its own.
-    }
+    inform(on, event, `the session event ${event.type}`);
     observer.hear(event);
   };
 }

@@ -1,6 +1,8 @@
 /** The token counters by name, and the count of messages for hosts. */
 import { WindrowError } from "../errors.ts";
-import { isObject } from "../message/json.ts";
+import { answerOf } from "../handed-in.ts";
+import type { Handed } from "../handed-in.ts";
+import { asCount, defined, isObject } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
 import { chars4Ceil, chars4Floor } from "./chars4.ts";
@@ -23,6 +25,16 @@ const counters = new Map<string, TokenCounter>(
   [estimate, chars4Ceil, chars4Floor].map((counter) => [counter.name, counter]),
 );
 
+/** The counters whose answers are sure or checked, by the counter that was handed in. */
+const checked = new WeakMap<TokenCounter, TokenCounter>();
+for (const counter of counters.values()) sure(counter);
+
+/** Takes a counter of Windrow's own as it is. */
+export function sure(counter: TokenCounter): TokenCounter {
+  checked.set(counter, counter);
+  return counter;
+}
+
 /** The names {@link counterOf} accepts; the exact ones after `loadCounter`. */
 export const counterNames: readonly string[] = [...counters.keys(), ...exactNames];
 
@@ -30,18 +42,19 @@ export const counterNames: readonly string[] = [...counters.keys(), ...exactName
 export function keepCounter(counter: TokenCounter): TokenCounter {
   const known = counters.get(counter.name) ?? counter;
   counters.set(known.name, known);
-  return known;
+  return sure(known);
 }
 
 /**
- * A counter by name; a counter of one's own is handed back as it is.
+ * A counter by name. The answers of a counter of one's own are checked: a list of tokens is counted, a fraction rounded up;
+ * for another answer `estimate` stands in, and the process warns once.
  *
  * @param counter - a name (default `estimate`) or a {@link TokenCounter}
  * @throws WindrowError `unknown-counter`, with the nearest name, or with how to load an exact one; `bad-option`
  */
 export function counterOf(counter: string | TokenCounter = "estimate"): TokenCounter {
   if (typeof counter !== "string") {
-    if (typeof counter?.name === "string" && typeof counter.count === "function") return counter;
+    if (typeof counter?.name === "string" && typeof counter.count === "function") return checkedCounter(counter);
     throw new WindrowError("bad-option", "A token counter is a name, or an object with `name` and `count(text)`.");
   }
   const found = counters.get(counter);
@@ -50,6 +63,33 @@ export function counterOf(counter: string | TokenCounter = "estimate"): TokenCou
     ? `The counter "${counter}" is loaded first: counter: await loadCounter("${counter}"), of windrow.`
     : `There is no token counter "${counter}".${nearest(counter, counterNames)}`;
   throw new WindrowError("unknown-counter", message, { counter, known: counterNames });
+}
+
+function checkedCounter(counter: TokenCounter): TokenCounter {
+  const known = checked.get(counter);
+  if (known) return known;
+  const { name, imageTokens, framingTokens, jsonCalls } = counter;
+  const handed: Handed<number> = {
+    name: `The counter "${name}"`,
+    code: "counter-failed",
+    wanted: "a number of tokens, at once",
+    otherwise: "The counter `estimate` counts such texts in its place.",
+    read: (answer) => {
+      const tokens = Array.isArray(answer) || ArrayBuffer.isView(answer) ? (answer as Uint32Array).length : answer;
+      const count = asCount(tokens);
+      return count === undefined ? undefined : Math.ceil(count);
+    },
+  };
+  const count = (text: string): number =>
+    answerOf(
+      counter,
+      handed,
+      () => counter.count(text),
+      () => estimate.count(text),
+    );
+  const made = sure({ ...defined({ imageTokens, framingTokens, jsonCalls }), name, count });
+  checked.set(counter, made);
+  return made;
 }
 
 /**

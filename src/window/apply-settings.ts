@@ -1,6 +1,6 @@
 /** The counter and the budget of a window: as they are given, else as its strategy fixes them. */
 import { WindrowError } from "../errors.ts";
-import { counterOf } from "../tokens/counters.ts";
+import { counterOf, sure } from "../tokens/counters.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
@@ -38,12 +38,14 @@ function withImages(counter: TokenCounter, imageTokens: number | undefined): Tok
   if (imageTokens === undefined || counter.imageTokens !== undefined) return counter;
   const known = counters.get(counter) ?? new Map<number, TokenCounter>();
   counters.set(counter, known);
-  const found = known.get(imageTokens) ?? {
-    ...counter,
-    name: counter.name,
-    imageTokens,
-    count: (text: string): number => counter.count(text),
-  };
+  const found =
+    known.get(imageTokens) ??
+    sure({
+      ...counter,
+      name: counter.name,
+      imageTokens,
+      count: (text: string): number => counter.count(text),
+    });
   known.set(imageTokens, found);
   return found;
 }

@@ -1,5 +1,7 @@
 /** The planner: runs a strategy's passes over a view until it fits, and throws where nothing makes it fit. */
 import { WindrowError } from "../errors.ts";
+import { answerOf } from "../handed-in.ts";
+import type { Handed } from "../handed-in.ts";
 import { isUsers, taskIn } from "./task.ts";
 import { dropOldest } from "./passes/drop-oldest.ts";
 import { cutNewest } from "./passes/cut-newest.ts";
@@ -123,9 +125,22 @@ interface Plan {
   readonly edits: readonly Edit[];
 }
 
+const handedEdits: Omit<Handed<readonly Edit[]>, "name"> = {
+  code: "pass-failed",
+  wanted: "a list of edits, at once",
+  otherwise: "It changes nothing.",
+  read: (answer) => (Array.isArray(answer) ? (answer as readonly Edit[]) : undefined),
+};
+
 /** Runs one pass over a planned view. */
 function* run(pass: Pass, plan: Plan, context: PassContext): Work<Plan> {
-  const found = pass.planning ? yield* pass.planning(plan.view, context) : pass.plan(plan.view, context);
+  const answer = pass.planning ? yield* pass.planning(plan.view, context) : pass.plan(plan.view, context);
+  const found = answerOf(
+    pass,
+    { ...handedEdits, name: `The pass "${pass.name}"` },
+    () => answer,
+    () => [],
+  );
   yield;
   if (found.length === 0) return plan;
   const edits = mergeEdits(plan.edits, found);

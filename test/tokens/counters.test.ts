@@ -62,9 +62,11 @@ describe("counterOf", () => {
     expect(counterOf()).toBe(estimate);
   });
 
-  it("hands a counter of one's own back", () => {
-    const own = { name: "words", count: (text: string) => text.split(" ").length };
-    expect(counterOf(own)).toBe(own);
+  it("takes a counter of one's own, and the same one for the same", () => {
+    const own = { name: "words", framingTokens: 2, count: (text: string) => text.split(" ").length };
+    expect(counterOf(own)).toMatchObject({ name: "words", framingTokens: 2 });
+    expect(counterOf(own).count("one two three")).toBe(3);
+    expect(counterOf(own)).toBe(counterOf(counterOf(own)));
   });
 
   it.each(["estimat", "gpt-4o", "toString", ""])("refuses %j and names those there are", (name) => {

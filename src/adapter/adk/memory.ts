@@ -1,5 +1,6 @@
 /** A memory service for ADK: `load_memory` and `preload_memory` find what earlier sessions of the same app and user said. */
 import { WindrowError } from "../../errors.ts";
+import { askMemory } from "../../memory/ask.ts";
 import { memoryTokens } from "../../memory/memory.ts";
 import type { Memory, MemoryPassage } from "../../memory/memory.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -93,7 +94,7 @@ export function createMemoryService<Added extends AdkSession = AdkSession>(
       const ends = await endsOf(manager, { appName, userId }, memory.readsStore === true);
       if (ends.size === 0) return { memories: [] };
       const where = { sessionId: [...ends.keys()] };
-      const passages = await memory.query({ text: query, maxTokens, counter, where });
+      const passages = await askMemory(memory, { text: query, maxTokens, counter, where });
       // A memory that takes no notice of `where` tells no other user's words either.
       const own = passages.filter(({ sessionId, seq }) => seq <= (ends.get(sessionId) ?? 0));
       return { memories: await Promise.all(own.map((passage) => entryOf(manager, passage))) };

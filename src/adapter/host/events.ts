@@ -1,10 +1,12 @@
 /** The events that an adapter sends to its host's application, and the teller that sends a failure once. */
 import { isWindrowError, WindrowError } from "../../errors.ts";
+import { inform } from "../../handed-in.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { statsLogger } from "../../session/manager/stats-line.ts";
 import type { StatsLineOptions } from "../../session/manager/stats-line.ts";
+import { warnOnce } from "../../warn.ts";
 import type { Report } from "../../window/window.ts";
 
 /** An event of an adapter. */
@@ -22,7 +24,7 @@ export type AdapterEvent =
   /** A window went to the host. */
   | { readonly type: "window-sent"; readonly adapter: string; readonly messages: number; readonly report: Report };
 
-/** Receives the events of an adapter. An error that it throws is dropped. */
+/** Receives the events of an adapter. If it throws, at once or later, the process warns once. */
 export type AdapterListener = (event: AdapterEvent) => void;
 
 /** Sends events to every listener, secrets masked; a failure is sent once each time it begins. */
@@ -51,13 +53,9 @@ export class Teller {
   /** Sends an event to every listener. */
   tell(event: AdapterEvent, listeners: Iterable<AdapterListener> = this.#listeners): void {
     const safe = maskEvent(event, this.#rules);
-    for (const listener of listeners) {
-      try {
-        listener(safe);
-      } catch {
-        // A listener's failure is its own.
-      }
-    }
+    for (const listener of listeners) inform(listener, safe, `the event ${event.type}`);
+    if (safe.type === "adapter-failed" && this.#listeners.size === 0)
+      warnOnce(this, safe.type, `${this.#adapter}: ${safe.error.message} The option \`on\` receives every such event.`);
   }
 
   /** Sends `adapter-failed`, unless nothing succeeded since the last one. */

@@ -1,5 +1,6 @@
 /** A Mastra processor that recalls: what other threads of the same resource said about the newest message. */
 import { WindrowError } from "../../errors.ts";
+import { askMemory } from "../../memory/ask.ts";
 import { memoryTokens } from "../../memory/memory.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { quoteNotice } from "../../message/quote.ts";
@@ -93,7 +94,7 @@ export function memoryProcessor(options: MemoryProcessorOptions): MemoryProcesso
     const own = sessionIdOf(threadId);
     const ids = scope === "thread" ? [own] : (await sessionsOf(manager, resourceId)).filter((id) => id !== own);
     if (ids.length === 0) return undefined;
-    const passages = await memory.query({ text, maxTokens, counter, where: { sessionId: ids } });
+    const passages = await askMemory(memory, { text, maxTokens, counter, where: { sessionId: ids } });
     // A memory that takes no notice of `where` tells no other resource's words either.
     const told = passages.filter(({ sessionId }) => ids.includes(sessionId));
     if (told.length === 0) return undefined;

@@ -1,5 +1,6 @@
 /** The parts that all requests share: the store, its managers, the groups of lines, and who hears of failures. */
 import type { ComposingOptions, WireApi } from "../gateway.ts";
+import { inform } from "../../handed-in.ts";
 import { findModel } from "../../tokens/models.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Listener } from "../../session/events.ts";
@@ -200,11 +201,7 @@ export class House {
   }
 
   #tell(event: LinesEvent): void {
-    try {
-      this.options.on?.(event);
-    } catch {
-      // A listener never breaks a request.
-    }
+    inform(this.options.on, event, `the event ${event.type}`);
   }
 
   /** Failures are told again from now on. */

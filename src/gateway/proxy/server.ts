@@ -4,8 +4,8 @@ import { WindrowError } from "../../errors.ts";
 import { isBearer, isLoopbackAddress } from "../../http/bearer.ts";
 import { judge } from "../../http/guard.ts";
 import type { Lines, WireApi } from "../gateway.ts";
-import { passingSecret } from "../secret.ts";
-import { keyOf, tenantsBy } from "../tenant.ts";
+import { inform } from "../../handed-in.ts";
+import { checkedTenants, keyOf } from "../tenant.ts";
 import type { TenantOf } from "../tenant.ts";
 import { discardRest } from "./body.ts";
 import { Course } from "./events.ts";
@@ -137,11 +137,12 @@ class House {
   port = 0;
 
   constructor(options: ServeGatewayOptions, host: string, upstreams: ReadonlyMap<string, Upstream>) {
-    const { apis = [], lines, tenants = tenantsBy(passingSecret()), ui, token, limits } = options;
+    const { apis = [], lines, ui, token, limits } = options;
     this.#options = options;
     this.#host = host;
     this.#upstreams = upstreams;
     this.#limits = { ...defaultLimits, ...limits };
+    const tenants = checkedTenants(options.tenants);
     const tenantOf: Planning["tenantOf"] = (headers, path) => tenants(keyOf(headers, path));
     this.#planning = { apis, tenantOf, mostWaitMs: this.#limits.linesMs, ...(lines && { lines }) };
     const metrics = (): string => this.#metrics.text(this.#inFlight);
@@ -209,11 +210,7 @@ class House {
   #tell(course: Course): void {
     const event = course.event();
     this.#metrics.add(event);
-    try {
-      this.#options.on?.(event);
-    } catch {
-      // Whoever listens must not be the reason that an agent fails.
-    }
+    inform(this.#options.on, event, "the end of a request");
   }
 }
 

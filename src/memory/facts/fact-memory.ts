@@ -4,8 +4,10 @@ import { checkedModel } from "../../model/answer.ts";
 import type { ModelLike } from "../../model/model.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { inlineText } from "../../message/quote.ts";
+import { askMemory } from "../ask.ts";
 import { LexicalIndex } from "../lexical.ts";
 import type { Scope, Store } from "../../store/store.ts";
+import { counterOf } from "../../tokens/counters.ts";
 import { recallId } from "../../window/stub/stub.ts";
 import { memoryTokens } from "../memory.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
@@ -52,7 +54,8 @@ export function factMemory(options: FactMemoryOptions): Memory {
     },
 
     async query(query: MemoryQuery, signal) {
-      const { maxTokens = memoryTokens, counter } = query;
+      const { maxTokens = memoryTokens } = query;
+      const counter = counterOf(query.counter);
       const kept = new Facts(store, scope);
       const facts = await kept.list();
       const told: MemoryPassage[] = [];
@@ -65,7 +68,7 @@ export function factMemory(options: FactMemoryOptions): Memory {
         const [source = { sessionId: kept.sessionId, seq: 0 }] = fact.sources;
         told.push({ sessionId: source.sessionId, seq: source.seq, text, tokens });
       }
-      const more = beside && left > 0 ? await beside.query({ ...query, maxTokens: left }, signal) : [];
+      const more = beside && left > 0 ? await askMemory(beside, { ...query, maxTokens: left }, signal) : [];
       return [...told, ...more];
     },
 

@@ -1,5 +1,7 @@
 /** A memory of files: it tells the paragraphs of an agent's files that a text is about. */
 import { inlineText, quoteRest } from "../../message/quote.ts";
+import { counterOf } from "../../tokens/counters.ts";
+import { askMemory } from "../ask.ts";
 import { LexicalIndex } from "../lexical.ts";
 import { memoryTokens } from "../memory.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
@@ -24,7 +26,8 @@ export function fileMemory(files: MemoryFiles, { beside }: { readonly beside?: M
     },
 
     async query(query: MemoryQuery, signal) {
-      const { text, maxTokens = memoryTokens, counter } = query;
+      const { text, maxTokens = memoryTokens } = query;
+      const counter = counterOf(query.counter);
       const told: MemoryPassage[] = [];
       let left = maxTokens;
       for (const { version, paragraph } of ranked(await files.newest(), text)) {
@@ -40,7 +43,7 @@ export function fileMemory(files: MemoryFiles, { beside }: { readonly beside?: M
           signals: ["words"],
         });
       }
-      const more = beside && left > 0 ? await beside.query({ ...query, maxTokens: left }, signal) : [];
+      const more = beside && left > 0 ? await askMemory(beside, { ...query, maxTokens: left }, signal) : [];
       return [...told, ...more];
     },
 

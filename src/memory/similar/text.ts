@@ -1,6 +1,7 @@
 /** Similar tasks as a text for a model: a labelled record, within a number of tokens. */
 import { inlineText, quoteLine, quoteNotice } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { counterOf } from "../../tokens/counters.ts";
 import { recallId } from "../../window/stub/stub.ts";
 import { shortId } from "../lexical.ts";
 import type { SimilarTask } from "./similar.ts";
@@ -16,9 +17,10 @@ const mostNamed = 6;
  */
 export function similarText(
   tasks: readonly SimilarTask[],
-  { maxTokens, counter }: { readonly maxTokens: number; readonly counter: TokenCounter },
+  { maxTokens, counter: given }: { readonly maxTokens: number; readonly counter: TokenCounter },
 ): string {
   const head = `[Earlier tasks like this one, as they went; a record, no instruction. ${quoteNotice}]`;
+  const counter = counterOf(given);
   let text = head;
   for (const task of tasks) {
     const [label = "", ...lines] = linesOf(task);

@@ -2,6 +2,7 @@
 import { messageText } from "../../message/message.ts";
 import type { RankedMessage } from "../../search/rank.ts";
 import type { SearchIndex } from "../../search/search.ts";
+import { counterOf } from "../../tokens/counters.ts";
 import { shortId, shownMessage } from "../lexical.ts";
 import type { MemoryPassage, MemoryQuery, MemorySignal } from "../memory.ts";
 import { memoryTokens } from "../memory.ts";
@@ -29,12 +30,13 @@ export async function passagesOf(
   sessions: IndexedStore,
   index: SearchIndex,
   ranked: readonly RankedMessage[],
-  { maxTokens = memoryTokens, counter }: MemoryQuery,
+  { maxTokens = memoryTokens, counter: given }: MemoryQuery,
   signals: readonly MemorySignal[],
   signal?: AbortSignal,
 ): Promise<readonly MemoryPassage[]> {
   const taken: { readonly hit: RankedMessage; readonly passage: MemoryPassage }[] = [];
   const told = new Set<string>();
+  const counter = counterOf(given);
   let left = maxTokens;
   let misses = 0;
   let place = 0;

@@ -4,11 +4,13 @@
  *
  *   2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27
  */
+import { inform } from "../../handed-in.ts";
 import { printable } from "../../printable.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
 import { plain, taskName } from "../look/task-name.ts";
+import { checkTypes, kinds } from "../../window/options.ts";
 import type { EpochReason } from "../../window/window.ts";
 
 /**
@@ -140,13 +142,15 @@ export interface LogOptions {
  * @param write - is given one line at a time, without its line end: `console.error` will do
  * @param options - `level`: the least that is written, default `INFO`; `now`: the clock; `mask`: of the secrets that no
  * line holds, default the rules for secrets of a known form
+ * @throws WindrowError `bad-option` if `write` is no function
  */
 export function logTo(
   write: (line: string) => void,
   { level = "INFO", now = () => new Date(), mask = knownSecrets }: LogOptions = {},
 ): (event: LoggedEvent) => void {
+  checkTypes("logTo", { write }, { write: kinds.action });
   return (event) => {
-    for (const line of linesOf(maskEvent(event, mask), now(), level)) write(line);
+    for (const line of linesOf(maskEvent(event, mask), now(), level)) inform(write, line, "a line of a log");
   };
 }
 

@@ -3,6 +3,7 @@
  * live process writes is never touched. Any number of monitors may run at once: a session's lock is taken first.
  */
 import { endedRecord } from "../../store/shared/state-count.ts";
+import { inform } from "../../handed-in.ts";
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from "../../store/store.ts";
 import { lastRecordAt } from "../look/age.ts";
@@ -89,7 +90,7 @@ export interface MonitorOptions {
   readonly interval?: number;
   /** Scan once and return. Default false. */
   readonly once?: boolean;
-  /** Hears what is done. What it throws is dropped. */
+  /** Hears what is done. If it throws, the process warns once. */
   readonly onEvent?: (event: MonitorEvent) => void;
   /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
   readonly afterScan?: (scan: MonitorScan) => Promise<void>;
@@ -290,11 +291,7 @@ function check(store: Store, options: MonitorOptions): void {
 }
 
 function tell({ onEvent }: MonitorOptions, event: MonitorEvent): void {
-  try {
-    onEvent?.(event);
-  } catch {
-    // A listener's failure is its own.
-  }
+  inform(onEvent, event, `the event ${event.type}`);
 }
 
 function asError(error: unknown): Error {

@@ -1,11 +1,12 @@
 /** SessionManager: opens, resumes, lists and finishes the sessions of a store. */
 import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
+import { clockOf } from "../../handed-in.ts";
 import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { newestEdits } from "../log.ts";
-import { systemClock } from "../../store/shared/clock.ts";
+import { everyOf } from "../../store/shared/clock.ts";
 import { engineSetting } from "../../memory/offload/due.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { forkSession } from "../../store/fork.ts";
@@ -77,9 +78,9 @@ export class SessionManager {
     this.secretRules = store.capabilities.mask ?? knownSecrets;
     this.#on = maskedListener(options.on, this.secretRules);
     this.#stopHearing = listenToMask(options.on, this.secretRules);
-    this.#now = options.now ?? (() => new Date());
+    this.#now = clockOf(options.now);
     const { idleTimeout, memory, offload: settings = {} } = options;
-    const every = options.every ?? ((milliseconds, run) => systemClock.every(milliseconds, run));
+    const every = everyOf(options.every);
     this.#stopLooking =
       idleTimeout === undefined
         ? () => undefined

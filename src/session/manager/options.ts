@@ -23,6 +23,7 @@ import {
   oneOf,
   whole,
   withActions,
+  withTexts,
 } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
@@ -109,8 +110,8 @@ export interface ManagerOptions extends StatsLineOptions {
   readonly audit?: boolean | string;
   /** Hears every event of the sessions. */
   readonly on?: Listener;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
+  /** The clock: a Date, or milliseconds since 1970. Default: the system's. */
+  readonly now?: () => Date | number;
   /**
    * Milliseconds: a session that nothing touched for so long, and that has no tool running, is closed, with a
    * `session-closed` event; `session(id)` goes on with it. Default: never.
@@ -181,7 +182,10 @@ const optionKinds = {
   namesSession: kinds.flag,
   summarizer: kinds.action,
   maxSummaryTokens: whole(1),
-  memory: anyOf(oneOf("store"), withActions("receive", "query")),
+  memory: anyOf(oneOf("store"), {
+    is: "an object with the text `name` and the functions `receive` and `query`",
+    fits: (value) => withTexts("name").fits(value) && withActions("receive", "query").fits(value),
+  }),
   offload: kinds.object,
   maxBootstrapTokens: fromZero,
   bootstrapTimeout: aboveZero,

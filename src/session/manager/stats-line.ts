@@ -1,4 +1,5 @@
 /** The lines of statistics about windows, as sessions and adapters log them. */
+import { inform } from "../../handed-in.ts";
 import { kinds, whole } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import { tell } from "../events.ts";
@@ -27,7 +28,8 @@ export function statsLogger({
   if (debugEvery === undefined) return undefined;
   let windows = 0;
   return (messageCount, estimatedTokens) => {
-    if (statsDue(++windows, debugEvery)) log(statsLine({ messageCount, estimatedTokens, hasSnapshot: false }));
+    if (!statsDue(++windows, debugEvery)) return;
+    inform(log, statsLine({ messageCount, estimatedTokens, hasSnapshot: false }), "a line of statistics");
   };
 }
 

@@ -1,3 +1,7 @@
+/** The clock of a store, and a host's timer. */
+import { answerOf } from "../../handed-in.ts";
+import type { Handed } from "../../handed-in.ts";
+
 /** The clock of a store, so that tests can bring their own. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
@@ -15,6 +19,31 @@ export const systemClock: Clock = {
     const timer = setInterval(run, milliseconds);
     timer.unref();
     return () => clearInterval(timer);
+  },
+};
+
+/** A host's timer. One that answers what `setInterval` answers is stopped by it. */
+export function everyOf(
+  every: Clock["every"] = (milliseconds, run) => systemClock.every(milliseconds, run),
+): Clock["every"] {
+  return (milliseconds, run) =>
+    answerOf(
+      every,
+      handedStop,
+      () => every(milliseconds, run),
+      () => () => undefined,
+    );
+}
+
+const handedStop: Handed<() => void> = {
+  name: "The timer `every`",
+  code: "clock-failed",
+  wanted: "a function that stops it",
+  otherwise: "It is never stopped.",
+  read: (answer) => {
+    if (typeof answer === "function") return answer as () => void;
+    const isTimer = typeof answer === "number" || (typeof answer === "object" && answer !== null);
+    return isTimer ? () => clearInterval(answer as NodeJS.Timeout) : undefined;
   },
 };
 

@@ -1,4 +1,5 @@
 /** The importance of a step, from 0 to 1, by the factors of preset `miki` (docs/presets.md). */
+import type { Handed } from "../../handed-in.ts";
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { JsonValue, Message } from "../../message/message.ts";
 import { isUiDump } from "../ui/tree.ts";
@@ -105,3 +106,12 @@ function hasUiDump(messages: readonly Message[]): boolean {
     .flatMap(toolResults)
     .some((result) => dumps.has(result.callId) || uiToolNames.includes(result.name ?? "") || isUiDump(result));
 }
+
+/** The scores of a host's function. */
+export const handedScore: Handed<number> = {
+  name: "`score`",
+  code: "score-failed",
+  wanted: "a number from 0 to 1",
+  otherwise: "The rules of importance stand in.",
+  read: (answer) => (typeof answer === "number" && answer >= 0 && answer <= 1 ? answer : undefined),
+};

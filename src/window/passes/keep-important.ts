@@ -1,14 +1,22 @@
 /** keep-important: the newest steps stay, and the most important of the older ones. */
+import { answerOf } from "../../handed-in.ts";
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import type { Message } from "../../message/message.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 import { droppingFirst } from "./drop-oldest.ts";
-import { importanceOf } from "./importance.ts";
+import { handedScore, importanceOf } from "./importance.ts";
 import type { ImportanceWeights } from "./importance.ts";
 import { recentSteps } from "./keep-recent.ts";
 import { leavingEdits } from "./leaving.ts";
 import type { LeavingOptions } from "./leaving.ts";
+
+/** Any finite number ranks. */
+const anyScore = {
+  ...handedScore,
+  wanted: "a number, at once",
+  read: (answer: unknown) => (Number.isFinite(answer) ? (answer as number) : undefined),
+};
 
 /** Steps that are weighed in one go. */
 const stepsPerTurn = 64;
@@ -37,7 +45,7 @@ export function keepImportant({
   messages,
   keepRecentRatio = 0.4,
   weights = {},
-  score = (own) => importanceOf(own, weights),
+  score,
   ties = "newest",
   note = true,
 }: KeepImportantOptions = {}): Pass {
@@ -52,7 +60,8 @@ export function keepImportant({
     const scores = new Map<ViewStep, number>();
     for (const [index, step] of view.steps.entries()) {
       const own = step.messages.map(({ message }) => message);
-      scores.set(step, score(own));
+      const byRules = (): number => importanceOf(own, weights);
+      scores.set(step, score ? answerOf(score, anyScore, () => score(own), byRules) : byRules());
       if (index % stepsPerTurn === 0) yield;
     }
     // The least worth keeping first.

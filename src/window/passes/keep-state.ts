@@ -1,4 +1,7 @@
 /** keep-state: the conversation leaves, and one JSON object of its established facts stays. */
+import { answerOf } from "../../handed-in.ts";
+import type { Handed } from "../../handed-in.ts";
+import { asObject, jsonFault } from "../../message/json.ts";
 import { jsonLine, quoteLine } from "../../message/quote.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -21,7 +24,8 @@ const label = "[Windrow: the state of the job, as the earlier conversation estab
  * Replaces all but the protected steps by one labelled message with the state: the current user message and the newest
  * step always stay.
  */
-export function keepState({ extract, role = "user" }: KeepStateOptions): Pass {
+export function keepState({ extract: given, role = "user" }: KeepStateOptions): Pass {
+  const extract = checkedExtract(given);
   return {
     name: "keep-state",
     plan(view: View, { counter }: PassContext): readonly Edit[] {
@@ -64,6 +68,25 @@ export function stateEdits(
       : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
   );
 }
+
+/** A host's function whose answers are checked: for one that is no state, the state stays as it is. */
+export function checkedExtract(extract: ExtractState): ExtractState {
+  return (state, text) =>
+    answerOf(
+      extract,
+      handedState,
+      () => extract(state, text),
+      () => state,
+    );
+}
+
+const handedState: Handed<JsonObject> = {
+  name: "`extract`",
+  code: "extract-failed",
+  wanted: "the whole state as a JSON object, at once",
+  otherwise: "The state stays as it was.",
+  read: (answer) => (jsonFault(answer) === undefined ? asObject(answer) : undefined),
+};
 
 /** The state an earlier edit left, and what the user wrote since. */
 export function readState(view: View, extract: ExtractState): JsonObject {

@@ -2,7 +2,7 @@
 import { fitEntities } from "../summary/entities.ts";
 import type { EntitySchema } from "../summary/entities.ts";
 import { dropOldest } from "../passes/drop-oldest.ts";
-import { keepState } from "../passes/keep-state.ts";
+import { checkedExtract, keepState } from "../passes/keep-state.ts";
 import type { ExtractState } from "../passes/keep-state.ts";
 import type { Strategy } from "../window.ts";
 
@@ -30,8 +30,9 @@ export function entityState({ schema, extract, role = "user", note = true }: Ent
   const base = { name: "entity-state", lowWater: 1, keepFirstUser: false };
   const room = dropOldest({ keepNotes: true, note, reason: "no room, and no state stands for it" });
   if (extract) {
+    const read = checkedExtract(extract);
     const update: ExtractState = (state, text) => {
-      const next = extract(state, text);
+      const next = read(state, text);
       return schema ? fitEntities(schema, state, next).state : next;
     };
     return {

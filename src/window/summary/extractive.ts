@@ -8,6 +8,7 @@ import type { Message, Part } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { counterOf } from "../../tokens/counters.ts";
 import { Heap } from "../digest/heap.ts";
 import { errorWords } from "../stub/cut.ts";
 import { recallId } from "../stub/stub.ts";
@@ -66,9 +67,10 @@ export function extractSummary(messages: readonly NumberedMessage[], options: Ex
       "extractSummary takes a list of { seq, message }, and { maxTokens, counter }: a number of tokens, a TokenCounter.";
     throw new WindrowError("bad-option", message);
   }
+  const counter = counterOf(options.counter);
   return choose(
-    messages.flatMap((numbered) => candidatesOf(numbered, options.counter)),
-    options,
+    messages.flatMap((numbered) => candidatesOf(numbered, counter)),
+    { ...options, counter },
   );
 }
 

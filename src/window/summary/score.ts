@@ -1,7 +1,8 @@
 /** Scores of steps that a summary may take in: by rules, by a function of the host's, or by the summariser itself. */
+import { laterAnswerOf } from "../../handed-in.ts";
 import type { Message } from "../../message/message.ts";
 import type { ModelRequest } from "../../model/model.ts";
-import { importanceOf } from "../passes/importance.ts";
+import { handedScore, importanceOf } from "../passes/importance.ts";
 import type { StrategyContext, ViewStep } from "../window.ts";
 import { answerOf, requestTokens } from "./ask.ts";
 import { messageItems } from "./source.ts";
@@ -50,16 +51,14 @@ export async function importantSteps(
   const scores = score === "model" ? await scoresByModel(context, steps, signal) : new Map<number, number>();
   for (const step of steps) {
     const messages = step.messages.map(({ message }) => message);
-    const own = score === "model" ? scores.get(step.from) : await scoredBy(score, messages);
-    if ((own ?? importanceOf(messages)) >= keepImportance) kept.add(step.from);
+    const byRules = (): number => importanceOf(messages);
+    const own =
+      score === "model"
+        ? (scores.get(step.from) ?? byRules())
+        : await laterAnswerOf(score, handedScore, () => score(messages), byRules);
+    if (own >= keepImportance) kept.add(step.from);
   }
   return kept;
-}
-
-/** The score of a host's function; undefined where it is no number from 0 to 1. */
-async function scoredBy(score: StepScorer, messages: readonly Message[]): Promise<number | undefined> {
-  const value = await score(messages);
-  return value >= 0 && value <= 1 ? value : undefined;
 }
 
 /** The scores that the summarizer gives, by the step's `from`; steps that it leaves out, or a failed request, have none. */

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { answerOf, ask, chunkOf, closed, headerOf, rawUpstream, requestOf, sendRaw, staged } from "./stage.ts";
 import type { RawAnswer } from "./stage.ts";
 import { talkApi, talkLines } from "./talk.ts";
@@ -44,6 +44,19 @@ describe("a conversation", () => {
       },
     ]);
     expect(tenants).toEqual([expect.stringMatching(/^[\da-f]{16}$/)]);
+  });
+
+  it("has a tenant of its own where the host's names are none, which is reported once", async () => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const upstream = await rawUpstream(answering);
+    const { lines, tenants } = talkLines();
+    const named = async (): Promise<string> => await Promise.resolve("acme");
+    const { port } = await staged(upstream.url, { apis: [talkApi().api], lines, tenants: named as never });
+    for (const name of ["x-api-key", "authorization"])
+      await ask(port, requestOf("/s/mine/v1/messages", [json, [name, `sk-${name}`]], body));
+    expect(new Set(tenants).size).toBe(2);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining("`tenants` answered a promise"), expect.anything()]]);
+    warn.mockRestore();
   });
 
   it("has one tenant for a key, in whatever header", async () => {
