@@ -11,6 +11,7 @@ import type { OpenCall } from "./answers.ts";
 import { isPiece } from "./step.ts";
 import type { NumberedMessage, Step } from "./step.ts";
 import { tidyMessage } from "./tidy.ts";
+import { isSpelled } from "./wire-form.ts";
 
 /**
  * - `closed-call`: a call without a result got a synthetic error result;
@@ -193,7 +194,7 @@ export class StepReader {
    */
   #result(numbered: NumberedMessage, part: ToolResultPart): "attached" | Part | undefined {
     const { seq } = numbered;
-    const own = this.#open?.calls.filter((call) => call.hostId === part.callId) ?? [];
+    const own = this.#callsOf(part.callId);
     const call = own.find((candidate) => !candidate.result) ?? this.#unnamed(numbered, part);
     if (call) {
       call.result = { numbered, part };
@@ -208,6 +209,13 @@ export class StepReader {
     this.#note(late ? "late-result" : "orphan-result", seq, part.callId);
     if (late) this.#known.set(part.callId, true);
     return noteOfResult(part, late);
+  }
+
+  /** The open calls of an id, as the host wrote it or, if there is none, as a provider's form spells it. */
+  #callsOf(callId: string): readonly OpenCall[] {
+    const calls = this.#open?.calls ?? [];
+    const own = calls.filter(({ hostId }) => hostId === callId);
+    return own.length > 0 ? own : calls.filter(({ hostId }) => isSpelled(hostId, callId));
   }
 
   /**

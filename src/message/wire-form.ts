@@ -50,6 +50,11 @@ export function wireId({ callId: taken }: WireForm, id: string): string {
   return `${id.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longest - hashLength - 1)}_${hash}`;
 }
 
+/** Whether an id is another one in the spelling of a form. */
+export function isSpelled(id: string, spelled: string): boolean {
+  return Object.values(wireForms).some((form) => wireId(form, id) === spelled);
+}
+
 /** The name itself if the form takes it; otherwise `_` stands for each sign that it does not take. */
 export function wireName({ toolName: taken }: WireForm, name: string): string {
   if (isTaken(taken, name)) return name;

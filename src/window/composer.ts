@@ -198,7 +198,11 @@ export class Composer {
     const history = this.#history.steps().flatMap((step) => step.messages);
     const leading = length === 0 || own === systemHash ? system : [];
     return {
-      messages: [...leading, ...this.#lead().map((message) => ({ seq: 0, message })), ...withAnswers(this.#profile, history)],
+      messages: [
+        ...leading,
+        ...this.#lead().map((message) => ({ seq: 0, message })),
+        ...withAnswers(this.#profile, history),
+      ],
       repairs: this.#history.repairs,
     };
   }

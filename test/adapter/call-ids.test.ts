@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
 import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
 import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
+import { composeWindow } from "../../src/index.ts";
+import { toolCalls, toolResults } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
 
 /** Ids as Anthropic, OpenAI, Kimi, Mistral, vLLM and Gemini's clients make them, and pairs that differ in a sign alone. */
@@ -69,5 +71,28 @@ describe.each(Object.entries(histories))("a history read from the shape %s", (_f
     expect(calls.filter((_, at) => taken.test(ids[at]!))).toEqual(ids.filter((id) => taken.test(id)));
     expect(idsIn(write(history.slice(-4))).calls).toEqual(calls.slice(-2));
     expect(idsIn(write(JSON.parse(JSON.stringify(history)) as readonly Message[])).calls).toEqual(calls);
+  });
+});
+
+describe.each(["anthropic", "openai-chat", "openai-responses", "gemini", "mistral"])("a window for %s", (profile) => {
+  it("has ids that its provider takes, the same after a resume, and takes results back by them", () => {
+    const messages = histories["chat"] ?? [];
+    const { messages: window, report, state } = composeWindow({ messages, budget: 100_000, profile });
+    expect(report.faults).toEqual([]);
+    expect(composeWindow({ messages, budget: 100_000, profile, state }).messages).toEqual(window);
+    // The last call again, its result by the id that the window had for it.
+    const open = composeWindow({ messages: messages.slice(0, -1), budget: 100_000, profile }).messages;
+    const [call] = open.flatMap(toolCalls).slice(-1);
+    const result: Message = {
+      id: "back",
+      role: "tool",
+      parts: [{ type: "tool-result", callId: call?.callId ?? "", content: "result by its spelled id" }],
+    };
+    const back = composeWindow({ messages: [...messages.slice(0, -1), result], budget: 100_000, profile });
+    expect(back.report.repairs).toEqual({});
+    expect(back.messages.flatMap(toolResults).at(-1)).toMatchObject({
+      callId: call?.callId,
+      content: "result by its spelled id",
+    });
   });
 });

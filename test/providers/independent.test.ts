@@ -11,7 +11,6 @@ import { fromContents, toContents } from "../../src/adapter/gemini/gemini.ts";
 import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
 import { composeWindow, isWindrowError, SessionManager } from "../../src/index.ts";
 import type { Message, WindowState } from "../../src/index.ts";
-import { profileNames } from "../../src/window/public.ts";
 import { faults as anthropicFaults } from "./anthropic.ts";
 import { faults as geminiFaults } from "./gemini.ts";
 import { faults as mistralFaults } from "./mistral.ts";
@@ -91,12 +90,7 @@ const shortened = <Item>(items: readonly Item[], share: number): readonly Item[]
   items.slice(0, Math.ceil(items.length * share));
 
 describe.each(providers)("$profile", ({ profile, faultsOf }) => {
-  // Windows still break some of these rules: PROVIDERS=1 runs the checkers and prints which.
-  const isKnown = profileNames.includes(profile) && process.env["PROVIDERS"] === "1";
-  if (!isKnown)
-    console.log(`independent checker of ${profile}: left out (PROVIDERS=1 runs it where the profile is known)`);
-
-  it.skipIf(!isKnown).each(Object.keys(sources))("takes windows over odd histories of %s", { timeout }, (source) => {
+  it.each(Object.keys(sources))("takes windows over odd histories of %s", { timeout }, (source) => {
     const findings = new Findings();
     for (const given of fc.sample(happenings, numRuns)) {
       const messages = sources[source]?.(given) ?? [];
@@ -117,7 +111,7 @@ describe.each(providers)("$profile", ({ profile, faultsOf }) => {
     assert(findings.told() === "", findings.told());
   });
 
-  it.skipIf(!isKnown)("takes windows of sessions that grow", { timeout }, async () => {
+  it("takes windows of sessions that grow", { timeout }, async () => {
     const findings = new Findings();
     for (const [at, given] of fc.sample(happenings, Math.ceil(numRuns / 4)).entries()) {
       const messages = messagesOf(given);

@@ -202,15 +202,16 @@ const placed = "/in-place";
 const variants = new WeakMap<Profile, Profile>();
 
 /**
- * A profile for the very requests of a provider's API, whose system messages keep their places: none becomes another
- * role's, moves, or is taken for the prompt. `profileOf` knows it by its name with `/in-place`.
+ * A profile for the very requests of a provider's API: system messages keep their places, ids and names their spelling,
+ * and nothing is added behind an answer or a result. `profileOf` knows it by its name with `/in-place`.
  */
 export function inPlace(profile: Profile): Profile {
   if (profile.systemInPlace === true) return profile;
   let variant = variants.get(profile);
   if (!variant) {
-    const rules = { ...profile.rules, systemFirst: false, lastIsUser: false };
-    variants.set(profile, (variant = { ...profile, name: profile.name + placed, rules, systemInPlace: true }));
+    const rules = { ...profile.rules, systemFirst: false, lastIsUser: false, answerBeforeUser: false };
+    const own = { name: profile.name + placed, rules, form: wireForms.any, systemInPlace: true };
+    variants.set(profile, (variant = { ...profile, ...own }));
   }
   return variant;
 }
