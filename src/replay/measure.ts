@@ -3,7 +3,7 @@ import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Edit } from "../window/window.ts";
 import { CostTally, MessageContents, MessageTokens } from "./cost-metric.ts";
-import type { Cost, CostConditions, InputPrices } from "./cost-metric.ts";
+import type { Cost, CostConditions, PricesOf } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
 import { namedSources, OneHop } from "./one-hop.ts";
 import type { Named, NamedSources } from "./one-hop.ts";
@@ -120,7 +120,10 @@ export interface WindowFigures {
 export interface RequestConditions extends CostConditions {
   /** Indices of the assistant messages whose request found the provider's cache cold. */
   readonly cold?: ReadonlySet<number>;
+  /** The prices of the model that wrote a message. Default: none are known. */
+  readonly pricesOf?: PricesOf;
 }
+
 
 /**
  * Measures the windows of one session, call by call. A window without a limit is compared with several budgets at once.
@@ -163,7 +166,9 @@ export class WindowTally {
     const { messages, references, quotes, patchQuotes: hunks, oneHop, tokens } = this.#recording;
     const shown = window?.messages ?? [];
     if (window) {
-      this.#cost.add(shown, this.#conditions.cold?.has(index));
+      const { cold, pricesOf } = this.#conditions;
+      const answer = messages[index] as Message;
+      this.#cost.add(shown, cold?.has(index), answer.usage?.output, pricesOf?.(answer));
       if (window.opened) {
         this.#epochs++;
         this.#addStale(index, shown);
@@ -196,12 +201,8 @@ export class WindowTally {
     return this.#series;
   }
 
-  /**
-   * The figures so far, for each budget.
-   *
-   * @param prices - the model's, in dollars a million tokens
-   */
-  results(prices?: InputPrices): readonly WindowFigures[] {
+  /** The figures so far, for each budget. */
+  results(): readonly WindowFigures[] {
     const total = this.#series.reduce((sum, tokens) => sum + tokens, 0);
     const sent = this.#series.length - this.#refused;
     return [...this.#overBudget].map(([budget, overBudget]) => ({
@@ -211,7 +212,7 @@ export class WindowTally {
         average: sent === 0 ? 0 : Math.round(total / sent),
         peak: this.#series.reduce((peak, tokens) => Math.max(peak, tokens), 0),
       },
-      cost: this.#cost.result(prices),
+      cost: this.#cost.result(),
       cachedShare: this.#cost.cachedShare,
       epochs: this.#epochs,
       lookback: {

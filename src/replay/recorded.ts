@@ -1,11 +1,12 @@
 /** The usage that a recorded session itself reports, and the corrections that it gives to a replay. */
 import type { Message, Usage } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { usedTokens } from "../message/parts.ts";
 import { isCut, leastCached } from "../transcript/usage/recorded-input.ts";
-import { tokensAsCost } from "./cost-metric.ts";
-import type { Cost, InputPrices } from "./cost-metric.ts";
+import { CostSum } from "./cost-metric.ts";
+import type { Cost, PricesOf } from "./cost-metric.ts";
 
-/** The input that a session's own file reports for its calls. */
+/** The usage that a session's own file reports for its calls. */
 export interface RecordedUse {
   /** Calls that the file reports usage for. */
   readonly calls: number;
@@ -15,8 +16,9 @@ export interface RecordedUse {
   readonly output: number;
   /** The share of the input that was read from the provider's cache, 0 to 1. */
   readonly cachedShare: number;
-  /** The reported input at the session's prices; output is not in it. */
   readonly cost: Cost;
+  /** Calls whose model has no price; they are not in the money. */
+  readonly unpriced: number;
 }
 
 /** The facts of a session's requests, beyond their messages, that its own usage tells. */
@@ -33,6 +35,8 @@ export interface Calibration {
   readonly cold: ReadonlySet<number>;
   /** Whether requests read from a cache at all. */
   readonly cached: boolean;
+  /** The share of what they wrote to it that it keeps for an hour, 0 to 1. */
+  readonly hourShare: number;
   /** Whether the file reports usage; without it, rate is 1, overhead 0, and cold are the calls after long pauses. */
   readonly reported: boolean;
 }
@@ -46,14 +50,23 @@ const startWeight = 2_000;
 const tellingCalls = 3;
 
 /** The reported usage of a session's calls added up; undefined where the file reports none. */
-export function recordedUse(messages: readonly Message[], prices?: InputPrices): RecordedUse | undefined {
-  const uses = messages.flatMap(({ role, usage }) => (role === "assistant" && usage?.input ? [usage] : []));
+export function recordedUse(messages: readonly Message[], pricesOf: PricesOf): RecordedUse | undefined {
+  const cost = new CostSum();
+  const uses: Usage[] = [];
+  let unpriced = 0;
+  for (const message of messages) {
+    const { role, usage } = message;
+    if (role !== "assistant" || !usage || usedTokens(usage) === 0) continue;
+    const prices = pricesOf(message);
+    if (!prices) unpriced++;
+    cost.add(usage, prices);
+    uses.push(usage);
+  }
   if (uses.length === 0) return undefined;
   const sum = (value: (usage: Usage) => number | undefined): number =>
     uses.reduce((all, usage) => all + (value(usage) ?? 0), 0);
   const total = sum(({ input }) => input);
   const read = sum(({ cacheRead }) => cacheRead);
-  const written = sum(({ cacheWrite }) => cacheWrite);
   return {
     calls: uses.length,
     tokens: {
@@ -63,7 +76,8 @@ export function recordedUse(messages: readonly Message[], prices?: InputPrices):
     },
     output: sum(({ output }) => output),
     cachedShare: total === 0 ? 0 : read / total,
-    cost: tokensAsCost({ read, written, plain: Math.max(0, total - read - written) }, prices),
+    cost: cost.result(),
+    unpriced,
   };
 }
 
@@ -94,8 +108,15 @@ export function calibrationOf(messages: readonly Message[], counted: ReadonlyMap
     cuts: Math.max(0, stretches.length - 1),
     cold: new Set(cached ? coldByUsage(told) : coldByPause(calls)),
     cached: cached || told.length < tellingCalls,
+    hourShare: hourShareOf(told),
     reported: told.length > 0,
   };
+}
+
+function hourShareOf(calls: readonly ToldCall[]): number {
+  const sum = (name: "cacheWrite" | "cacheWriteHour"): number =>
+    calls.reduce((all, { usage }) => all + (usage[name] ?? 0), 0);
+  return Math.min(1, sum("cacheWriteHour") / Math.max(1, sum("cacheWrite")));
 }
 
 /** A counter whose tokens are those that the provider reports. */

@@ -76,12 +76,19 @@ describe("cost", () => {
     expect(cost.cachedShare).toBe(0);
   });
 
-  it("prices in dollars where prices are known", () => {
+  it("prices in dollars, output included, where prices are known", () => {
     const cost = tally();
     cost.add([a]);
-    cost.add([a, c]);
     expect(cost.result().dollars).toBeNull();
-    const prices = { input: 3_000, cacheRead: 300, cacheWrite: 3_750 };
-    expect(cost.result(prices).dollars).toBeCloseTo(3.75 + 3.75 + 0.3, 6);
+    const prices = { input: 3_000, output: 15_000, cacheRead: 300, cacheWrite: 3_750 };
+    cost.add([b], false, 10, prices);
+    cost.add([b, c], false, 20, prices);
+    expect(cost.result().dollars).toBeCloseTo(3.75 + 3.75 + 0.3 + 30 * 0.015, 6);
+  });
+
+  it("prices what the cache keeps for an hour at twice the price of input", () => {
+    const cost = new CostTally(new MessageTokens(characters), { hourShare: 0.5 });
+    cost.add([a]);
+    expect(cost.result().equivalents).toBeCloseTo((500 * 1.25 + 500 * 2) / 1e6, 9);
   });
 });

@@ -36,7 +36,7 @@ function recorded(
   return transcript(messages, "a-model");
 }
 
-const prices = { input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
+const prices = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 
 async function played(session: Transcript, changes: Partial<ReplayOptions> = {}): Promise<ReplayedSession> {
   const options = { strategies: ["none"], budgets: [1e6], profile: "openai-chat", counter: characters, prices };

@@ -112,7 +112,7 @@ describe("Claude Code", () => {
       model: "claude-sonnet-4-5",
       project: "/repo",
       time: Date.UTC(2026, 0, 2, 3, 4, 5),
-      ...{ input: 1_105, output: 90, cacheRead: 1_000, cacheWrite: 100, longWrite: 70 },
+      ...{ input: 1_105, output: 90, cacheRead: 1_000, cacheWrite: 100, cacheWriteHour: 70 },
     });
   });
 
