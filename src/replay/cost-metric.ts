@@ -5,35 +5,40 @@ import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ModelPrices } from "../tokens/models.ts";
 import { priceOf } from "../tokens/price.ts";
+import type { OtherCall } from "../transcript/transcript.ts";
 
 /** The multiples of the input's price, whatever the provider: Anthropic's, from its page on prompt caching. */
 const multiples: ModelPrices = { input: 1, output: 0, cacheRead: 0.1, cacheWrite: 1.25 };
 
-/** The prices of the model that wrote a message, in dollars a million tokens; undefined where they are not known. */
-export type PricesOf = (message: Message) => ModelPrices | undefined;
+/** The prices of the model of a call, in dollars a million tokens; undefined where they are not known. */
+export type PricesOf = (call: Pick<Message, "model">) => ModelPrices | undefined;
 
 /** The cost of all requests of a session. */
 export interface Cost {
   /** The input, in million input-token equivalents. */
   readonly equivalents: number;
-  /** The input and the output that the session reports, in dollars; null where no call has a price. */
+  /** The input and the output that the session reports, in dollars; null where there are calls and none has a price. */
   readonly dollars: number | null;
 }
 
 /** Adds up the cost of calls. A call without prices is in the equivalents alone. */
 export class CostSum {
   #equivalents = 0;
-  #dollars: number | null = null;
+  #dollars = 0;
+  readonly #calls = { priced: 0, unpriced: 0 };
 
   /** Adds what a call used. */
   add(usage: Usage, prices: ModelPrices | undefined): void {
     this.#equivalents += priceOf(usage, multiples);
-    if (prices) this.#dollars = (this.#dollars ?? 0) + priceOf(usage, prices);
+    this.#calls[prices ? "priced" : "unpriced"]++;
+    if (prices) this.#dollars += priceOf(usage, prices);
   }
 
   /** The cost so far. */
   result(): Cost {
-    return { equivalents: round(this.#equivalents, 6), dollars: this.#dollars && round(this.#dollars, 6) };
+    const { priced, unpriced } = this.#calls;
+    const dollars = priced === 0 && unpriced > 0 ? null : round(this.#dollars, 6);
+    return { equivalents: round(this.#equivalents, 6), dollars };
   }
 }
 
@@ -47,6 +52,10 @@ export interface CostConditions {
   readonly cached?: boolean;
   /** The share of what is written to the cache that it keeps for an hour, 0 to 1. Default 0. */
   readonly hourShare?: number;
+  /** Default: none are known. */
+  readonly pricesOf?: PricesOf;
+  /** Calls of the session that no request answers for; they cost what they did. Default: none. */
+  readonly others?: readonly OtherCall[];
 }
 
 /** Counts tokens of messages, each message object once. */
@@ -102,6 +111,7 @@ export class CostTally {
   #warm: number;
   readonly #cached: boolean;
   readonly #hourShare: number;
+  readonly #pricesOf: PricesOf;
   readonly #contents: MessageContents;
   /** A tree of prefixes: `parent:message` maps to the node of that message. */
   readonly #nodes = new Map<string, number>();
@@ -117,31 +127,35 @@ export class CostTally {
   /** @param contents - those of the session, where several tallies count it */
   constructor(
     tokens: MessageTokens,
-    { overhead = 0, warm = 0, cached = true, hourShare = 0 }: CostConditions = {},
+    conditions: CostConditions = {},
     contents = new MessageContents(),
   ) {
+    const { overhead = 0, warm = 0, cached = true, hourShare = 0, pricesOf, others = [] } = conditions;
     this.#tokens = tokens;
     this.#contents = contents;
     this.#overhead = overhead;
     this.#warm = Math.min(warm, overhead);
     this.#cached = cached;
     this.#hourShare = hourShare;
+    this.#pricesOf = pricesOf ?? (() => undefined);
+    for (const other of others) this.#sum.add(other.usage, this.#pricesOf(other));
   }
 
   /**
    * Counts one request.
    *
    * @param cold - whether the provider has nothing left in its cache. Default false.
-   * @param output - tokens of its answer. Default 0.
-   * @param prices - the called model's. Default: none are known.
+   * @param answer - the message that answered it, for the price of its model and of its output
    */
-  add(window: readonly Message[], cold = false, output = 0, prices?: ModelPrices): void {
+  add(window: readonly Message[], cold = false, { usage, ...answer }: Partial<Message> = {}): void {
+    const { output = 0 } = usage ?? {};
     const input = this.#overhead + this.#tokens.sum(window);
     const cacheRead = this.#cached ? this.#readOf(window, cold) : 0;
     const cacheWrite = this.#cached ? input - cacheRead : 0;
     this.#input += input;
     this.#read += cacheRead;
-    this.#sum.add({ input, output, cacheRead, cacheWrite, cacheWriteHour: this.#hourShare * cacheWrite }, prices);
+    const used = { input, output, cacheRead, cacheWrite, cacheWriteHour: this.#hourShare * cacheWrite };
+    this.#sum.add(used, this.#pricesOf(answer));
   }
 
   /** Tokens of a request that are read from the cache; the request is in it afterwards. */

@@ -3,7 +3,7 @@ import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Edit } from "../window/window.ts";
 import { CostTally, MessageContents, MessageTokens } from "./cost-metric.ts";
-import type { Cost, CostConditions, PricesOf } from "./cost-metric.ts";
+import type { Cost, CostConditions } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
 import { namedSources, OneHop } from "./one-hop.ts";
 import type { Named, NamedSources } from "./one-hop.ts";
@@ -120,8 +120,6 @@ export interface WindowFigures {
 export interface RequestConditions extends CostConditions {
   /** Indices of the assistant messages whose request found the provider's cache cold. */
   readonly cold?: ReadonlySet<number>;
-  /** The prices of the model that wrote a message. Default: none are known. */
-  readonly pricesOf?: PricesOf;
 }
 
 
@@ -166,9 +164,7 @@ export class WindowTally {
     const { messages, references, quotes, patchQuotes: hunks, oneHop, tokens } = this.#recording;
     const shown = window?.messages ?? [];
     if (window) {
-      const { cold, pricesOf } = this.#conditions;
-      const answer = messages[index] as Message;
-      this.#cost.add(shown, cold?.has(index), answer.usage?.output, pricesOf?.(answer));
+      this.#cost.add(shown, this.#conditions.cold?.has(index), messages[index]);
       if (window.opened) {
         this.#epochs++;
         this.#addStale(index, shown);

@@ -1,7 +1,9 @@
 /** The usage that a recorded session itself reports, and the corrections that it gives to a replay. */
 import type { Message, Usage } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { defined } from "../message/json.ts";
 import { usedTokens } from "../message/parts.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { isCut, leastCached } from "../transcript/usage/recorded-input.ts";
 import { CostSum } from "./cost-metric.ts";
 import type { Cost, PricesOf } from "./cost-metric.ts";
@@ -17,6 +19,8 @@ export interface RecordedUse {
   /** The share of the input that was read from the provider's cache, 0 to 1. */
   readonly cachedShare: number;
   readonly cost: Cost;
+  /** Further calls, whose answers are no part of the session; they are in the cost alone. */
+  readonly others: number;
   /** Calls whose model has no price; they are not in the money. */
   readonly unpriced: number;
 }
@@ -50,19 +54,17 @@ const startWeight = 2_000;
 const tellingCalls = 3;
 
 /** The reported usage of a session's calls added up; undefined where the file reports none. */
-export function recordedUse(messages: readonly Message[], pricesOf: PricesOf): RecordedUse | undefined {
+export function recordedUse(
+  { messages, otherCalls: others = [] }: Pick<Transcript, "messages" | "otherCalls">,
+  pricesOf: PricesOf,
+): RecordedUse | undefined {
   const cost = new CostSum();
-  const uses: Usage[] = [];
-  let unpriced = 0;
-  for (const message of messages) {
-    const { role, usage } = message;
-    if (role !== "assistant" || !usage || usedTokens(usage) === 0) continue;
-    const prices = pricesOf(message);
-    if (!prices) unpriced++;
-    cost.add(usage, prices);
-    uses.push(usage);
-  }
-  if (uses.length === 0) return undefined;
+  const calls = messages.flatMap(({ role, usage, model }) =>
+    role === "assistant" && usage && usedTokens(usage) > 0 ? [{ usage, ...defined({ model }) }] : [],
+  );
+  if (calls.length === 0) return undefined;
+  const uses = calls.map(({ usage }) => usage);
+  for (const call of [...calls, ...others]) cost.add(call.usage, pricesOf(call));
   const sum = (value: (usage: Usage) => number | undefined): number =>
     uses.reduce((all, usage) => all + (value(usage) ?? 0), 0);
   const total = sum(({ input }) => input);
@@ -77,7 +79,8 @@ export function recordedUse(messages: readonly Message[], pricesOf: PricesOf): R
     output: sum(({ output }) => output),
     cachedShare: total === 0 ? 0 : read / total,
     cost: cost.result(),
-    unpriced,
+    others: others.length,
+    unpriced: [...calls, ...others].filter((call) => !pricesOf(call)).length,
   };
 }
 

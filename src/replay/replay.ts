@@ -17,7 +17,7 @@ import { profileOf } from "../window/provider/profile.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { strategyOf } from "../window/by-name.ts";
 import type { Composed, Strategy } from "../window/window.ts";
-import type { PricesOf } from "./cost-metric.ts";
+import type { CostConditions, PricesOf } from "./cost-metric.ts";
 import { callsOf, readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
 import { missesOf } from "./misses.ts";
@@ -149,7 +149,8 @@ export async function replay(
     );
   const pricesOf: PricesOf = ({ model = transcript.model }) =>
     options.prices ?? (model === undefined ? undefined : findModel(model)?.prices);
-  const recorded = recordedUse(messages, pricesOf);
+  const costs = { pricesOf, others: transcript.otherCalls ?? [] };
+  const recorded = recordedUse(transcript, pricesOf);
   const calibrates = options.calibrate !== false;
   const passes = plans.length + (recorded && calibrates ? 1 : 0);
   const pacer = new Pacer(calls.length * passes, options.onProgress, signal);
@@ -160,7 +161,7 @@ export async function replay(
   const recording = readRecording(transcript, counter, options.farDistance);
   const results: ReplayResult[] = [];
   for (const plan of plans)
-    results.push(...(await runPlan(recording, { ...plan, sent, pricesOf, calibration }, { ...options, counter }, pacer)));
+    results.push(...(await runPlan(recording, { ...plan, sent, costs, calibration }, { ...options, counter }, pacer)));
   const newest = sent.at(-1);
   const raw = new BrokenRequests();
   const { compactions } = transcript.meta ?? {};
@@ -220,7 +221,7 @@ interface Plan {
 
 /** The facts that all plans share, beside the recording. */
 interface Shared extends Required<Pick<Transcript, "sent">> {
-  readonly pricesOf: PricesOf;
+  readonly costs: Pick<CostConditions, "pricesOf" | "others">;
   readonly calibration: Calibration | undefined;
 }
 
@@ -251,12 +252,12 @@ function toldCalibration({ rate, cold, ...rest }: Calibration): ReplayCalibratio
 
 async function runPlan(
   recording: Recording,
-  { strategy, limit, budgets, sent, pricesOf, calibration }: Plan & Shared,
+  { strategy, limit, budgets, sent, costs, calibration }: Plan & Shared,
   options: ReplayOptions,
   pacer: Pacer,
 ): Promise<readonly ReplayResult[]> {
   const composer = composerOf(strategy, options);
-  const tally = new WindowTally(recording, budgets, { ...calibration, pricesOf });
+  const tally = new WindowTally(recording, budgets, { ...calibration, ...costs });
   for (const { index, composed } of requestsOf(
     { messages: recording.messages, sent },
     recording.calls,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CostTally, MessageTokens } from "../../src/replay/cost-metric.ts";
+import type { PricesOf } from "../../src/replay/cost-metric.ts";
 import { characters, user } from "./histories.ts";
 
 /** 1,000 tokens each: 4 for framing, 996 characters. */
@@ -77,12 +78,13 @@ describe("cost", () => {
   });
 
   it("prices in dollars, output included, where prices are known", () => {
-    const cost = tally();
-    cost.add([a]);
-    expect(cost.result().dollars).toBeNull();
     const prices = { input: 3_000, output: 15_000, cacheRead: 300, cacheWrite: 3_750 };
-    cost.add([b], false, 10, prices);
-    cost.add([b, c], false, 20, prices);
+    const pricesOf: PricesOf = ({ model }) => (model === "known" ? prices : undefined);
+    const cost = new CostTally(new MessageTokens(characters), { pricesOf });
+    cost.add([a], false, { model: "other" });
+    expect(cost.result().dollars).toBeNull();
+    cost.add([b], false, { model: "known", usage: { output: 10 } });
+    cost.add([b, c], false, { model: "known", usage: { output: 20 } });
     expect(cost.result().dollars).toBeCloseTo(3.75 + 3.75 + 0.3 + 30 * 0.015, 6);
   });
 

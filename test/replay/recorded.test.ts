@@ -57,7 +57,7 @@ describe("a session that reports usage", () => {
     const { recorded: record } = await played(session);
     expect(record).toMatchObject({ calls: steps, tokens: { total, peak: newest }, output: 10 * steps });
     expect(record?.cachedShare).toBeCloseTo((total - newest) / total, 6);
-    expect(record?.cost.dollars).toBeCloseTo(((total - newest) * 0.3 + newest * 3.75) / 1e6, 5);
+    expect(record?.cost.dollars).toBeCloseTo(((total - newest) * 0.3 + newest * 3.75 + 10 * steps * 15) / 1e6, 5);
   });
 
   it("corrects the replay's tokens and money by it", async () => {

@@ -36,6 +36,7 @@ export function recordedTotal(sessions: readonly ReplayedSession[]): RecordedUse
       equivalents: sum((use) => use.cost.equivalents),
       dollars: uses.some(({ cost }) => cost.dollars === null) ? null : sum((use) => use.cost.dollars ?? 0),
     },
+    others: sum((use) => use.others),
     unpriced: sum((use) => use.unpriced),
   };
 }
@@ -55,9 +56,7 @@ export function recordWords({ recorded, calibration, calls, compactions = 0 }: R
     const cold = calibration ? `, cold before ${count(calibration.coldCalls)} calls after long pauses` : "";
     return [`The file reports no usage: tokens are counted, and the cache is taken to be warm${cold}.`, ...cut];
   }
-  const { unpriced } = recorded;
-  const isPriced = recorded.cost.dollars !== null && unpriced > 0;
-  const others = isPriced ? [`Without a price, and not in the money: ${count(unpriced)} ${unpriced === 1 ? "call" : "calls"}.`] : [];
+  const others = moneyWords(recorded);
   const told = recorded.calls === calls ? "" : ` of ${count(recorded.calls)} calls`;
   if (!calibration) return [...cut, ...others];
   const { rate, overhead, warm, cached, coldCalls, hourShare } = calibration;
@@ -73,6 +72,16 @@ export function recordWords({ recorded, calibration, calls, compactions = 0 }: R
       `${count(overhead)} tokens a request beside its messages, in average, peak and cost, not in the budget.`,
     ...cut,
     ...others,
+  ];
+}
+
+/** The calls that are in the money alone, and those that are not in it. */
+function moneyWords({ cost, others, unpriced }: RecordedUse): readonly string[] {
+  const calls = (number: number): string => `${count(number)} ${number === 1 ? "call" : "calls"}`;
+  const whose = "whose answers are no part of the session: abandoned, taken back, or not in the file";
+  return [
+    ...(others === 0 ? [] : [`In the cost of every row, as they were: ${calls(others)} ${whose}.`]),
+    ...(cost.dollars === null || unpriced === 0 ? [] : [`Without a price, and not in the money: ${calls(unpriced)}.`]),
   ];
 }
 

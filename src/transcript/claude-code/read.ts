@@ -103,15 +103,20 @@ function session(id: string, rows: readonly Row[], agent?: string): Transcript {
   const leaf = tree.findLastIndex(({ row }) => isSpoken(row));
   const branch = branchWithResults(tree.slice(0, leaf + 1));
   const compactions: JsonValue[] = [];
-  const assembly = new Assembly(builder);
+  const [assembly, aside] = [new Assembly(builder), new TranscriptBuilder()];
+  const left = new Assembly(aside);
   let abandoned = 0;
   tree.forEach(({ row }, index) => {
     const boundary = row["type"] === "system" && row["subtype"] === "compact_boundary";
     if (boundary) compactions.push(compaction(row, builder.messages.length));
     else if (row["isCompactSummary"] === true) noteSummary(compactions, row, builder.messages.length);
     else if (branch.has(index)) assembly.add(row);
-    else abandoned += isSpoken(row) ? 1 : 0;
+    else {
+      left.add(row);
+      if (isSpoken(row)) abandoned++;
+    }
   });
+  builder.leaveOut(aside.messages);
   const meta = defined({
     cwd: newest(rows, "cwd"),
     version: newest(rows, "version"),
@@ -174,6 +179,8 @@ class Assembly {
   readonly #builder: TranscriptBuilder;
   /** The assistant message in progress: its host id, its place, and its blocks. */
   #open: { readonly id: string; readonly index: number; readonly blocks: Set<string> } | undefined;
+  /** The first message of each answer, by the answer's id: an answer that a user's words part has its usage there. */
+  readonly #answers = new Map<string, number>();
 
   constructor(builder: TranscriptBuilder) {
     this.#builder = builder;
@@ -195,9 +202,11 @@ class Assembly {
       : message["content"];
     const parts = blockParts(content, this.#builder.calls);
     const usage = anthropicUsage(message["usage"]);
+    const first = id === undefined ? undefined : this.#answers.get(id);
+    if (first !== undefined) this.#change(first, (old) => ({ ...old, ...defined({ usage }) }));
     if (open) {
       for (const block of objectsOf(content)) open.blocks.add(JSON.stringify(block));
-      this.#change(open.index, (old) => ({ ...old, parts: [...old.parts, ...parts], ...defined({ usage }) }));
+      this.#change(open.index, (old) => ({ ...old, parts: [...old.parts, ...parts] }));
       return;
     }
     const model = asName(message["model"]);
@@ -208,11 +217,12 @@ class Assembly {
         parts,
         timestamp: isoTime(row["timestamp"]),
         model: model === "<synthetic>" ? undefined : model,
-        usage,
+        usage: first === undefined ? usage : undefined,
         extra: extraOf(row, { ...restOf(message, messageFields), ...defined({ messageId: id }) }),
       }),
     );
     const blocks = new Set(objectsOf(message["content"]).map((block) => JSON.stringify(block)));
+    if (id !== undefined && first === undefined) this.#answers.set(id, index);
     this.#open = id === undefined ? undefined : { id, index, blocks };
   }
 
