@@ -1,6 +1,5 @@
 /** Usage is read without decoding sessions, and adds up to what their decoders find. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
@@ -10,6 +9,7 @@ import { readUsage } from "../../src/transcript/usage/read.ts";
 import type { CallUsage, FoundUsage } from "../../src/transcript/usage/usage.ts";
 import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
 import { temporaryFolder } from "./files.ts";
+import { hasOpenSessions, openSessions } from "./open-sessions.ts";
 import { openCodeDatabase } from "./opencode-sessions.ts";
 
 async function put(path: string, text: string): Promise<string> {
@@ -28,45 +28,14 @@ async function usageIn(agent: FoundUsage["agent"], rows: readonly unknown[]): Pr
   return usageOf(agent, await put(join(await temporaryFolder(), "session.jsonl"), text));
 }
 
-const data = "../shared/data/open";
-
-/** Every open session by the agent that wrote it: its name, and its text. */
-function openSessions(): readonly (readonly [agent: FoundUsage["agent"], name: string, text: string])[] {
-  const files = ["claude-code-sessions", "long-sessions", "pi-sessions"].flatMap((folder) =>
-    readdirSync(join(data, folder))
-      .filter((name) => name.endsWith(".jsonl") || name.includes(".raw."))
-      .map((name) => join(folder, name)),
-  );
-  const text = (name: string): string => {
-    const bytes = readFileSync(join(data, name));
-    return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
-  };
-  const samples = text("session-format-samples/samples.jsonl.gz")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as { readonly file: string; readonly text: string })
-    .filter(({ file }) => /^(?:claude|codex|pi|gemini)\//.test(file) && !file.endsWith(".meta.json"));
-  return [
-    ...files.map((name) => [name, text(name)] as const),
-    ...samples.map(({ file, text: own }) => [file, own] as const),
-  ].map(([name, own]) => [
-    /codex/.test(name) ? "codex" : /claude/.test(name) ? "claude-code" : /gemini/.test(name) ? "gemini-cli" : "pi",
-    name,
-    own,
-  ]);
-}
-
-const fields = ["input", "output", "cacheRead", "cacheWrite"] as const;
+const fields = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour"] as const;
 
 describe("usage of open sessions", () => {
-  const there = existsSync(data);
-  if (!there) console.warn(`The open sessions are not at ${data}; their test is skipped.`);
-  it.skipIf(!there)("adds up to what the decoders find, call by call", { timeout: 120_000 }, async () => {
+  it.skipIf(!hasOpenSessions())("adds up to what the decoders find, call by call", { timeout: 120_000 }, async () => {
     const folder = await temporaryFolder();
     let calls = 0;
     for (const [agent, name, text] of openSessions()) {
-      const ending = name.includes(".json") && !name.includes(".jsonl") ? ".json" : ".jsonl";
-      const path = await put(join(folder, `${name.replaceAll(/[/.]/g, "-")}${ending}`), text);
+      const path = await put(join(folder, name), text);
       const used = await usageOf(agent, path);
       const decoded = (await readTranscripts(path))
         .flatMap(({ messages }) => messages)

@@ -177,10 +177,8 @@ function blocksOf(row: JsonObject, type: string): readonly JsonObject[] {
 /** Assembles messages from lines. */
 class Assembly {
   readonly #builder: TranscriptBuilder;
-  /** The assistant message in progress: its host id, its place, and its blocks. */
-  #open: { readonly id: string; readonly index: number; readonly blocks: Set<string> } | undefined;
-  /** The first message of each answer, by the answer's id: an answer that a user's words part has its usage there. */
-  readonly #answers = new Map<string, number>();
+  /** The assistant messages by their host's ids: the place of each, and its blocks. Words that a user queued part no answer. */
+  readonly #answers = new Map<string, { readonly index: number; readonly blocks: Set<string> }>();
 
   constructor(builder: TranscriptBuilder) {
     this.#builder = builder;
@@ -196,17 +194,15 @@ class Assembly {
   #assistant(row: JsonObject): void {
     const message = asObject(row["message"]) ?? {};
     const id = asName(message["id"]);
-    const open = id !== undefined && this.#open?.id === id ? this.#open : undefined;
+    const open = this.#answers.get(id ?? "");
     const content = open
       ? objectsOf(message["content"]).filter((block) => !open.blocks.has(JSON.stringify(block)))
       : message["content"];
     const parts = blockParts(content, this.#builder.calls);
     const usage = anthropicUsage(message["usage"]);
-    const first = id === undefined ? undefined : this.#answers.get(id);
-    if (first !== undefined) this.#change(first, (old) => ({ ...old, ...defined({ usage }) }));
     if (open) {
       for (const block of objectsOf(content)) open.blocks.add(JSON.stringify(block));
-      this.#change(open.index, (old) => ({ ...old, parts: [...old.parts, ...parts] }));
+      this.#change(open.index, (old) => ({ ...old, parts: [...old.parts, ...parts], ...defined({ usage }) }));
       return;
     }
     const model = asName(message["model"]);
@@ -217,13 +213,12 @@ class Assembly {
         parts,
         timestamp: isoTime(row["timestamp"]),
         model: model === "<synthetic>" ? undefined : model,
-        usage: first === undefined ? usage : undefined,
+        usage,
         extra: extraOf(row, { ...restOf(message, messageFields), ...defined({ messageId: id }) }),
       }),
     );
     const blocks = new Set(objectsOf(message["content"]).map((block) => JSON.stringify(block)));
-    if (id !== undefined && first === undefined) this.#answers.set(id, index);
-    this.#open = id === undefined ? undefined : { id, index, blocks };
+    if (id !== undefined) this.#answers.set(id, { index, blocks });
   }
 
   #user(row: JsonObject, content: JsonValue | undefined): void {
@@ -234,7 +229,6 @@ class Assembly {
     if (results.length > 0) this.#say(row, "tool", results, id);
     if (results.length > 0 && spoken.length === 0) return;
     if (isInterruption(spoken)) this.#markInterrupted();
-    this.#open = undefined;
     this.#say(row, "user", spoken, results.length > 0 && id !== undefined ? `${id}/text` : id);
   }
 
