@@ -125,11 +125,7 @@ export class CostTally {
   #read = 0;
 
   /** @param contents - those of the session, where several tallies count it */
-  constructor(
-    tokens: MessageTokens,
-    conditions: CostConditions = {},
-    contents = new MessageContents(),
-  ) {
+  constructor(tokens: MessageTokens, conditions: CostConditions = {}, contents = new MessageContents()) {
     const { overhead = 0, warm = 0, cached = true, hourShare = 0, pricesOf, others = [] } = conditions;
     this.#tokens = tokens;
     this.#contents = contents;

@@ -122,7 +122,6 @@ export interface RequestConditions extends CostConditions {
   readonly cold?: ReadonlySet<number>;
 }
 
-
 /**
  * Measures the windows of one session, call by call. A window without a limit is compared with several budgets at once.
  */

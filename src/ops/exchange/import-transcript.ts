@@ -80,11 +80,7 @@ function idOf({ id, format, messages }: Transcript): string {
   return `${a}-${b}-8${c}-${variant}${d}-${e}`;
 }
 
-function recordsOf(
-  messages: readonly Message[],
-  otherCalls: readonly OtherCall[],
-  time: string,
-): readonly NewRecord[] {
+function recordsOf(messages: readonly Message[], otherCalls: readonly OtherCall[], time: string): readonly NewRecord[] {
   const counting = counterOf(counter);
   let timestamp = messages.find((message) => message.timestamp !== undefined)?.timestamp ?? time;
   const records = messages.flatMap((given): readonly NewRecord[] => {

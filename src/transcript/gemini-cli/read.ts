@@ -77,7 +77,9 @@ function recordsOf(
   let about: JsonObject = {};
   const records = new Map<string, Entry>();
   const all = new Map<string, Entry>();
-  const set = (key: string, entry: Entry): void => void [records, all].forEach((map) => map.set(key, entry));
+  const set = (key: string, entry: Entry): void => {
+    for (const map of [records, all]) map.set(key, entry);
+  };
   for (const entry of source.entries) {
     const value = asObject(entry.value);
     const changes = asObject(value?.["$set"]);
