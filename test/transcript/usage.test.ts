@@ -51,6 +51,58 @@ describe("usage of open sessions", () => {
   });
 });
 
+describe("calls whose answers are no part of a session", () => {
+  const piAnswer = (id: string, parentId: string | null, input: number): object => ({
+    ...{ type: "message", id, parentId, timestamp: "2026-01-02T00:00:00Z" },
+    message: { role: "assistant", model: "m", content: [{ type: "text", text: id }], usage: { input, output: 1 } },
+  });
+  const item = (role: string, text: string): object => ({
+    type: "response_item",
+    payload: { type: "message", role, content: [{ type: role === "user" ? "input_text" : "output_text", text }] },
+  });
+  const used = (total: number): object => tokenCount(total, 10 * total, { input_tokens: 10, output_tokens: 1 });
+  const gemini = (id: string): object => ({
+    ...{ id, type: "gemini", timestamp: "2026-01-02T00:00:00Z", model: "m", content: id },
+    tokens: { input: 10, output: 1 },
+  });
+  const opencode = (id: string): object => {
+    const tokens = { input: 10, output: 1, cache: { read: 0, write: 0 } };
+    return { info: { id, role: "assistant", modelID: "m", tokens }, parts: [{ type: "text", text: id }] };
+  };
+
+  it.each([
+    ["of pi's other branch", [piAnswer("a", null, 10), piAnswer("b", "a", 10), piAnswer("c", "a", 10)], 2],
+    [
+      "that Codex rolled back, or made for itself",
+      [
+        { type: "session_meta", payload: { id: "s" } },
+        ...[item("user", "go"), item("assistant", "wrong"), used(1)],
+        { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } },
+        ...[item("user", "again"), item("assistant", "right"), used(2), used(3)],
+      ],
+      1,
+    ],
+    [
+      "that Gemini CLI rewound",
+      [{ sessionId: "g", projectHash: "h" }, gemini("a"), gemini("b"), { $rewindTo: "b" }, gemini("c")],
+      2,
+    ],
+    [
+      "that opencode reverted",
+      [{ info: { id: "s", revert: { messageID: "b" } }, messages: [opencode("a"), opencode("b"), opencode("c")] }],
+      1,
+    ],
+  ])("are known: those %s", async (_whose, rows, kept) => {
+    const text = rows.map((row) => JSON.stringify(row)).join("\n");
+    const path = await put(join(await temporaryFolder(), "session.jsonl"), `${text}\n`);
+    const [session] = await readTranscripts(path);
+    const usage = { input: 10, output: 1 };
+    expect(session?.messages.flatMap((message) => message.usage ?? [])).toHaveLength(kept);
+    expect(session?.otherCalls).toHaveLength(3 - kept);
+    for (const call of session?.otherCalls ?? []) expect(call.usage).toMatchObject(usage);
+  });
+});
+
 /** A line of Claude Code's. */
 function claudeLine(id: string, usage: object, more: object = {}): object {
   return {
