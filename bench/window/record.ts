@@ -74,13 +74,11 @@ async function sessionsOf(path: string): Promise<readonly Transcript[]> {
 async function replayOne(transcript: Transcript): Promise<ReplayedSession> {
   const flags = { strategy: "none,adaptive", budget: budgets, counter: "estimate", store: "" };
   const settings = await readReplayFlags(flags);
-  const prices = settings.pricesFor(transcript.model);
   return replay(transcript, {
     strategies: ["none", "adaptive"],
     budgets: settings.budgetsFor(transcript.model),
     profile: settings.profileFor(transcript.model),
     counter: settings.counter,
-    ...(prices && { prices }),
   });
 }
 

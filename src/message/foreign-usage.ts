@@ -1,5 +1,5 @@
-/** Usage of providers and hosts that was given where Windrow's is wanted: whose it is, for errors. */
-import { isObject } from "./json.ts";
+/** Usage of providers and hosts: whose it is, for errors where Windrow's is wanted, and what only one of them reports. */
+import { asCount, fieldsOf, isObject } from "./json.ts";
 
 /** A shape of usage, and how it is written as Windrow's. */
 interface Shape {
@@ -21,7 +21,8 @@ const shapes: readonly Shape[] = [
     fields: ["cache_read_input_tokens", "cache_creation_input_tokens"],
     write:
       "input: input_tokens + cache_read_input_tokens + cache_creation_input_tokens, output: output_tokens, " +
-      "cacheRead: cache_read_input_tokens, cacheWrite: cache_creation_input_tokens",
+      "cacheRead: cache_read_input_tokens, cacheWrite: cache_creation_input_tokens, " +
+      "cacheWriteHour: cache_creation?.ephemeral_1h_input_tokens",
   },
   {
     whose: "the Responses API",
@@ -49,4 +50,9 @@ export function foreignUsageHint(value: unknown): string {
   if (!isObject(value)) return "";
   const found = shapes.find(({ fields }) => fields.some((field) => field in value));
   return found ? ` It looks like usage of ${found.whose}: write usage: { ${found.write} }.` : "";
+}
+
+/** Tokens of Anthropic's usage that its cache keeps for an hour; undefined where it reports none. */
+export function hourWrites(anthropic: unknown): number | undefined {
+  return asCount(fieldsOf(fieldsOf(anthropic)["cache_creation"])["ephemeral_1h_input_tokens"]) || undefined;
 }

@@ -95,6 +95,8 @@ export interface Usage {
   readonly output?: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** Those of `cacheWrite` that the cache keeps for an hour, which Anthropic sells at a price of their own. */
+  readonly cacheWriteHour?: number;
   readonly reasoning?: number;
 }
 

@@ -86,12 +86,19 @@ export function usageBesideCache(
   output: unknown,
   cacheRead: unknown,
   cacheWrite: unknown,
+  cacheWriteHour?: number,
 ): Usage | undefined {
   const parts = [asCount(input), asCount(cacheRead), asCount(cacheWrite)];
   const whole = parts.every((part) => part === undefined)
     ? undefined
     : parts.reduce<number>((total, part) => total + (part ?? 0), 0);
-  return usage({ input: whole, output: asCount(output), cacheRead: parts[1], cacheWrite: parts[2] });
+  return usage({
+    input: whole,
+    output: asCount(output),
+    cacheRead: parts[1],
+    cacheWrite: parts[2],
+    cacheWriteHour,
+  });
 }
 
 /** Usage without absent fields; undefined when the provider reported nothing, or only zeros. */
@@ -101,12 +108,13 @@ export function usage(counts: { readonly [K in keyof Usage]: number | undefined 
 
 /** The counts of a usage report that nobody checked: what is no number from 0 on is left out. */
 export function countsOf(value: unknown): Usage {
-  const { input, output, cacheRead, cacheWrite, reasoning } = fieldsOf(value);
+  const { input, output, cacheRead, cacheWrite, cacheWriteHour, reasoning } = fieldsOf(value);
   return defined({
     input: asCount(input),
     output: asCount(output),
     cacheRead: asCount(cacheRead),
     cacheWrite: asCount(cacheWrite),
+    cacheWriteHour: asCount(cacheWriteHour),
     reasoning: asCount(reasoning),
   });
 }

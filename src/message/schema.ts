@@ -77,6 +77,7 @@ export const usageSchema = z.strictObject({
   output: z.number().nonnegative().optional(),
   cacheRead: z.number().nonnegative().optional(),
   cacheWrite: z.number().nonnegative().optional(),
+  cacheWriteHour: z.number().nonnegative().optional(),
   reasoning: z.number().nonnegative().optional(),
 });
 

@@ -1,5 +1,6 @@
 /** Models of the AI SDK, majors 5, 6 and 7. The user brings the package; a model of the right shape is enough. */
 import { WindrowError } from "../errors.ts";
+import { hourWrites } from "../message/foreign-usage.ts";
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { checkedVectors } from "./answer.ts";
@@ -144,7 +145,7 @@ function finishOf(given: unknown): ModelFinish {
 
 /** Reads usage: numbers in major 5, totals with their parts in 6 and 7. */
 function usageOf(value: unknown): Usage {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = fieldsOf(value);
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, raw } = fieldsOf(value);
   const input = fieldsOf(inputTokens);
   const output = fieldsOf(outputTokens);
   return reported({
@@ -152,6 +153,7 @@ function usageOf(value: unknown): Usage {
     output: sumOf(outputTokens, output["total"]),
     cacheRead: sumOf(cachedInputTokens, input["cacheRead"]),
     cacheWrite: sumOf(input["cacheWrite"]),
+    cacheWriteHour: hourWrites(raw),
     reasoning: sumOf(reasoningTokens, output["reasoning"]),
   });
 }

@@ -1,4 +1,5 @@
 /** A model behind Anthropic's Messages API. */
+import { hourWrites } from "../message/foreign-usage.ts";
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
@@ -68,5 +69,6 @@ function usageOf(value: unknown): Usage {
     output: sumOf(usage["output_tokens"]),
     cacheRead: sumOf(read),
     cacheWrite: sumOf(written),
+    cacheWriteHour: hourWrites(usage),
   });
 }

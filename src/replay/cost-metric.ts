@@ -1,50 +1,45 @@
 /** The cost of a session's windows with a prompt cache, in input tokens and in dollars. */
-import type { Message } from "../message/message.ts";
+import type { Message, Usage } from "../message/message.ts";
 import { countOnce } from "../tokens/counter.ts";
 import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import type { ModelPrices } from "../tokens/models.ts";
+import { priceOf } from "../tokens/price.ts";
+import type { OtherCall } from "../transcript/transcript.ts";
 
-/** Prices of input by its cache state: multiples of the plain input price, or dollars a million tokens. */
-export interface InputPrices {
-  /** Uncached input. */
-  readonly input: number;
-  /** Input read from the cache. */
-  readonly cacheRead: number;
-  /** Input written to the cache. */
-  readonly cacheWrite: number;
-}
+/** The multiples of the input's price, whatever the provider: Anthropic's, from its page on prompt caching. */
+const multiples: ModelPrices = { input: 1, output: 0, cacheRead: 0.1, cacheWrite: 1.25 };
 
-/** The multiples for comparisons, whatever the provider: Anthropic's, from its page on prompt caching. */
-export const costMultiples: InputPrices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25 };
+/** The prices of the model of a call, in dollars a million tokens; undefined where they are not known. */
+export type PricesOf = (call: Pick<Message, "model">) => ModelPrices | undefined;
 
-/** The cost of the input of all requests of a session. */
+/** The cost of all requests of a session. */
 export interface Cost {
-  /** Million input-token equivalents. */
+  /** The input, in million input-token equivalents. */
   readonly equivalents: number;
-  /** Dollars by the model's prices; null when they are unknown. */
+  /** The input and the output that the session reports, in dollars; null where there are calls and none has a price. */
   readonly dollars: number | null;
 }
 
-/** Input tokens by their cache state. */
-export interface InputTokens {
-  /** Read from the cache. */
-  readonly read: number;
-  /** Written to the cache. */
-  readonly written: number;
-  /** Neither. */
-  readonly plain: number;
-}
+/** Adds up the cost of calls. A call without prices is in the equivalents alone. */
+export class CostSum {
+  #equivalents = 0;
+  #dollars = 0;
+  readonly #calls = { priced: 0, unpriced: 0 };
 
-/** The cost of input tokens; in dollars where prices are given. */
-export function tokensAsCost(tokens: InputTokens, prices?: InputPrices): Cost {
-  return {
-    equivalents: round(millions(tokens, costMultiples), 6),
-    dollars: prices ? round(millions(tokens, prices), 6) : null,
-  };
-}
+  /** Adds what a call used. */
+  add(usage: Usage, prices: ModelPrices | undefined): void {
+    this.#equivalents += priceOf(usage, multiples);
+    this.#calls[prices ? "priced" : "unpriced"]++;
+    if (prices) this.#dollars += priceOf(usage, prices);
+  }
 
-function millions({ read, written, plain }: InputTokens, prices: InputPrices): number {
-  return (read * prices.cacheRead + written * prices.cacheWrite + plain * prices.input) / 1e6;
+  /** The cost so far. */
+  result(): Cost {
+    const { priced, unpriced } = this.#calls;
+    const dollars = priced === 0 && unpriced > 0 ? null : round(this.#dollars, 6);
+    return { equivalents: round(this.#equivalents, 6), dollars };
+  }
 }
 
 /** The conditions that the requests of a session were sent under. */
@@ -55,6 +50,12 @@ export interface CostConditions {
   readonly warm?: number;
   /** Whether requests are cached. Default true. */
   readonly cached?: boolean;
+  /** The share of what is written to the cache that it keeps for an hour, 0 to 1. Default 0. */
+  readonly hourShare?: number;
+  /** Default: none are known. */
+  readonly pricesOf?: PricesOf;
+  /** Calls of the session that no request answers for; they cost what they did. Default: none. */
+  readonly others?: readonly OtherCall[];
 }
 
 /** Counts tokens of messages, each message object once. */
@@ -109,6 +110,8 @@ export class CostTally {
   readonly #overhead: number;
   #warm: number;
   readonly #cached: boolean;
+  readonly #hourShare: number;
+  readonly #pricesOf: PricesOf;
   readonly #contents: MessageContents;
   /** A tree of prefixes: `parent:message` maps to the node of that message. */
   readonly #nodes = new Map<string, number>();
@@ -117,81 +120,84 @@ export class CostTally {
   #last: readonly Message[] = [];
   readonly #lastNodes: number[] = [];
   readonly #lastTokens: number[] = [];
+  readonly #sum = new CostSum();
+  #input = 0;
   #read = 0;
-  #written = 0;
-  #plain = 0;
 
   /** @param contents - those of the session, where several tallies count it */
-  constructor(
-    tokens: MessageTokens,
-    { overhead = 0, warm = 0, cached = true }: CostConditions = {},
-    contents = new MessageContents(),
-  ) {
+  constructor(tokens: MessageTokens, conditions: CostConditions = {}, contents = new MessageContents()) {
+    const { overhead = 0, warm = 0, cached = true, hourShare = 0, pricesOf, others = [] } = conditions;
     this.#tokens = tokens;
     this.#contents = contents;
     this.#overhead = overhead;
     this.#warm = Math.min(warm, overhead);
     this.#cached = cached;
+    this.#hourShare = hourShare;
+    this.#pricesOf = pricesOf ?? (() => undefined);
+    for (const other of others) this.#sum.add(other.usage, this.#pricesOf(other));
   }
 
   /**
    * Counts one request.
    *
    * @param cold - whether the provider has nothing left in its cache. Default false.
+   * @param answer - the message that answered it, for the price of its model and of its output
    */
-  add(window: readonly Message[], cold = false): void {
-    if (!this.#cached) {
-      this.#plain += this.#overhead + this.#tokens.sum(window);
-      return;
-    }
+  add(window: readonly Message[], cold = false, { usage, ...answer }: Partial<Message> = {}): void {
+    const { output = 0 } = usage ?? {};
+    const input = this.#overhead + this.#tokens.sum(window);
+    const cacheRead = this.#cached ? this.#readOf(window, cold) : 0;
+    const cacheWrite = this.#cached ? input - cacheRead : 0;
+    this.#input += input;
+    this.#read += cacheRead;
+    const used = { input, output, cacheRead, cacheWrite, cacheWriteHour: this.#hourShare * cacheWrite };
+    this.#sum.add(used, this.#pricesOf(answer));
+  }
+
+  /** Tokens of a request that are read from the cache; the request is in it afterwards. */
+  #readOf(window: readonly Message[], cold: boolean): number {
     if (cold) {
       this.#nodes.clear();
       this.#last = [];
     }
-    let cached = this.#step("overhead", this.#overhead, true);
+    let cached = this.#isKnown("overhead");
     // The first request reads what an earlier session left in the cache.
-    this.#read += this.#warm;
-    this.#written -= this.#warm;
+    let read = cached ? this.#overhead : this.#warm;
     this.#warm = 0;
     // Windows mostly grow: what stands as it stood in the request before is in the cache, and is not looked up.
     const same = cached ? sharedPrefix(this.#last, window) : 0;
     let node = this.#lastNodes[same - 1] ?? 0;
     let tokens = this.#lastTokens[same - 1] ?? 0;
-    this.#read += tokens;
+    read += tokens;
     for (let at = same; at < window.length; at += 1) {
       const message = window[at] as Message;
       const key = `${node}:${this.#contents.of(message)}`;
       const own = this.#tokens.of(message);
-      cached = this.#step(key, own, cached);
+      cached = this.#isKnown(key) && cached;
+      if (cached) read += own;
       node = this.#nodes.get(key) ?? 0;
       this.#lastNodes[at] = node;
       this.#lastTokens[at] = tokens += own;
     }
     this.#last = window;
+    return read;
   }
 
-  /** Counts a piece of a request as read or written, and remembers it. Returns whether it was read. */
-  #step(key: string, tokens: number, cached: boolean): boolean {
-    const read = cached && this.#nodes.has(key);
-    if (read) this.#read += tokens;
-    else this.#written += tokens;
-    if (!this.#nodes.has(key)) this.#nodes.set(key, ++this.#newest);
-    return read;
+  /** Whether a piece of a request was in one before. It is remembered. */
+  #isKnown(key: string): boolean {
+    const isKnown = this.#nodes.has(key);
+    if (!isKnown) this.#nodes.set(key, ++this.#newest);
+    return isKnown;
   }
 
   /** The share of all input tokens read from the cache, 0 to 1. */
   get cachedShare(): number {
-    const total = this.#read + this.#written + this.#plain;
-    return total === 0 ? 0 : round(this.#read / total, 4);
+    return this.#input === 0 ? 0 : round(this.#read / this.#input, 4);
   }
 
-  /**
-   * The cost so far.
-   *
-   * @param prices - the model's, in dollars a million tokens
-   */
-  result(prices?: InputPrices): Cost {
-    return tokensAsCost({ read: this.#read, written: this.#written, plain: this.#plain }, prices);
+  /** The cost so far. */
+  result(): Cost {
+    return this.#sum.result();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Edit } from "../window/window.ts";
 import { CostTally, MessageContents, MessageTokens } from "./cost-metric.ts";
-import type { Cost, CostConditions, InputPrices } from "./cost-metric.ts";
+import type { Cost, CostConditions } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
 import { namedSources, OneHop } from "./one-hop.ts";
 import type { Named, NamedSources } from "./one-hop.ts";
@@ -163,7 +163,7 @@ export class WindowTally {
     const { messages, references, quotes, patchQuotes: hunks, oneHop, tokens } = this.#recording;
     const shown = window?.messages ?? [];
     if (window) {
-      this.#cost.add(shown, this.#conditions.cold?.has(index));
+      this.#cost.add(shown, this.#conditions.cold?.has(index), messages[index]);
       if (window.opened) {
         this.#epochs++;
         this.#addStale(index, shown);
@@ -196,12 +196,8 @@ export class WindowTally {
     return this.#series;
   }
 
-  /**
-   * The figures so far, for each budget.
-   *
-   * @param prices - the model's, in dollars a million tokens
-   */
-  results(prices?: InputPrices): readonly WindowFigures[] {
+  /** The figures so far, for each budget. */
+  results(): readonly WindowFigures[] {
     const total = this.#series.reduce((sum, tokens) => sum + tokens, 0);
     const sent = this.#series.length - this.#refused;
     return [...this.#overBudget].map(([budget, overBudget]) => ({
@@ -211,7 +207,7 @@ export class WindowTally {
         average: sent === 0 ? 0 : Math.round(total / sent),
         peak: this.#series.reduce((peak, tokens) => Math.max(peak, tokens), 0),
       },
-      cost: this.#cost.result(prices),
+      cost: this.#cost.result(),
       cachedShare: this.#cost.cachedShare,
       epochs: this.#epochs,
       lookback: {

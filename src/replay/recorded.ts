@@ -1,11 +1,14 @@
 /** The usage that a recorded session itself reports, and the corrections that it gives to a replay. */
 import type { Message, Usage } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { defined } from "../message/json.ts";
+import { usedTokens } from "../message/parts.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import { isCut, leastCached } from "../transcript/usage/recorded-input.ts";
-import { tokensAsCost } from "./cost-metric.ts";
-import type { Cost, InputPrices } from "./cost-metric.ts";
+import { CostSum } from "./cost-metric.ts";
+import type { Cost, PricesOf } from "./cost-metric.ts";
 
-/** The input that a session's own file reports for its calls. */
+/** The usage that a session's own file reports for its calls. */
 export interface RecordedUse {
   /** Calls that the file reports usage for. */
   readonly calls: number;
@@ -15,8 +18,11 @@ export interface RecordedUse {
   readonly output: number;
   /** The share of the input that was read from the provider's cache, 0 to 1. */
   readonly cachedShare: number;
-  /** The reported input at the session's prices; output is not in it. */
   readonly cost: Cost;
+  /** Further calls, whose answers are no part of the session; they are in the cost alone. */
+  readonly others: number;
+  /** Calls whose model has no price; they are not in the money. */
+  readonly unpriced: number;
 }
 
 /** The facts of a session's requests, beyond their messages, that its own usage tells. */
@@ -33,6 +39,8 @@ export interface Calibration {
   readonly cold: ReadonlySet<number>;
   /** Whether requests read from a cache at all. */
   readonly cached: boolean;
+  /** The share of what they wrote to it that it keeps for an hour, 0 to 1. */
+  readonly hourShare: number;
   /** Whether the file reports usage; without it, rate is 1, overhead 0, and cold are the calls after long pauses. */
   readonly reported: boolean;
 }
@@ -46,14 +54,21 @@ const startWeight = 2_000;
 const tellingCalls = 3;
 
 /** The reported usage of a session's calls added up; undefined where the file reports none. */
-export function recordedUse(messages: readonly Message[], prices?: InputPrices): RecordedUse | undefined {
-  const uses = messages.flatMap(({ role, usage }) => (role === "assistant" && usage?.input ? [usage] : []));
-  if (uses.length === 0) return undefined;
+export function recordedUse(
+  { messages, otherCalls: others = [] }: Pick<Transcript, "messages" | "otherCalls">,
+  pricesOf: PricesOf,
+): RecordedUse | undefined {
+  const cost = new CostSum();
+  const calls = messages.flatMap(({ role, usage, model }) =>
+    role === "assistant" && usage && usedTokens(usage) > 0 ? [{ usage, ...defined({ model }) }] : [],
+  );
+  if (calls.length === 0) return undefined;
+  const uses = calls.map(({ usage }) => usage);
+  for (const call of [...calls, ...others]) cost.add(call.usage, pricesOf(call));
   const sum = (value: (usage: Usage) => number | undefined): number =>
     uses.reduce((all, usage) => all + (value(usage) ?? 0), 0);
   const total = sum(({ input }) => input);
   const read = sum(({ cacheRead }) => cacheRead);
-  const written = sum(({ cacheWrite }) => cacheWrite);
   return {
     calls: uses.length,
     tokens: {
@@ -63,7 +78,9 @@ export function recordedUse(messages: readonly Message[], prices?: InputPrices):
     },
     output: sum(({ output }) => output),
     cachedShare: total === 0 ? 0 : read / total,
-    cost: tokensAsCost({ read, written, plain: Math.max(0, total - read - written) }, prices),
+    cost: cost.result(),
+    others: others.length,
+    unpriced: [...calls, ...others].filter((call) => !pricesOf(call)).length,
   };
 }
 
@@ -94,8 +111,15 @@ export function calibrationOf(messages: readonly Message[], counted: ReadonlyMap
     cuts: Math.max(0, stretches.length - 1),
     cold: new Set(cached ? coldByUsage(told) : coldByPause(calls)),
     cached: cached || told.length < tellingCalls,
+    hourShare: hourShareOf(told),
     reported: told.length > 0,
   };
+}
+
+function hourShareOf(calls: readonly ToldCall[]): number {
+  const sum = (name: "cacheWrite" | "cacheWriteHour"): number =>
+    calls.reduce((all, { usage }) => all + (usage[name] ?? 0), 0);
+  return Math.min(1, sum("cacheWriteHour") / Math.max(1, sum("cacheWrite")));
 }
 
 /** A counter whose tokens are those that the provider reports. */

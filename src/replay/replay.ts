@@ -5,6 +5,8 @@ import { isObject } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { shown } from "../shown.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { findModel } from "../tokens/models.ts";
+import type { ModelPrices } from "../tokens/models.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { checkBudget } from "../window/budget.ts";
 import type { ComposeOptions, Shown } from "../window/compose-options.ts";
@@ -15,7 +17,7 @@ import { profileOf } from "../window/provider/profile.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { strategyOf } from "../window/by-name.ts";
 import type { Composed, Strategy } from "../window/window.ts";
-import type { InputPrices } from "./cost-metric.ts";
+import type { CostConditions, PricesOf } from "./cost-metric.ts";
 import { callsOf, readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
 import { missesOf } from "./misses.ts";
@@ -34,8 +36,8 @@ export interface ReplayOptions {
   readonly budgets: readonly number[];
   readonly profile: string | Profile;
   readonly counter: TokenCounter;
-  /** The model's input prices, in dollars a million tokens. Absent: dollars are null. */
-  readonly prices?: InputPrices;
+  /** Prices of every call, in dollars a million tokens. Default: those of the model that answered it, as the table has them. */
+  readonly prices?: ModelPrices;
   /** The distance from which a reference counts as far, in tokens. Default: by the size of the history. */
   readonly farDistance?: number;
   /**
@@ -145,7 +147,10 @@ export async function replay(
         ? [{ strategy, limit: Infinity, budgets }]
         : budgets.map((budget) => ({ strategy, limit: budget, budgets: [budget] })),
     );
-  const recorded = recordedUse(messages, options.prices);
+  const pricesOf: PricesOf = ({ model = transcript.model }) =>
+    options.prices ?? (model === undefined ? undefined : findModel(model)?.prices);
+  const costs = { pricesOf, others: transcript.otherCalls ?? [] };
+  const recorded = recordedUse(transcript, pricesOf);
   const calibrates = options.calibrate !== false;
   const passes = plans.length + (recorded && calibrates ? 1 : 0);
   const pacer = new Pacer(calls.length * passes, options.onProgress, signal);
@@ -156,7 +161,7 @@ export async function replay(
   const recording = readRecording(transcript, counter, options.farDistance);
   const results: ReplayResult[] = [];
   for (const plan of plans)
-    results.push(...(await runPlan(recording, { ...plan, sent, calibration }, { ...options, counter }, pacer)));
+    results.push(...(await runPlan(recording, { ...plan, sent, costs, calibration }, { ...options, counter }, pacer)));
   const newest = sent.at(-1);
   const raw = new BrokenRequests();
   const { compactions } = transcript.meta ?? {};
@@ -216,6 +221,7 @@ interface Plan {
 
 /** The facts that all plans share, beside the recording. */
 interface Shared extends Required<Pick<Transcript, "sent">> {
+  readonly costs: Pick<CostConditions, "pricesOf" | "others">;
   readonly calibration: Calibration | undefined;
 }
 
@@ -246,12 +252,12 @@ function toldCalibration({ rate, cold, ...rest }: Calibration): ReplayCalibratio
 
 async function runPlan(
   recording: Recording,
-  { strategy, limit, budgets, sent, calibration }: Plan & Shared,
+  { strategy, limit, budgets, sent, costs, calibration }: Plan & Shared,
   options: ReplayOptions,
   pacer: Pacer,
 ): Promise<readonly ReplayResult[]> {
   const composer = composerOf(strategy, options);
-  const tally = new WindowTally(recording, budgets, calibration);
+  const tally = new WindowTally(recording, budgets, { ...calibration, ...costs });
   for (const { index, composed } of requestsOf(
     { messages: recording.messages, sent },
     recording.calls,
@@ -278,7 +284,7 @@ async function runPlan(
   }
   const names = { strategy: strategy.name, profile: profileOf(options.profile).name };
   const { series } = tally;
-  return tally.results(options.prices).map((result) => ({ ...names, ...result, ...(options.series && { series }) }));
+  return tally.results().map((result) => ({ ...names, ...result, ...(options.series && { series }) }));
 }
 
 function composerOf(strategy: Strategy, { profile, counter }: ReplayOptions): Composer {

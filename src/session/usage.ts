@@ -1,6 +1,7 @@
 /** Usage of model calls: predicted and actual costs, and how counts compare with what a provider reports. */
 import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
 import type { UsageRecord, UsedWindow } from "../message/record.ts";
+import { priceOf } from "../tokens/price.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
 import { hashName } from "../message/hash.ts";
@@ -61,15 +62,14 @@ export class UsageMeter {
    * @returns a warning where the figure cannot be true; it is ignored
    */
   used(usage: Usage): string | undefined {
-    const { input, cacheRead = 0, cacheWrite = 0 } = usage;
     const last = this.#last;
     this.#last = undefined;
     this.#unanswered = 0;
-    if (input === undefined || !last) return undefined;
+    if (usage.input === undefined || !last) return undefined;
     const warning = this.#observe(last.window, usage);
     if (warning !== undefined) return warning;
     const { read, write } = this.#profile.cache;
-    const actual = Math.max(0, input - cacheRead - cacheWrite) + cacheRead * read + cacheWrite * write;
+    const actual = 1e6 * priceOf(usage, { input: 1, output: 0, cacheRead: read, cacheWrite: write });
     const { calls, predicted } = this.#cost;
     this.#cost = {
       calls: calls + 1,

@@ -2,7 +2,7 @@
 import type { Attributes, Tracer } from "@opentelemetry/api";
 import type { Usage } from "../message/message.ts";
 import type { SessionEvent } from "../session/events.ts";
-import { dollarsOf } from "../tokens/price.ts";
+import { priceOf } from "../tokens/price.ts";
 import { findModel } from "../tokens/models.ts";
 import type { ModelPrices } from "../tokens/models.ts";
 import type { Instruments } from "./instruments.ts";
@@ -126,7 +126,6 @@ export class Observer {
   #measure(usage: Usage, model: string | undefined, about: Attributes): number | undefined {
     const { tokenUsage, cacheReadTokens, cacheWriteTokens, cacheShare, cost } = this.#instruments;
     const { input, output, cacheRead, cacheWrite } = usage;
-    const use = { input: input ?? 0, cacheRead: cacheRead ?? 0, cacheWrite: cacheWrite ?? 0, longWrite: 0 };
     const labels = this.#with(about);
     if (input !== undefined) tokenUsage.record(input, { ...labels, [attribute.tokenType]: "input" });
     if (output !== undefined) tokenUsage.record(output, { ...labels, [attribute.tokenType]: "output" });
@@ -136,7 +135,7 @@ export class Observer {
     if (share !== undefined) cacheShare.record(share, labels);
     const prices = model === undefined ? undefined : (this.#options.prices?.[model] ?? findModel(model)?.prices);
     if (!prices || (input === undefined && output === undefined)) return undefined;
-    const dollars = dollarsOf(use, output ?? 0, prices);
+    const dollars = priceOf(usage, prices);
     cost.add(dollars, labels);
     return dollars;
   }

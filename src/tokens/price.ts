@@ -1,29 +1,15 @@
-/** Money for a model call at list prices. */
+/** The price of a model call, by the tokens that it used. */
+import type { Usage } from "../message/message.ts";
 import type { ModelPrices } from "./models.ts";
 
-/** The input tokens of a call, by how they are paid for. */
-export interface PricedInput {
-  /** All input tokens, cached ones included. */
-  readonly input: number;
-  /** Those that were read from the provider's cache. */
-  readonly cacheRead: number;
-  /** Those that were written to it. */
-  readonly cacheWrite: number;
-  /** Those of `cacheWrite` that the cache keeps for an hour. */
-  readonly longWrite: number;
-}
-
 /** An hour in Anthropic's cache costs twice the price of input (its page on prompt caching); the table has five minutes'. */
-const longWriteFactor = 2;
+const hourFactor = 2;
 
-/**
- * A call's price in US dollars.
- *
- * @param output - output tokens, reasoning included
- */
-export function dollarsOf(use: PricedInput, output: number, prices: ModelPrices): number {
-  const plain = Math.max(0, use.input - use.cacheRead - use.cacheWrite);
-  const short = use.cacheWrite - use.longWrite;
-  const input = plain * prices.input + use.cacheRead * prices.cacheRead + short * prices.cacheWrite;
-  return (input + use.longWrite * longWriteFactor * prices.input + output * prices.output) / 1e6;
+/** A call's price at prices a million tokens: in US dollars at those of the table. A count that is absent is 0. */
+export function priceOf(usage: Usage, prices: ModelPrices): number {
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0 } = usage;
+  const hour = Math.min(cacheWrite, cacheWriteHour);
+  const plain = Math.max(0, input - cacheRead - cacheWrite) + hourFactor * hour;
+  const cached = cacheRead * prices.cacheRead + (cacheWrite - hour) * prices.cacheWrite;
+  return (plain * prices.input + cached + output * prices.output) / 1e6;
 }

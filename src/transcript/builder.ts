@@ -1,6 +1,7 @@
 /** The parts that decoders share: the first entries, unique ids, and the builder of a transcript. */
 import type { JsonObject, Message, NewMessage } from "../message/message.ts";
-import type { Entry, Transcript, TranscriptProblem } from "./transcript.ts";
+import type { Entry, OtherCall, Transcript, TranscriptProblem } from "./transcript.ts";
+import { defined } from "../message/json.ts";
 import { CallPairing } from "../message/parts.ts";
 
 /** The number of entries that `recognise` examines. */
@@ -42,10 +43,17 @@ export class TranscriptBuilder {
   readonly calls = new CallPairing();
   readonly problems: TranscriptProblem[] = [];
   readonly messages: Message[] = [];
+  readonly #others: OtherCall[] = [];
 
   /** Adds a message, with its id made unique. Returns its index. */
   add(message: NewMessage): number {
     return this.messages.push({ ...message, id: this.ids.take(message.id) }) - 1;
+  }
+
+  /** Notes what messages used that are no part of the session. */
+  leaveOut(messages: readonly Partial<OtherCall>[]): void {
+    for (const { usage, model, timestamp } of messages)
+      if (usage) this.#others.push({ usage, ...defined({ model, timestamp }) });
   }
 
   /** Records a line that could not be read. */
@@ -61,6 +69,7 @@ export class TranscriptBuilder {
       format,
       ...(model === undefined ? {} : { model }),
       messages: this.messages,
+      ...(this.#others.length > 0 && { otherCalls: this.#others }),
       problems: this.problems,
       ...(about.meta === undefined || Object.keys(about.meta).length === 0 ? {} : { meta: about.meta }),
     };

@@ -16,11 +16,16 @@ export interface Transcript {
   readonly messages: readonly Message[];
   /** Lines that could not be read. Reading continued after each. */
   readonly problems: readonly TranscriptProblem[];
+  /** Calls that were paid for, and whose answers are in no message: abandoned, taken back, or not kept by the file. */
+  readonly otherCalls?: readonly OtherCall[];
   /** The system prompts and tools of its requests, oldest first, where the format keeps them. */
   readonly sent?: readonly TranscriptBlocks[];
   /** Further facts of the session (working folder, version …). */
   readonly meta?: JsonObject;
 }
+
+/** A call whose answer is no part of the session. */
+export type OtherCall = Required<Pick<Message, "usage">> & Pick<Message, "model" | "timestamp">;
 
 /** The blocks that went with requests beside the messages, until the next ones did. */
 export interface TranscriptBlocks extends SentBlocks {

@@ -125,6 +125,7 @@ export const usageReport: Kind = {
     output: count,
     cacheRead: count,
     cacheWrite: count,
+    cacheWriteHour: count,
     reasoning: count,
   } satisfies Record<keyof Usage, Kind>),
   hint: foreignUsageHint,

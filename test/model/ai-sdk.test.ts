@@ -33,6 +33,11 @@ const newer = {
   inputTokens: { total: 120, noCache: 20, cacheRead: 100, cacheWrite: undefined },
   outputTokens: { total: 30, text: 10, reasoning: 20 },
 };
+const anthropics = {
+  ...newer,
+  inputTokens: { total: 120, noCache: 10, cacheRead: 100, cacheWrite: 10 },
+  raw: { cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 7 } },
+};
 
 describe("a language model's shape", () => {
   it.each([
@@ -66,6 +71,12 @@ describe("a language model's shape", () => {
   ])("ends by %j as %s, with no usage where none is reported", async (finishReason, finish) => {
     const answer = { content, finishReason, usage: { inputTokens: undefined, outputTokens: { total: undefined } } };
     expect(await aiSdkModel(languageModel("v4", answer))(request)).toMatchObject({ finish, usage: {} });
+  });
+
+  it("tells which writes Anthropic's cache keeps for an hour", async () => {
+    const answer = { content, finishReason: { unified: "stop", raw: "end_turn" }, usage: anthropics };
+    const { usage } = await aiSdkModel(languageModel("v3", answer))(request);
+    expect(usage).toMatchObject({ input: 120, cacheWrite: 10, cacheWriteHour: 7 });
   });
 
   it.each([["openai/gpt-5"], [languageModel("v1", {})], [{}], [undefined]])("refuses %j", (model) => {

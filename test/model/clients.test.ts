@@ -64,11 +64,14 @@ const clients: readonly Client[] = [
         { type: "text", text: "summary." },
       ],
       stop_reason: "end_turn",
-      usage: { input_tokens: 20, output_tokens: 30, cache_read_input_tokens: 90, cache_creation_input_tokens: 10 },
+      usage: {
+        ...{ input_tokens: 20, output_tokens: 30, cache_read_input_tokens: 90, cache_creation_input_tokens: 10 },
+        cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 7 },
+      },
     },
     short: { content: [{ type: "text", text: "A sum" }], stop_reason: "max_tokens" },
     declined: { content: [], stop_reason: "refusal" },
-    usage: { input: 120, output: 30, cacheRead: 90, cacheWrite: 10 },
+    usage: { input: 120, output: 30, cacheRead: 90, cacheWrite: 10, cacheWriteHour: 7 },
     path: "/v1/messages",
     header: ["x-api-key", key],
     body: {

@@ -4,7 +4,7 @@ import { withSharedKeys } from "../../src/ops/usage/once.ts";
 import type { CallUsage } from "../../src/transcript/usage/usage.ts";
 
 const call = (key: number, others?: readonly number[]): CallUsage => ({
-  ...{ time: 1_000, model: "m", project: "p", input: 900, output: 3, cacheRead: 0, cacheWrite: 0, longWrite: 0 },
+  ...{ time: 1_000, model: "m", project: "p", input: 900, output: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 },
   ...{ chain: "main", key, ...(others && { others }) },
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CostTally, MessageTokens } from "../../src/replay/cost-metric.ts";
+import type { PricesOf } from "../../src/replay/cost-metric.ts";
 import { characters, user } from "./histories.ts";
 
 /** 1,000 tokens each: 4 for framing, 996 characters. */
@@ -76,12 +77,20 @@ describe("cost", () => {
     expect(cost.cachedShare).toBe(0);
   });
 
-  it("prices in dollars where prices are known", () => {
-    const cost = tally();
-    cost.add([a]);
-    cost.add([a, c]);
+  it("prices in dollars, output included, where prices are known", () => {
+    const prices = { input: 3_000, output: 15_000, cacheRead: 300, cacheWrite: 3_750 };
+    const pricesOf: PricesOf = ({ model }) => (model === "known" ? prices : undefined);
+    const cost = new CostTally(new MessageTokens(characters), { pricesOf });
+    cost.add([a], false, { model: "other" });
     expect(cost.result().dollars).toBeNull();
-    const prices = { input: 3_000, cacheRead: 300, cacheWrite: 3_750 };
-    expect(cost.result(prices).dollars).toBeCloseTo(3.75 + 3.75 + 0.3, 6);
+    cost.add([b], false, { model: "known", usage: { output: 10 } });
+    cost.add([b, c], false, { model: "known", usage: { output: 20 } });
+    expect(cost.result().dollars).toBeCloseTo(3.75 + 3.75 + 0.3 + 30 * 0.015, 6);
+  });
+
+  it("prices what the cache keeps for an hour at twice the price of input", () => {
+    const cost = new CostTally(new MessageTokens(characters), { hourShare: 0.5 });
+    cost.add([a]);
+    expect(cost.result().equivalents).toBeCloseTo((500 * 1.25 + 500 * 2) / 1e6, 9);
   });
 });

@@ -36,7 +36,7 @@ function recorded(
   return transcript(messages, "a-model");
 }
 
-const prices = { input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
+const prices = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 
 async function played(session: Transcript, changes: Partial<ReplayOptions> = {}): Promise<ReplayedSession> {
   const options = { strategies: ["none"], budgets: [1e6], profile: "openai-chat", counter: characters, prices };
@@ -57,7 +57,7 @@ describe("a session that reports usage", () => {
     const { recorded: record } = await played(session);
     expect(record).toMatchObject({ calls: steps, tokens: { total, peak: newest }, output: 10 * steps });
     expect(record?.cachedShare).toBeCloseTo((total - newest) / total, 6);
-    expect(record?.cost.dollars).toBeCloseTo(((total - newest) * 0.3 + newest * 3.75) / 1e6, 5);
+    expect(record?.cost.dollars).toBeCloseTo(((total - newest) * 0.3 + newest * 3.75 + 10 * steps * 15) / 1e6, 5);
   });
 
   it("corrects the replay's tokens and money by it", async () => {

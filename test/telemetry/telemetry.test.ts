@@ -254,10 +254,10 @@ describe("options", () => {
     const session = await manager.create();
     await session.append(user);
     await session.compose();
-    await session.endStep({ usage: { input: 1e6, output: 1e6 } });
+    await session.endStep({ usage: { input: 1e6, output: 5e5, cacheWrite: 5e5, cacheWriteHour: 2.5e5 } });
     const chat = only(seen, "chat house-model");
-    expect(chat.attributes).toMatchObject({ ...attributes, "gen_ai.provider.name": "house", "windrow.cost": 3 });
-    expect(await seen.sum("windrow.cost", attributes)).toBe(3);
+    expect(chat.attributes).toMatchObject({ ...attributes, "gen_ai.provider.name": "house", "windrow.cost": 2 });
+    expect(await seen.sum("windrow.cost", attributes)).toBe(2);
   });
 
   it("may leave the model to `endStep`; one without a price costs nothing that is told", async () => {

@@ -1,6 +1,5 @@
 /** Usage is read without decoding sessions, and adds up to what their decoders find. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
@@ -10,6 +9,7 @@ import { readUsage } from "../../src/transcript/usage/read.ts";
 import type { CallUsage, FoundUsage } from "../../src/transcript/usage/usage.ts";
 import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
 import { temporaryFolder } from "./files.ts";
+import { hasOpenSessions, openSessions } from "./open-sessions.ts";
 import { openCodeDatabase } from "./opencode-sessions.ts";
 
 async function put(path: string, text: string): Promise<string> {
@@ -28,45 +28,14 @@ async function usageIn(agent: FoundUsage["agent"], rows: readonly unknown[]): Pr
   return usageOf(agent, await put(join(await temporaryFolder(), "session.jsonl"), text));
 }
 
-const data = "../shared/data/open";
-
-/** Every open session by the agent that wrote it: its name, and its text. */
-function openSessions(): readonly (readonly [agent: FoundUsage["agent"], name: string, text: string])[] {
-  const files = ["claude-code-sessions", "long-sessions", "pi-sessions"].flatMap((folder) =>
-    readdirSync(join(data, folder))
-      .filter((name) => name.endsWith(".jsonl") || name.includes(".raw."))
-      .map((name) => join(folder, name)),
-  );
-  const text = (name: string): string => {
-    const bytes = readFileSync(join(data, name));
-    return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
-  };
-  const samples = text("session-format-samples/samples.jsonl.gz")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as { readonly file: string; readonly text: string })
-    .filter(({ file }) => /^(?:claude|codex|pi|gemini)\//.test(file) && !file.endsWith(".meta.json"));
-  return [
-    ...files.map((name) => [name, text(name)] as const),
-    ...samples.map(({ file, text: own }) => [file, own] as const),
-  ].map(([name, own]) => [
-    /codex/.test(name) ? "codex" : /claude/.test(name) ? "claude-code" : /gemini/.test(name) ? "gemini-cli" : "pi",
-    name,
-    own,
-  ]);
-}
-
-const fields = ["input", "output", "cacheRead", "cacheWrite"] as const;
+const fields = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour"] as const;
 
 describe("usage of open sessions", () => {
-  const there = existsSync(data);
-  if (!there) console.warn(`The open sessions are not at ${data}; their test is skipped.`);
-  it.skipIf(!there)("adds up to what the decoders find, call by call", { timeout: 120_000 }, async () => {
+  it.skipIf(!hasOpenSessions())("adds up to what the decoders find, call by call", { timeout: 120_000 }, async () => {
     const folder = await temporaryFolder();
     let calls = 0;
     for (const [agent, name, text] of openSessions()) {
-      const ending = name.includes(".json") && !name.includes(".jsonl") ? ".json" : ".jsonl";
-      const path = await put(join(folder, `${name.replaceAll(/[/.]/g, "-")}${ending}`), text);
+      const path = await put(join(folder, name), text);
       const used = await usageOf(agent, path);
       const decoded = (await readTranscripts(path))
         .flatMap(({ messages }) => messages)
@@ -79,6 +48,58 @@ describe("usage of open sessions", () => {
       calls += used.length;
     }
     expect(calls).toBeGreaterThan(2_000);
+  });
+});
+
+describe("calls whose answers are no part of a session", () => {
+  const piAnswer = (id: string, parentId: string | null, input: number): object => ({
+    ...{ type: "message", id, parentId, timestamp: "2026-01-02T00:00:00Z" },
+    message: { role: "assistant", model: "m", content: [{ type: "text", text: id }], usage: { input, output: 1 } },
+  });
+  const item = (role: string, text: string): object => ({
+    type: "response_item",
+    payload: { type: "message", role, content: [{ type: role === "user" ? "input_text" : "output_text", text }] },
+  });
+  const used = (total: number): object => tokenCount(total, 10 * total, { input_tokens: 10, output_tokens: 1 });
+  const gemini = (id: string): object => ({
+    ...{ id, type: "gemini", timestamp: "2026-01-02T00:00:00Z", model: "m", content: id },
+    tokens: { input: 10, output: 1 },
+  });
+  const opencode = (id: string): object => {
+    const tokens = { input: 10, output: 1, cache: { read: 0, write: 0 } };
+    return { info: { id, role: "assistant", modelID: "m", tokens }, parts: [{ type: "text", text: id }] };
+  };
+
+  it.each([
+    ["of pi's other branch", [piAnswer("a", null, 10), piAnswer("b", "a", 10), piAnswer("c", "a", 10)], 2],
+    [
+      "that Codex rolled back, or made for itself",
+      [
+        { type: "session_meta", payload: { id: "s" } },
+        ...[item("user", "go"), item("assistant", "wrong"), used(1)],
+        { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } },
+        ...[item("user", "again"), item("assistant", "right"), used(2), used(3)],
+      ],
+      1,
+    ],
+    [
+      "that Gemini CLI rewound",
+      [{ sessionId: "g", projectHash: "h" }, gemini("a"), gemini("b"), { $rewindTo: "b" }, gemini("c")],
+      2,
+    ],
+    [
+      "that opencode reverted",
+      [{ info: { id: "s", revert: { messageID: "b" } }, messages: [opencode("a"), opencode("b"), opencode("c")] }],
+      1,
+    ],
+  ])("are known: those %s", async (_whose, rows, kept) => {
+    const text = rows.map((row) => JSON.stringify(row)).join("\n");
+    const path = await put(join(await temporaryFolder(), "session.jsonl"), `${text}\n`);
+    const [session] = await readTranscripts(path);
+    const usage = { input: 10, output: 1 };
+    expect(session?.messages.flatMap((message) => message.usage ?? [])).toHaveLength(kept);
+    expect(session?.otherCalls).toHaveLength(3 - kept);
+    for (const call of session?.otherCalls ?? []) expect(call.usage).toMatchObject(usage);
   });
 });
 
@@ -112,7 +133,7 @@ describe("Claude Code", () => {
       model: "claude-sonnet-4-5",
       project: "/repo",
       time: Date.UTC(2026, 0, 2, 3, 4, 5),
-      ...{ input: 1_105, output: 90, cacheRead: 1_000, cacheWrite: 100, longWrite: 70 },
+      ...{ input: 1_105, output: 90, cacheRead: 1_000, cacheWrite: 100, cacheWriteHour: 70 },
     });
   });
 

@@ -1,4 +1,5 @@
 /** Messages of the AI SDK, majors 5 to 7, in and out; the messages of a run's steps, and the model that a step calls. */
+import { hourWrites } from "../../message/foreign-usage.ts";
 import { asArray, asCount, asObject, asString, defined, isObject, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part, Role, Usage } from "../../message/message.ts";
 import { toolCalls } from "../../message/message.ts";
@@ -224,7 +225,7 @@ export function instructionsText(instructions: unknown): string | undefined {
 
 /** Usage as a step tells it: flat in major 5, with details in 6 and 7. */
 export function stepUsage(given: unknown): Usage {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, inputTokenDetails, outputTokenDetails } =
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, inputTokenDetails, outputTokenDetails, raw } =
     asObject(given) ?? {};
   const input = asObject(inputTokenDetails);
   const output = asObject(outputTokenDetails);
@@ -233,6 +234,7 @@ export function stepUsage(given: unknown): Usage {
     output: asCount(outputTokens),
     cacheRead: asCount(input?.["cacheReadTokens"] ?? cachedInputTokens),
     cacheWrite: asCount(input?.["cacheWriteTokens"]),
+    cacheWriteHour: hourWrites(raw),
     reasoning: asCount(output?.["reasoningTokens"] ?? reasoningTokens),
   };
   return usage(counts) ?? {};

@@ -1,11 +1,11 @@
 /** The options of `windrow replay`, checked before any work is done. */
 import { WindrowError } from "../../errors.ts";
-import type { InputPrices } from "../../replay/cost-metric.ts";
 import { readLimits } from "../read-limits.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { loadCounter } from "../../tokens/exact.ts";
 import { modelOf } from "../../tokens/models.ts";
+import type { ModelPrices } from "../../tokens/models.ts";
 import { budgetOf } from "../../window/budget.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
@@ -47,8 +47,8 @@ export interface ReplaySettings {
   budgetsFor(model: string | undefined): readonly number[];
   /** The profile for a session that was written by a model, named or not. */
   profileFor(model: string | undefined): Profile;
-  /** Input prices of that model, where it is known. */
-  pricesFor(model: string | undefined): InputPrices | undefined;
+  /** The prices of the model that `--model` names. */
+  readonly prices?: ModelPrices;
 }
 
 /** The strategies compared when none is named. */
@@ -82,10 +82,7 @@ export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySetting
       return budgets ?? [facts ? budgetOf(facts) : defaultBudget];
     },
     profileFor: (model) => profile ?? profileOf(known(model)?.profile ?? "openai-chat"),
-    pricesFor: (model) => {
-      const prices = known(model)?.prices;
-      return prices && { input: prices.input, cacheRead: prices.cacheRead, cacheWrite: prices.cacheWrite };
-    },
+    ...(named?.prices && { prices: named.prices }),
   };
 }
 

@@ -49,8 +49,8 @@ export function legend(
   const far = [...new Set(farDistances)].toSorted((left, right) => left - right).map(count);
   const meanings: readonly (readonly [names: readonly string[], meaning: string])[] = [
     [["average", "peak"], "tokens of a request"],
-    [["cost"], "million input tokens, cached ones at 0.1, written ones at 1.25"],
-    [["$"], "input at list prices, cache writes at those of five minutes; output is not in it"],
+    [["cost"], "million input tokens, cached ones at 0.1, written ones at 1.25, for an hour at 2"],
+    [["$"], "input, cache and the output that the file reports, at list prices"],
     [["recall"], "share of what tool calls refer back to that was still in the window"],
     [["far"], `of what lay more than ${either.format(far)} tokens back`],
     [["lines"], "exact lines of that"],

@@ -36,6 +36,8 @@ export function recordedTotal(sessions: readonly ReplayedSession[]): RecordedUse
       equivalents: sum((use) => use.cost.equivalents),
       dollars: uses.some(({ cost }) => cost.dollars === null) ? null : sum((use) => use.cost.dollars ?? 0),
     },
+    others: sum((use) => use.others),
+    unpriced: sum((use) => use.unpriced),
   };
 }
 
@@ -54,19 +56,32 @@ export function recordWords({ recorded, calibration, calls, compactions = 0 }: R
     const cold = calibration ? `, cold before ${count(calibration.coldCalls)} calls after long pauses` : "";
     return [`The file reports no usage: tokens are counted, and the cache is taken to be warm${cold}.`, ...cut];
   }
+  const others = moneyWords(recorded);
   const told = recorded.calls === calls ? "" : ` of ${count(recorded.calls)} calls`;
-  if (!calibration) return cut;
-  const { rate, overhead, warm, cached, coldCalls } = calibration;
+  if (!calibration) return [...cut, ...others];
+  const { rate, overhead, warm, cached, coldCalls, hourShare } = calibration;
   const found = warm > 0 ? `, and held ${count(warm)} tokens before the first call` : "";
   const caching = !cached
     ? "no call was cached, so none is here"
     : coldCalls === 0
       ? `the cache stayed warm${found}`
       : `the cache was cold for ${count(coldCalls)} ${coldCalls === 1 ? "call" : "calls"}${found}`;
+  const hour = hourShare > 0 ? `; it kept ${Math.floor(100 * hourShare)} % of what was written for an hour` : "";
   return [
-    `By the file's own usage${told}: ${decimals(rate, 2)} tokens for each counted one; ${caching}; ` +
+    `By the file's own usage${told}: ${decimals(rate, 2)} tokens for each counted one; ${caching}${hour}; ` +
       `${count(overhead)} tokens a request beside its messages, in average, peak and cost, not in the budget.`,
     ...cut,
+    ...others,
+  ];
+}
+
+/** The calls that are in the money alone, and those that are not in it. */
+function moneyWords({ cost, others, unpriced }: RecordedUse): readonly string[] {
+  const calls = (number: number): string => `${count(number)} ${number === 1 ? "call" : "calls"}`;
+  const whose = "whose answers are no part of the session: abandoned, taken back, or not in the file";
+  return [
+    ...(others === 0 ? [] : [`In the cost of every row, as they were: ${calls(others)} ${whose}.`]),
+    ...(cost.dollars === null || unpriced === 0 ? [] : [`Without a price, and not in the money: ${calls(unpriced)}.`]),
   ];
 }
 

@@ -27,7 +27,7 @@ export function replayOne(
   signal?: AbortSignal,
   run: typeof replay = replay,
 ): Promise<ReplayedSession> {
-  const prices = settings.pricesFor(transcript.model);
+  const { prices } = settings;
   const options: ReplayOptions = {
     strategies: settings.strategies.map(namedByOptions),
     budgets: settings.budgetsFor(transcript.model),

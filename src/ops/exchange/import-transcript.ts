@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import type { JsonObject, Message } from "../../message/message.ts";
+import { usedTokens } from "../../message/parts.ts";
 import type { NewRecord } from "../../message/record.ts";
 import { encodeRecord } from "../../store/format/record.ts";
 import { encodeMetadata, encodeState, parseDocument } from "../../store/format/documents.ts";
@@ -12,7 +13,7 @@ import type { DumpedLine, LogName, Scope, SessionDump, SessionState } from "../.
 import { kindLogs } from "../../store/format/logs.ts";
 import { countMessage } from "../../tokens/counter.ts";
 import { counterOf } from "../../tokens/counters.ts";
-import type { Transcript } from "../../transcript/transcript.ts";
+import type { OtherCall, Transcript } from "../../transcript/transcript.ts";
 
 /** Settings that the transcript does not give. */
 export interface TranscriptSettings {
@@ -26,13 +27,14 @@ export interface TranscriptSettings {
 const counter = "estimate";
 
 /**
- * The session that a transcript becomes: a message record for each message, a usage record where its model call told its
- * usage. Everything in it follows from the transcript and the settings, so that two imports give the same session.
+ * The session that a transcript becomes: a message record for each message, a usage record for each call that reports
+ * usage, last for those whose answers it does not hold. Everything in it follows from the transcript and the settings, so
+ * that two imports give the same session.
  */
 export function transcriptDump(transcript: Transcript, settings: TranscriptSettings): SessionDump {
-  const { id: source, format, model, meta, messages } = transcript;
+  const { id: source, format, model, meta, messages, otherCalls = [] } = transcript;
   const id = isSessionId(source) ? source : idOf(transcript);
-  const records = recordsOf(messages, settings.time);
+  const records = recordsOf(messages, otherCalls, settings.time);
   const [first] = records;
   const createdAt = first?.timestamp ?? settings.time;
   const { tenant, user } = settings.scope;
@@ -54,7 +56,7 @@ export function transcriptDump(transcript: Transcript, settings: TranscriptSetti
   return {
     id,
     metadata: fields(metadata),
-    state: fields(encodeState(stateOf(messages, records, settings, createdAt))),
+    state: fields(encodeState(stateOf(transcript, records, settings, createdAt))),
     async *lines() {
       yield* linesOf("messages", records);
       yield* linesOf("usage", records);
@@ -78,21 +80,24 @@ function idOf({ id, format, messages }: Transcript): string {
   return `${a}-${b}-8${c}-${variant}${d}-${e}`;
 }
 
-function recordsOf(messages: readonly Message[], time: string): readonly NewRecord[] {
+function recordsOf(messages: readonly Message[], otherCalls: readonly OtherCall[], time: string): readonly NewRecord[] {
   const counting = counterOf(counter);
   let timestamp = messages.find((message) => message.timestamp !== undefined)?.timestamp ?? time;
-  return messages.flatMap((given): readonly NewRecord[] => {
+  const records = messages.flatMap((given): readonly NewRecord[] => {
     timestamp = given.timestamp ?? timestamp;
     const message = { ...given, timestamp };
     const tokenCount = countMessage(counting, message);
-    const { model, usage } = message;
+    const { usage } = message;
     return [
       { kind: "message", message, tokenCount, timestamp },
-      ...(usage
-        ? [{ kind: "usage" as const, purpose: "turn" as const, ...(model && { model }), usage, timestamp }]
-        : []),
+      ...(usage ? [usageRecord({ ...message, usage })] : []),
     ];
   });
+  return [...records, ...otherCalls.map((call) => usageRecord({ timestamp, ...call }))];
+}
+
+function usageRecord({ model, usage, timestamp }: OtherCall & { readonly timestamp: string }): NewRecord {
+  return { kind: "usage", purpose: "turn", ...(model && { model }), usage, timestamp };
 }
 
 function* linesOf(log: LogName, records: readonly NewRecord[]): Generator<DumpedLine> {
@@ -108,7 +113,7 @@ function* linesOf(log: LogName, records: readonly NewRecord[]): Generator<Dumped
 }
 
 function stateOf(
-  messages: readonly Message[],
+  { messages, otherCalls = [] }: Transcript,
   records: readonly NewRecord[],
   { finished }: TranscriptSettings,
   createdAt: string,
@@ -116,7 +121,7 @@ function stateOf(
   const updatedAt = records.at(-1)?.timestamp ?? createdAt;
   const answers = messages.filter(({ role }) => role === "assistant");
   const calls = answers.flatMap(({ parts }) => parts.filter(({ type }) => type === "tool-call"));
-  const used = answers.reduce((sum, { usage }) => sum + (usage?.input ?? 0) + (usage?.output ?? 0), 0);
+  const used = [...answers, ...otherCalls].reduce((sum, { usage = {} }) => sum + usedTokens(usage), 0);
   return {
     ...initialState(createdAt),
     status: finished ? "completed" : "processing",

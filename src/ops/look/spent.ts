@@ -1,6 +1,10 @@
 /** The tokens that sessions' own model calls used, and their price. */
 import { findModel } from "../../tokens/models.ts";
-import { dollarsOf } from "../../tokens/price.ts";
+import { priceOf } from "../../tokens/price.ts";
+import { asName } from "../../message/json.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { UsageRecord } from "../../message/record.ts";
+import { usedTokens } from "../../message/parts.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 
 /** The usage of model calls, added up. Calls for summaries count too. */
@@ -50,24 +54,33 @@ export function addedSpent(one: Spent, other: Spent): Spent {
   };
 }
 
-/**
- * Adds up what the calls of a session used. A call that names no model is taken for one of the session's own model, but for
- * those of a summarizer.
- */
+/** A call's record, without when it was. */
+export type SpentCall = Pick<UsageRecord, "model" | "purpose" | "usage">;
+
+/** The model of a call; one that names none is of the session's own model, but for those of a summarizer. */
+export function calledModel(config: JsonObject, { model, purpose }: Omit<SpentCall, "usage">): string | null {
+  return model ?? (purpose === "turn" ? (asName(config["model"]) ?? null) : null);
+}
+
+/** The list price of a call in US dollars; null where it used nothing that is known, or its model has no price. */
+export function dollarsFor(config: JsonObject, call: SpentCall): number | null {
+  const prices = findModel(calledModel(config, call) ?? "")?.prices;
+  return prices && usedTokens(call.usage) > 0 ? priceOf(call.usage, prices) : null;
+}
+
+/** Adds up what the calls of a session used. */
 export async function spentBy(store: Store, scope: Scope, { metadata }: SessionInfo): Promise<Spent> {
-  const { model: own } = metadata.config;
+  const { config } = metadata;
   let spent = nothingSpent;
-  for await (const { usage, model, purpose } of store.read(scope, metadata.uuid, { kind: "usage" })) {
-    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
+  for await (const call of store.read(scope, metadata.uuid, { kind: "usage" })) {
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = call.usage;
     if (input + output === 0) continue;
-    const id = model ?? (purpose === "turn" && typeof own === "string" ? own : "");
-    const prices = findModel(id)?.prices;
-    const use = { input, cacheRead, cacheWrite, longWrite: 0 };
+    const dollars = dollarsFor(config, call);
     spent = addedSpent(spent, {
       ...{ calls: 1, input, output, cacheRead, cacheWrite },
-      dollars: prices ? dollarsOf(use, output, prices) : null,
-      unpriced: prices ? 0 : 1,
-      unpricedModels: prices ? [] : [id],
+      dollars,
+      unpriced: dollars === null ? 1 : 0,
+      unpricedModels: dollars === null ? [calledModel(config, call) ?? ""] : [],
     });
   }
   return spent;

@@ -1,7 +1,7 @@
 /** The tokens and the money that a store's sessions used, for metrics. A session is read again only where it changed. */
 import { isWindrowError } from "../../errors.ts";
 import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
-import { dollarsOf } from "../../tokens/price.ts";
+import { calledModel, dollarsFor } from "../look/spent.ts";
 import { findModel } from "../../tokens/models.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -32,8 +32,7 @@ interface Known {
 }
 
 /**
- * Adds up what the sessions of a store used, of their strategies' own calls too. A call that names no model is taken for one
- * of the session's own model, but for those of a summarizer.
+ * Adds up what the sessions of a store used, of their strategies' own calls too.
  */
 export class UsedTokens {
   readonly #known = new Map<string, Known>();
@@ -64,19 +63,16 @@ export class UsedTokens {
     { uuid: id, config }: SessionMetadata,
     changed: string,
   ): Promise<readonly ModelUsed[] | undefined> {
-    const { model: own } = config;
     const known = this.#known.get(id);
     if (known?.changed === changed) return known.models;
     const sums = new Map<string, ModelUsed>();
     try {
-      for await (const { model: asked, purpose, usage } of store.read(scope, id, { kind: "usage" })) {
-        const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
+      for await (const call of store.read(scope, id, { kind: "usage" })) {
+        const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = call.usage;
         if (input + output === 0) continue;
-        const named = asked ?? (purpose === "turn" && typeof own === "string" ? own : undefined);
-        const facts = named === undefined ? undefined : findModel(named);
-        const model = facts?.id ?? named ?? "unknown";
-        const use = { input, cacheRead, cacheWrite, longWrite: 0 };
-        const dollars = facts?.prices ? dollarsOf(use, output, facts.prices) : null;
+        const named = calledModel(config, call) ?? "unknown";
+        const model = findModel(named)?.id ?? named;
+        const dollars = dollarsFor(config, call);
         sums.set(model, added(sums.get(model), { model, calls: 1, input, output, cacheRead, cacheWrite, dollars }));
       }
     } catch (error) {

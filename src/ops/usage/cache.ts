@@ -120,7 +120,7 @@ function packed(calls: readonly CallUsage[]): Pick<Entry, "names" | "rows"> {
     call.output,
     call.cacheRead,
     call.cacheWrite,
-    call.longWrite,
+    call.cacheWriteHour ?? 0,
     of(call.chain),
     call.key,
   ]);
@@ -136,7 +136,7 @@ function callsOf({ names, rows }: Entry): readonly CallUsage[] {
     output,
     cacheRead: read,
     cacheWrite: written,
-    longWrite: long,
+    cacheWriteHour: long,
     chain: names[chain] ?? "",
     key,
   }));

@@ -110,14 +110,14 @@ async function sessionUsage(store: Store, scope: Scope, id: string, project: str
   const calls: CallUsage[] = [];
   for await (const record of store.read(scope, id, { kind: "usage" })) {
     const { answerId, requestId } = record;
-    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = record.usage;
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0 } = record.usage;
     if (input + output === 0) continue;
     const time = Date.parse(record.timestamp);
     calls.push({
       time: Number.isNaN(time) ? undefined : time,
       model: record.model ?? "",
       project,
-      ...{ input, output, cacheRead, cacheWrite, longWrite: 0 },
+      ...{ input, output, cacheRead, cacheWrite, cacheWriteHour },
       // A summary's request is none of the conversation's.
       chain: record.purpose,
       key: keyOf(`${id} ${record.seq}`),

@@ -1,6 +1,5 @@
 /** An estimate of what calls would have used with a managed window, from the sizes of the recorded requests alone. */
 import { isCut, leastCached } from "../../transcript/usage/recorded-input.ts";
-import type { PricedInput } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 
 /**
@@ -10,7 +9,7 @@ import type { CallUsage } from "../../transcript/usage/usage.ts";
 const cutLevel = 0.7;
 
 /** The input of one call, by how it is paid for. */
-export type InputUse = PricedInput;
+export type InputUse = Pick<CallUsage, "input" | "cacheRead" | "cacheWrite" | "cacheWriteHour">;
 
 /**
  * The input of each call with a window of a budget. The first request of a conversation stands for what each carries
@@ -77,11 +76,11 @@ function writeShares(calls: readonly CallUsage[]): WriteShares {
   const [fresh, written] = [sum(({ input, cacheRead }) => input - cacheRead), sum(({ cacheWrite }) => cacheWrite)];
   return {
     written: fresh <= 0 ? 0 : Math.min(1, written / fresh),
-    long: written === 0 ? 0 : sum(({ longWrite }) => longWrite) / written,
+    long: written === 0 ? 0 : sum(({ cacheWriteHour = 0 }) => cacheWriteHour) / written,
   };
 }
 
 function inputUse(input: number, cacheRead: number, { written, long }: WriteShares): InputUse {
   const cacheWrite = Math.round(written * (input - cacheRead));
-  return { input, cacheRead, cacheWrite, longWrite: Math.round(long * cacheWrite) };
+  return { input, cacheRead, cacheWrite, cacheWriteHour: Math.round(long * cacheWrite) };
 }

@@ -1,7 +1,7 @@
 /** Sums of what sessions used, by day, project and model: calls, tokens, money, an estimate with a managed window. */
 import { findModel } from "../../tokens/models.ts";
 import type { ModelPrices } from "../../tokens/models.ts";
-import { dollarsOf } from "../../tokens/price.ts";
+import { priceOf } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { budgetOf } from "../../window/budget.ts";
 import { managedInputs } from "./managed.ts";
@@ -158,8 +158,8 @@ class Sum {
       this.#estimate.unpriced += 1;
       return;
     }
-    this.#dollars += dollarsOf(call, call.output, prices);
-    this.#managedDollars += dollarsOf(managed, call.output, prices);
+    this.#dollars += priceOf(call, prices);
+    this.#managedDollars += priceOf({ ...managed, output: call.output }, prices);
   }
 
   end(): UsageSum {

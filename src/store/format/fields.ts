@@ -60,6 +60,7 @@ export function encodeUsage(usage: Usage): JsonObject {
     ...optional("output", usage.output),
     ...optional("cache_read", usage.cacheRead),
     ...optional("cache_write", usage.cacheWrite),
+    ...optional("cache_write_hour", usage.cacheWriteHour),
     ...optional("reasoning", usage.reasoning),
   };
 }
@@ -74,6 +75,7 @@ export function decodeUsage(fields: JsonValue | undefined): Usage {
     ...count("output", "output"),
     ...count("cacheRead", "cache_read"),
     ...count("cacheWrite", "cache_write"),
+    ...count("cacheWriteHour", "cache_write_hour"),
     ...count("reasoning", "reasoning"),
   };
 }

@@ -9,6 +9,7 @@ import {
   textParts,
   usageBesideCache,
 } from "../../message/parts.ts";
+import { hourWrites } from "../../message/foreign-usage.ts";
 import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 
 const format = "claude-code";
@@ -29,6 +30,7 @@ export function anthropicUsage(value: JsonValue | undefined): Usage | undefined 
       counts["output_tokens"],
       counts["cache_read_input_tokens"],
       counts["cache_creation_input_tokens"],
+      hourWrites(counts),
     )
   );
 }

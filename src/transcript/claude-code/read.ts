@@ -103,15 +103,20 @@ function session(id: string, rows: readonly Row[], agent?: string): Transcript {
   const leaf = tree.findLastIndex(({ row }) => isSpoken(row));
   const branch = branchWithResults(tree.slice(0, leaf + 1));
   const compactions: JsonValue[] = [];
-  const assembly = new Assembly(builder);
+  const [assembly, aside] = [new Assembly(builder), new TranscriptBuilder()];
+  const left = new Assembly(aside);
   let abandoned = 0;
   tree.forEach(({ row }, index) => {
     const boundary = row["type"] === "system" && row["subtype"] === "compact_boundary";
     if (boundary) compactions.push(compaction(row, builder.messages.length));
     else if (row["isCompactSummary"] === true) noteSummary(compactions, row, builder.messages.length);
     else if (branch.has(index)) assembly.add(row);
-    else abandoned += isSpoken(row) ? 1 : 0;
+    else {
+      left.add(row);
+      if (isSpoken(row)) abandoned++;
+    }
   });
+  builder.leaveOut(aside.messages);
   const meta = defined({
     cwd: newest(rows, "cwd"),
     version: newest(rows, "version"),
@@ -172,8 +177,8 @@ function blocksOf(row: JsonObject, type: string): readonly JsonObject[] {
 /** Assembles messages from lines. */
 class Assembly {
   readonly #builder: TranscriptBuilder;
-  /** The assistant message in progress: its host id, its place, and its blocks. */
-  #open: { readonly id: string; readonly index: number; readonly blocks: Set<string> } | undefined;
+  /** The assistant messages by their host's ids: the place of each, and its blocks. Words that a user queued part no answer. */
+  readonly #answers = new Map<string, { readonly index: number; readonly blocks: Set<string> }>();
 
   constructor(builder: TranscriptBuilder) {
     this.#builder = builder;
@@ -189,7 +194,7 @@ class Assembly {
   #assistant(row: JsonObject): void {
     const message = asObject(row["message"]) ?? {};
     const id = asName(message["id"]);
-    const open = id !== undefined && this.#open?.id === id ? this.#open : undefined;
+    const open = this.#answers.get(id ?? "");
     const content = open
       ? objectsOf(message["content"]).filter((block) => !open.blocks.has(JSON.stringify(block)))
       : message["content"];
@@ -213,7 +218,7 @@ class Assembly {
       }),
     );
     const blocks = new Set(objectsOf(message["content"]).map((block) => JSON.stringify(block)));
-    this.#open = id === undefined ? undefined : { id, index, blocks };
+    if (id !== undefined) this.#answers.set(id, { index, blocks });
   }
 
   #user(row: JsonObject, content: JsonValue | undefined): void {
@@ -224,7 +229,6 @@ class Assembly {
     if (results.length > 0) this.#say(row, "tool", results, id);
     if (results.length > 0 && spoken.length === 0) return;
     if (isInterruption(spoken)) this.#markInterrupted();
-    this.#open = undefined;
     this.#say(row, "user", spoken, results.length > 0 && id !== undefined ? `${id}/text` : id);
   }
 

@@ -76,12 +76,18 @@ function assistantMessage(message: Message, spoken: readonly Part[], head: Trans
   };
 }
 
-function usageOf({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }: Usage): JsonObject {
+function usageOf({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0 }: Usage): JsonObject {
   return {
     input_tokens: Math.max(0, input - cacheRead - cacheWrite),
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cacheRead,
     output_tokens: output,
+    ...(cacheWriteHour > 0 && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: Math.max(0, cacheWrite - cacheWriteHour),
+        ephemeral_1h_input_tokens: cacheWriteHour,
+      },
+    }),
   };
 }
 

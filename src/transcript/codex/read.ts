@@ -77,7 +77,7 @@ class Reading {
   #model: string | undefined;
   /** The index of the assistant message in progress. */
   #open: number | undefined;
-  #lastUsage = "";
+  #lastUsage: JsonValue | undefined;
   readonly #compactions: JsonValue[] = [];
   #abandoned = 0;
 
@@ -92,7 +92,7 @@ class Reading {
         this.#model = asName(payload?.["model"]) ?? this.#model;
         return;
       case "event_msg":
-        return this.#event(payload ?? {});
+        return this.#event(payload ?? {}, time);
       case "compacted":
         this.#compactions.push({ after: this.builder.messages.length, summary: payload?.["message"] ?? "" });
         this.#open = undefined;
@@ -201,22 +201,26 @@ class Reading {
     );
   }
 
-  #event(event: JsonObject): void {
-    if (event["type"] === "token_count") this.#usage(asObject(event["info"]));
+  #event(event: JsonObject, time: string | undefined): void {
+    if (event["type"] === "token_count") this.#usage(asObject(event["info"]), time);
     else if (event["type"] === "turn_aborted") this.#interrupt();
     else if (event["type"] === "thread_rolled_back") this.#rollBack(Number(event["num_turns"] ?? 0));
   }
 
   /** Reads usage. Codex reports it after the call, sometimes twice; it belongs to the newest assistant message. */
-  #usage(info: JsonObject | undefined): void {
-    const total = JSON.stringify(info?.["total_token_usage"] ?? null);
+  #usage(info: JsonObject | undefined, timestamp: string | undefined): void {
+    const total = info?.["total_token_usage"] && JSON.stringify(info["total_token_usage"]);
     const usage = codexUsage(info?.["last_token_usage"]);
     const { messages } = this.builder;
     const index = messages.findLastIndex((message) => message.role === "assistant");
     const message = messages[index];
-    if (usage === undefined || total === this.#lastUsage || !message || message.usage) return;
-    messages[index] = { ...message, usage };
+    if (usage === undefined || (total && total === this.#lastUsage)) return;
     this.#lastUsage = total;
+    if (!message || message.usage) {
+      this.builder.leaveOut([{ usage, ...defined({ model: this.#model, timestamp }) }]);
+      return;
+    }
+    messages[index] = { ...message, usage };
     this.#open = undefined;
   }
 
@@ -234,6 +238,7 @@ class Reading {
       const start = messages.findLastIndex((message) => message.role === "user" && !isContext(message.parts));
       if (start < 0) return;
       this.#abandoned += messages.length - start;
+      this.builder.leaveOut(messages.slice(start));
       messages.length = start;
     }
   }

@@ -28,11 +28,14 @@ export const codexEncoder: TranscriptEncoder = {
   encode: (head, messages) => new Rollout(head).write(messages),
 };
 
+/** The counts that Codex has: none by the lifetime of what is written to a cache. */
+type CodexCount = Exclude<keyof Usage, "cacheWriteHour">;
+
 class Rollout {
   readonly #head: TranscriptHead;
   readonly #lines: JsonObject[] = [];
   readonly #callTypes = new Map<string, string>();
-  readonly #total: Record<keyof Usage, number> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  readonly #total: Record<CodexCount, number> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   #model: string | undefined;
   #time: string;
 
@@ -119,7 +122,7 @@ class Rollout {
   }
 
   #usage(usage: Usage): void {
-    for (const name of Object.keys(this.#total) as (keyof Usage)[]) this.#total[name] += usage[name] ?? 0;
+    for (const name of Object.keys(this.#total) as CodexCount[]) this.#total[name] += usage[name] ?? 0;
     const info = { total_token_usage: counts(this.#total), last_token_usage: counts(usage) };
     this.#add("event_msg", { type: "token_count", info });
   }

@@ -47,13 +47,16 @@ export const geminiCli: TranscriptDecoder = {
   },
   decode(source: TranscriptSource): readonly Transcript[] {
     const builder = new TranscriptBuilder();
-    const { about, records } = recordsOf(source, builder);
+    const { about, records, left } = recordsOf(source, builder);
     let noticed = 0;
     for (const { line, value } of records) {
       const record = asObject(value) ?? {};
       if (notices.has(record["type"])) noticed += 1;
       else addRecord(record, line, builder);
     }
+    const aside = new TranscriptBuilder();
+    for (const { line, value } of left) addRecord(asObject(value) ?? {}, line, aside);
+    builder.leaveOut(aside.messages);
     const meta = defined({
       projectHash: about["projectHash"],
       kind: about["kind"],
@@ -66,28 +69,33 @@ export const geminiCli: TranscriptDecoder = {
   },
 };
 
-/** The session's facts in a file, and the records of its valid messages, in order. */
+/** The session's facts in a file, and the records of its messages in order: those that stand, and those that were left. */
 function recordsOf(
   source: TranscriptSource,
   builder: TranscriptBuilder,
-): { readonly about: JsonObject; readonly records: readonly Entry[] } {
+): { readonly about: JsonObject; readonly records: readonly Entry[]; readonly left: readonly Entry[] } {
   let about: JsonObject = {};
   const records = new Map<string, Entry>();
+  const all = new Map<string, Entry>();
+  const set = (key: string, entry: Entry): void => {
+    for (const map of [records, all]) map.set(key, entry);
+  };
   for (const entry of source.entries) {
     const value = asObject(entry.value);
-    const set = asObject(value?.["$set"]);
+    const changes = asObject(value?.["$set"]);
     const rewind = asString(value?.["$rewindTo"]);
-    const list = asArray(value?.["messages"] ?? set?.["messages"] ?? value?.["history"]);
+    const list = asArray(value?.["messages"] ?? changes?.["messages"] ?? value?.["history"]);
     if (value === undefined) builder.problem(entry.line, "no record of Gemini CLI: it is no object");
     else if (rewind !== undefined) takeBack(records, rewind);
-    else if (set || "sessionId" in value || list) {
-      const { messages: _messages, history: _history, ...said } = set ?? value;
+    else if (changes || "sessionId" in value || list) {
+      const { messages: _messages, history: _history, ...said } = changes ?? value;
       about = { ...about, ...said };
       if (list) records.clear();
-      list?.forEach((item, index) => records.set(keyOf(item, index), { line: entry.line, value: item }));
-    } else records.set(keyOf(value, records.size), entry);
+      list?.forEach((item, index) => set(keyOf(item, index), { line: entry.line, value: item }));
+    } else set(keyOf(value, records.size), entry);
   }
-  return { about, records: [...records.values()] };
+  const left = [...all].flatMap(([key, entry]) => (records.has(key) ? [] : [entry]));
+  return { about, records: [...records.values()], left };
 }
 
 function keyOf(value: unknown, index: number): string {

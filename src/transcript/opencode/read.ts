@@ -60,19 +60,21 @@ function isMessage(item: JsonObject): boolean {
 }
 
 function session(id: string, info: JsonObject, messages: readonly JsonValue[], line: number): Transcript {
-  const builder = new TranscriptBuilder();
+  const [builder, aside] = [new TranscriptBuilder(), new TranscriptBuilder()];
   const { directory: cwd, version, title, parentID } = info;
   const { messageID, partID } = fieldsOf(info["revert"]);
   const reverted = messages.findIndex((item) => fieldsOf(fieldsOf(item)["info"])["id"] === (messageID ?? null));
   // A part's revert takes back the rest of its message alone, and what is behind it.
   const standing = reverted < 0 ? messages.length : reverted + Number(asName(partID) !== undefined);
-  for (const [index, item] of messages.slice(0, standing).entries()) {
+  for (const [index, item] of messages.entries()) {
     const { info: about, parts } = fieldsOf(item);
     const message = fieldsOf(about);
-    if (message["role"] === "user") addUser(message, objectsOf(parts), builder);
-    else if (message["role"] === "assistant") addAnswer(message, objectsOf(parts), builder);
-    else builder.problem(line, `message ${index + 1} has no known role`);
+    const into = index < standing ? builder : aside;
+    if (message["role"] === "user") addUser(message, objectsOf(parts), into);
+    else if (message["role"] === "assistant") addAnswer(message, objectsOf(parts), into);
+    else into.problem(line, `message ${index + 1} has no known role`);
   }
+  builder.leaveOut(aside.messages);
   const abandoned = messages.length - standing || undefined;
   return builder.build(id, format, { meta: defined({ cwd, version, title, parentID, abandoned }) as JsonObject });
 }

@@ -57,13 +57,16 @@ export const pi: TranscriptDecoder = {
       }),
     );
     const compactions: JsonValue[] = [];
+    const aside = new TranscriptBuilder();
     let abandoned = 0;
     tree.forEach(({ line, value }, index) => {
       const row = asObject(value) ?? {};
-      if (!branch.has(index)) abandoned += row["type"] === "message" ? 1 : 0;
-      else if (row["type"] === "compaction") compactions.push(compaction(row, builder.messages.length));
-      else addRow(row, line, builder);
+      const isKept = branch.has(index);
+      if (isKept && row["type"] === "compaction") compactions.push(compaction(row, builder.messages.length));
+      else addRow(row, line, isKept ? builder : aside);
+      if (!isKept && row["type"] === "message") abandoned++;
     });
+    builder.leaveOut(aside.messages);
     const meta = defined({
       cwd: header?.["cwd"],
       version: header?.["version"],

@@ -3,7 +3,8 @@
  * usage, the last one with the final count of output; sub-agents' calls are in files or side chains of their own.
  */
 import type { JsonObject } from "../../message/message.ts";
-import { asCount, asName, asObject } from "../../message/json.ts";
+import { asName, asObject } from "../../message/json.ts";
+import { anthropicUsage } from "../claude-code/blocks.ts";
 import { CallList, keyOf, timeOf } from "./usage.ts";
 import type { CallUsage, UsageReader } from "./usage.ts";
 
@@ -18,20 +19,13 @@ export class ClaudeCodeUsage implements UsageReader {
     const usage = asObject(message?.["usage"]);
     if (row["type"] !== "assistant" || !message || !usage) return;
     if (this.#project === "") this.#project = asName(row["cwd"]) ?? "";
-    const [read, written] = [
-      asCount(usage["cache_read_input_tokens"]) ?? 0,
-      asCount(usage["cache_creation_input_tokens"]) ?? 0,
-    ];
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWriteHour = 0 } = anthropicUsage(usage) ?? {};
     const id = asName(message["id"]) ?? asName(row["uuid"]) ?? "";
     this.#calls.add(identity(id, asName(row["requestId"])), {
       time: timeOf(row["timestamp"]),
       model: asName(message["model"]) ?? "",
       project: "",
-      input: (asCount(usage["input_tokens"]) ?? 0) + read + written,
-      output: asCount(usage["output_tokens"]) ?? 0,
-      cacheRead: read,
-      cacheWrite: written,
-      longWrite: Math.min(written, asCount(asObject(usage["cache_creation"])?.["ephemeral_1h_input_tokens"]) ?? 0),
+      ...{ input, output, cacheRead, cacheWrite, cacheWriteHour },
       chain: row["isSidechain"] === true ? `side ${asName(row["agentId"]) ?? ""}` : "main",
     });
   }

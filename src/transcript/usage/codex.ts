@@ -48,7 +48,6 @@ export class CodexUsage implements UsageReader {
       output: of("output_tokens"),
       cacheRead: of("cached_input_tokens"),
       cacheWrite: of("cache_write_input_tokens"),
-      longWrite: 0,
       chain: "main",
     });
   }

@@ -40,7 +40,6 @@ export class GeminiCliUsage implements UsageReader {
       output: (asCount(tokens["output"]) ?? 0) + (asCount(tokens["thoughts"]) ?? 0),
       cacheRead: Math.min(input, cached),
       cacheWrite: 0,
-      longWrite: 0,
       chain: "main",
     });
   }

@@ -21,8 +21,7 @@ export async function openCodeUsage(path: string, signal?: AbortSignal): Promise
       const { completed, created } = fieldsOf(extra?.["time"]);
       const project = asName(fieldsOf(extra?.["path"])["cwd"]) ?? "";
       const time = timeOf(completed) ?? timeOf(created);
-      const counts = { input, output, cacheRead, cacheWrite, longWrite: 0 };
-      calls.add(id, { time, model, project, ...counts, chain: session?.id ?? "" });
+      calls.add(id, { time, model, project, input, output, cacheRead, cacheWrite, chain: session?.id ?? "" });
     }
   }
   return calls.end("");

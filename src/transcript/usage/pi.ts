@@ -30,7 +30,6 @@ export class PiUsage implements UsageReader {
         output: asCount(usage["output"]) ?? 0,
         cacheRead: read ?? 0,
         cacheWrite: written ?? 0,
-        longWrite: 0,
         chain: "main",
       },
     );

@@ -37,8 +37,8 @@ export interface CallUsage {
   readonly cacheRead: number;
   /** Input tokens that were written to the provider's cache. */
   readonly cacheWrite: number;
-  /** Those of `cacheWrite` that the cache keeps for an hour, which Anthropic sells at a price of their own. */
-  readonly longWrite: number;
+  /** Those of `cacheWrite` that the cache keeps for an hour; absent for none. */
+  readonly cacheWriteHour?: number;
   /** The conversation within the file, so that a sub-agent's requests are not taken for the main one's. */
   readonly chain: string;
   /** The call's identity, by {@link keyOf}: a session that was resumed or forked may hold copies of an older file's calls. */

@@ -7,7 +7,7 @@ import { FixedBlocks } from "../../window/fixed.ts";
 import type { CallBlocks, CallRow } from "../viewer.ts";
 import type { EpochIndex, EpochLine, Place } from "./epoch-index.ts";
 import type { AnsweredCall } from "./log-columns.ts";
-import { dollarsFor, modelOf } from "./usage-index.ts";
+import { calledModel, dollarsFor } from "../../ops/look/spent.ts";
 import type { UsageLine } from "./usage-index.ts";
 
 /** One line of `usage.jsonl` by its number; undefined where there is none. */
@@ -107,7 +107,7 @@ async function rowOf(
     call: seq,
     purpose,
     timestamp,
-    model: modelOf(parts.config, line),
+    model: calledModel(parts.config, line),
     lastSeq,
     epoch: window?.epoch ?? null,
     tokens: window?.tokens ?? null,
@@ -134,7 +134,7 @@ export function answeredRows(
       call: first + index,
       purpose: "turn",
       timestamp,
-      model: modelOf(config, line),
+      model: calledModel(config, line),
       lastSeq: seq - 1,
       epoch: null,
       tokens: null,

@@ -1,27 +1,12 @@
 /** The calls of a session, as small figures: `usage.jsonl` is read once, and later only what was added to it. */
 import type { JsonObject } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
-import { findModel } from "../../tokens/models.ts";
+import { dollarsFor } from "../../ops/look/spent.ts";
 import { Turns } from "../../turns.ts";
-import { dollarsOf } from "../../tokens/price.ts";
 import type { Place } from "./epoch-index.ts";
-import { configText } from "./settings.ts";
 
 /** A line of `usage.jsonl`. */
 export type UsageLine = StoredRecordOf<"usage">;
-
-/** The model of a call: the session's own where a turn names none. */
-export function modelOf(config: JsonObject, { model, purpose }: Pick<UsageLine, "model" | "purpose">): string | null {
-  return model ?? (purpose === "turn" ? (configText(config, "model") ?? null) : null);
-}
-
-/** The list price of a call; null where its usage or its model's price is not known. */
-export function dollarsFor(config: JsonObject, line: Pick<UsageLine, "model" | "purpose" | "usage">): number | null {
-  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = line.usage;
-  const prices = findModel(modelOf(config, line) ?? "")?.prices;
-  if (input + output === 0 || !prices) return null;
-  return dollarsOf({ input, cacheRead, cacheWrite, longWrite: 0 }, output, prices);
-}
 
 /** The figures of all calls of a session that no single line has. */
 export class UsageIndex {

@@ -16,7 +16,7 @@ import { EpochWindows, sentWithEpoch } from "./rebuild.ts";
 import type { Rebuilt } from "./rebuild.ts";
 import { repairsIn } from "./repairs.ts";
 import { configText, rebuildSettings } from "./settings.ts";
-import { modelOf } from "./usage-index.ts";
+import { calledModel } from "../../ops/look/spent.ts";
 import type { UsageLine } from "./usage-index.ts";
 import { hasOtherTools, missingIn, rebuiltBlocks, verifiedOf } from "./window.ts";
 
@@ -120,7 +120,7 @@ export class StoredWindows {
 
   #call(line: UsageLine, { epoch, rebuilt, entries }: Viewed): CachedCall {
     const beside = besideTokens(rebuiltBlocks(rebuilt, entries, 0), entries);
-    return { line, epoch, entries, beside, model: modelOf(this.#config, line) };
+    return { line, epoch, entries, beside, model: calledModel(this.#config, line) };
   }
 
   #view(line: UsageLine): Promise<Viewed> {

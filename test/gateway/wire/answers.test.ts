@@ -51,7 +51,10 @@ const start = {
     model: "claude-test",
     content: [],
     stop_reason: null,
-    usage: { input_tokens: 10, cache_creation_input_tokens: 200, cache_read_input_tokens: 3_000, output_tokens: 1 },
+    usage: {
+      ...{ input_tokens: 10, cache_creation_input_tokens: 200, cache_read_input_tokens: 3_000, output_tokens: 1 },
+      cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 150 },
+    },
   },
 };
 
@@ -100,7 +103,7 @@ const said = {
     ],
   },
   isComplete: true,
-  usage: { input: 3_210, output: 42, cacheRead: 3_000, cacheWrite: 200 },
+  usage: { input: 3_210, output: 42, cacheRead: 3_000, cacheWrite: 200, cacheWriteHour: 150 },
   model: "claude-test",
   id: "msg_1",
   stop: "tool_use",
@@ -212,6 +215,7 @@ describe.each([
       input_tokens: 10,
       cache_creation_input_tokens: 200,
       cache_read_input_tokens: 3_000,
+      cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 150 },
       output_tokens: 42,
     };
     const body =
@@ -274,7 +278,7 @@ describe("counts", () => {
       { delta: {}, usage: { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: null } },
     ];
     const { usage } = whole(anthropicMessages, sse([spoken[0], delta as [string, object]]));
-    expect(usage).toEqual({ input: 3_210, output: 5, cacheRead: 3_000, cacheWrite: 200 });
+    expect(usage).toEqual({ input: 3_210, output: 5, cacheRead: 3_000, cacheWrite: 200, cacheWriteHour: 150 });
   });
 
   it.each([

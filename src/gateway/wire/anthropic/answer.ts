@@ -10,7 +10,7 @@ import {
   objectsOf,
   parseJson,
 } from "../../../message/json.ts";
-import type { JsonObject, JsonValue } from "../../../message/message.ts";
+import type { JsonObject, JsonValue, Usage } from "../../../message/message.ts";
 import { anthropicUsage } from "../../../transcript/claude-code/blocks.ts";
 import type { WireAnswer } from "../../gateway.ts";
 import { errorOf } from "../answer.ts";
@@ -89,7 +89,7 @@ export class AnthropicAnswer implements AnswerBuilder {
     return defined({
       message: content.length > 0 ? normalised({ role: "assistant", content }) : undefined,
       isComplete: this.isComplete,
-      usage: this.#usage.size > 0 ? anthropicUsage(Object.fromEntries(this.#usage)) : undefined,
+      usage: this.#reported(),
       model: asName(this.#head["model"]),
       id: asName(this.#head["id"]),
       stop: this.#stop,
@@ -103,9 +103,15 @@ export class AnthropicAnswer implements AnswerBuilder {
     if (edits.length > 0) this.#edits = edits;
   }
 
+  #reported(): Usage | undefined {
+    const counts = Object.fromEntries(this.#usage);
+    return anthropicUsage({ ...counts, cache_creation: counts });
+  }
+
   /** Counts are cumulative, and some servers say 0 in the place of those that they gave before. */
   #count(usage: JsonValue | undefined): void {
-    for (const [name, value] of Object.entries(fieldsOf(usage))) {
+    const counts = fieldsOf(usage);
+    for (const [name, value] of Object.entries({ ...counts, ...fieldsOf(counts["cache_creation"]) })) {
       const count = asCount(value);
       if (count !== undefined) this.#usage.set(name, Math.max(count, this.#usage.get(name) ?? 0));
     }
