@@ -22,8 +22,9 @@ export type Reading = (passage: Passage) => readonly Statement[];
 /** A value that is needed. */
 export interface Need {
   readonly key: string;
-  /** The words that recall is asked for; the second where the first bring nothing. */
-  readonly words: readonly [string, string?];
+  /** The name that recall is asked for, and the words for what is sought of it. */
+  readonly about: string;
+  readonly sought: string;
   /** Calls that bring it again. */
   readonly again?: readonly Call[];
 }
@@ -67,9 +68,10 @@ export class Hand {
       if (value !== undefined) this.#sight.findings.push({ key, where: "notes", value });
     }
     let missing = this.#look(needs, "window");
-    for (const at of [0, 1] as const) {
+    // Where a question brings nothing, the name alone is asked for.
+    for (const ask of [questions, names]) {
       if (!this.#sight.hasRecall) break;
-      const asked = [...new Set(missing.flatMap(({ words }) => words[at] ?? []))];
+      const asked = [...ask(missing)];
       while (asked.length > 0) {
         yield* this.calls(asked.splice(0, mostRecalls).map((query) => ({ tool: "recall", args: { query } })));
       }
@@ -95,6 +97,17 @@ export class Hand {
       return false;
     });
   }
+}
+
+/** One question for each name, about all that is sought of it. */
+function questions(needs: readonly Need[]): readonly string[] {
+  return names(needs).map((name) =>
+    [name, ...needs.filter(({ about }) => about === name).map(({ sought }) => sought)].join(" "),
+  );
+}
+
+function names(needs: readonly Need[]): readonly string[] {
+  return [...new Set(needs.map(({ about }) => about))];
 }
 
 /**
@@ -137,4 +150,20 @@ export function* matches(
   for (const stretch of stretches(passage)) {
     for (const [, ...groups] of stretch.matchAll(pattern)) yield statement(groups);
   }
+}
+
+/**
+ * The names and values of a line: one of JSON or YAML, or a record that is told in a line, such as
+ * `offers: hotel Kor, nightly 90`.
+ */
+export function fieldsOf(line: string): readonly (readonly [name: string, value: string])[] {
+  const json = /^\s*"(\w+)": "?([^"]*?)"?,?$/.exec(line);
+  if (json) return [[json[1] as string, json[2] as string]];
+  return line
+    .replace(/^\s*(?:- )?(?:[\w.]+: (?=\w+ \S))?/, "")
+    .split(", ")
+    .flatMap((piece) => {
+      const [, name, value] = /^(\w+):? (.+)$/.exec(piece) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    });
 }

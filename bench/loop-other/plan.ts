@@ -59,6 +59,35 @@ export interface Turn {
   script(hand: Hand): Script<string>;
 }
 
+/** The turns of a job while they are planned. */
+export class Agenda {
+  readonly turns: Turn[] = [];
+
+  add(turn: Turn): void {
+    this.turns.push(turn);
+  }
+
+  /** A turn in which the user says something that is to be kept in mind. */
+  tell(text: string, before?: () => void): void {
+    this.add({
+      text,
+      calls: 1,
+      ...(before && { before }),
+      *script() {
+        return "I will keep to that.";
+      },
+    });
+  }
+
+  /** Plans turns in rounds until the job has its size. */
+  fill(size: number, rounds: readonly (() => void)[]): readonly Turn[] {
+    for (let at = 0; this.turns.reduce((sum, { calls }) => sum + calls, 0) < size; at++) {
+      (rounds[at % rounds.length] as () => void)();
+    }
+    return this.turns;
+  }
+}
+
 /** A job as a family plans it. */
 export interface Plan {
   readonly system: string;
@@ -66,12 +95,14 @@ export interface Plan {
   readonly tools: Readonly<Record<string, readonly [description: string, ...args: string[]]>>;
   readonly turns: readonly Turn[];
   readonly reading: Reading;
+  /** The name and the arguments of a call as checks know them; as they are called where it is absent. */
+  readonly parts?: (call: Call) => Call;
   /** The result of a call. */
   run(tool: string, args: Readonly<Record<string, string>>): string;
 }
 
 /** The job of a plan. */
-export function jobOf({ system, tools, turns, reading, run }: Plan): LoopJob<Sight> {
+export function jobOf({ system, tools, turns, reading, run, parts = (call) => call }: Plan): LoopJob<Sight> {
   const mistakes: Mistake[] = [];
   let actions = 0;
   let at = -1;
@@ -98,10 +129,11 @@ export function jobOf({ system, tools, turns, reading, run }: Plan): LoopJob<Sig
       return { say: yield* (turns[at] as Turn).script(new Hand(sight, reading)) };
     },
     run: ({ tool, args }: Call) => {
-      const check = open.find((one) => one.tool === tool);
+      const called = parts({ tool, args });
+      const check = open.find((one) => one.tool === called.tool);
       if (check) {
         open = open.filter((one) => one !== check);
-        judge(check, args);
+        judge(check, called.args);
       }
       return run(tool, args as Readonly<Record<string, string>>);
     },

@@ -1,8 +1,9 @@
 /** A travel desk: itineraries and brochures as JSON, mails that revise them, wishes of travellers, codes shown once. */
-import { matches } from "./hand.ts";
-import type { Call, Need, Reading, Statement } from "./hand.ts";
-import { Fact, plannedOf } from "./plan.ts";
-import type { Plan, Turn } from "./plan.ts";
+import { unknown } from "./hand.ts";
+import type { Call, Need } from "./hand.ts";
+import { Agenda, Fact, plannedOf } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { travelReading as reading } from "./travel-reading.ts";
 import { Luck, paragraph } from "./words.ts";
 
 interface Traveller {
@@ -32,55 +33,13 @@ const system =
   "You work at a travel desk. Itineraries and brochures are read with tools; mails correct them, and a brochure is " +
   "never printed anew. A hold code is shown once. Do what you are asked, with the newest figures.";
 
-/** The reader: JSON by the trip or the hotel that stands above a line, sentences by the names in them. */
-const reading: Reading = (passage) => {
-  const found: Statement[] = [];
-  if (passage.who === "assistant" || passage.who === "call") return found;
-  let trip = /T-\d+/.exec(passage.title)?.[0];
-  let hotel: string | undefined;
-  for (const line of passage.text.split("\n")) {
-    const [, name = "", value = ""] = /^\s*"(\w+)": "?([^",]*)"?,?$/.exec(line) ?? [];
-    if (name === "trip") trip = value;
-    else if (name === "hotel") hotel = value;
-    else if (name === "nightly") {
-      if (hotel !== undefined) found.push({ key: `rate ${hotel}`, value });
-    } else if (["traveller", "town", "nights", "leaves", "hold_code"].includes(name)) {
-      if (trip !== undefined) found.push({ key: `${name} ${trip}`, value });
-    } else if (/^…|^\s*\}/.test(line)) hotel = undefined;
-  }
-  const fromTo = (key: string, old: string, value: string): Statement => ({ key, value, old });
-  found.push(
-    ...matches(passage, /Hotel (\w+) no longer asks (\d+) a night but (\d+)/g, ([name = "", old = "", value = ""]) =>
-      fromTo(`rate ${name}`, old, value),
-    ),
-    ...matches(passage, /trip (T-\d+) leaves at ([\d:]+) instead of ([\d:]+)/g, ([id = "", value = "", old = ""]) =>
-      fromTo(`leaves ${id}`, old, value),
-    ),
-    ...matches(passage, /(M[rs] \w+) sits in (\w+) and eats (\w+)/g, ([who = "", value = ""]) => ({
-      key: `seat ${who}`,
-      value,
-    })),
-    ...matches(passage, /(M[rs] \w+) sits in (\w+) and eats (\w+)/g, ([who = "", , value = ""]) => ({
-      key: `meal ${who}`,
-      value,
-    })),
-    ...matches(passage, /Not (\w+) but (\w+) for (M[rs] \w+), as a seat/g, ([old = "", value = "", who = ""]) =>
-      fromTo(`seat ${who}`, old, value),
-    ),
-    ...matches(passage, /(M[rs] \w+) eats no (\w+) any more; it is (\w+) now/g, ([who = "", old = "", value = ""]) =>
-      fromTo(`meal ${who}`, old, value),
-    ),
-  );
-  return found;
-};
-
 /** Plans a job. */
 export function travel(seed: number, size: number): Plan {
   const luck = new Luck(seed * 31 + 1);
   const travellers: Traveller[] = [];
   const trips: Trip[] = [];
   const documents = new Map<string, () => string>();
-  const turns: Turn[] = [];
+  const agenda = new Agenda();
   const seats = (): string => `${luck.between(1, 48)}${luck.of(["A", "B", "C", "D", "E", "F"])}`;
   const hours = (): string => `${luck.between(10, 23)}:${luck.of(["05", "15", "25", "35", "40", "50"])}`;
   const fresh = (make: () => string, fact: Fact): string => {
@@ -92,12 +51,14 @@ export function travel(seed: number, size: number): Plan {
   const itinerary = (id: string): Call => ({ tool: "itinerary", args: { trip: id } });
   const ofTrip = (id: string, field: string): Need => ({
     key: `${field} ${id}`,
-    words: [`${id} ${field}`, id],
+    about: id,
+    sought: field,
     again: [itinerary(id)],
   });
   const rateOf = (hotel: string, town: string): Need => ({
     key: `rate ${hotel}`,
-    words: [`Hotel ${hotel} rate a night`, hotel],
+    about: hotel,
+    sought: "rate a night",
     again: [{ tool: "brochure", args: { town } }],
   });
 
@@ -105,23 +66,33 @@ export function travel(seed: number, size: number): Plan {
     const name = `${luck.of(["Ms", "Mr"])} ${luck.name()}`;
     const one = { name, seat: new Fact(`seat of ${name}`, seats()), meal: new Fact(`meal of ${name}`, luck.word()) };
     travellers.push(one);
-    turns.push({
-      text: `A new face at the desk. ${paragraph(luck, 1)} ${name} sits in ${plannedOf(one.seat)} and eats ${plannedOf(one.meal)}, always. Keep that in mind.`,
-      calls: 1,
-      *script() {
-        return "I will see to it.";
-      },
+    agenda.tell(
+      `A new face at the desk. ${paragraph(luck, 1)} ${name} sits in ${plannedOf(one.seat)} and eats ${plannedOf(one.meal)}, always. Keep that in mind.`,
+    );
+  };
+
+  const hotelsOf = (): readonly Hotel[] =>
+    Array.from({ length: 16 }, () => {
+      const name = luck.name();
+      return { name, rate: new Fact(`rate of ${name}`, luck.between(60, 320)) };
     });
+  const print = (town: string, hotels: readonly Hotel[]): void => {
+    const offers = hotels.map(({ name, rate }) => ({
+      hotel: name,
+      nightly: Number(rate.now),
+      currency: "EUR",
+      rooms_left: luck.between(1, 60),
+      near: luck.name(),
+      review: paragraph(luck, 3),
+    }));
+    documents.set(`brochure ${town}`, () => pretty({ place: town, offers }));
   };
 
   const newTrip = (): void => {
     const id = `T-${100 + trips.length * 7 + luck.between(0, 6)}`;
     const town = luck.name();
     const who = luck.of(travellers);
-    const hotels = Array.from({ length: 6 }, (): Hotel => {
-      const name = luck.name();
-      return { name, rate: new Fact(`rate of ${name}`, luck.between(60, 320)) };
-    });
+    const hotels = hotelsOf();
     const hotel = luck.of(hotels);
     const trip: Trip = {
       id,
@@ -135,24 +106,16 @@ export function travel(seed: number, size: number): Plan {
       isHeld: true,
     };
     trips.push(trip);
-    const legs = Array.from({ length: 3 }, () => ({
+    const legs = Array.from({ length: 5 }, () => ({
       carrier: luck.name(),
       gate: luck.code(),
-      remark: paragraph(luck, 1),
+      remark: paragraph(luck, 2),
     }));
     documents.set(`itinerary ${id}`, () =>
       pretty({ trip: id, traveller: who.name, town, nights: Number(trip.nights.now), leaves: trip.leaves.now, legs }),
     );
-    const offers = hotels.map(({ name, rate }) => ({
-      hotel: name,
-      nightly: Number(rate.now),
-      currency: "EUR",
-      rooms_left: luck.between(1, 60),
-      near: luck.name(),
-      review: paragraph(luck, 1),
-    }));
-    documents.set(`brochure ${town}`, () => pretty({ place: town, offers }));
-    turns.push({
+    print(town, hotels);
+    agenda.add({
       text: `Trip ${id} is new. Read its itinerary and the brochure of the town that it goes to, then hold a room at Hotel ${hotel.name} for it.`,
       calls: 4,
       checks: [{ tool: "hold_room", args: { nightly: hotel.rate } }],
@@ -184,10 +147,10 @@ export function travel(seed: number, size: number): Plan {
         said.push(`The first flight of trip ${trip.id} leaves at ${plannedOf(trip.leaves)} instead of ${old}.`);
       }
     }
-    const body = said.map((line) => `${paragraph(luck, 3)} ${line} ${paragraph(luck, 3)}`).join("\n\n");
+    const body = said.map((line) => `${paragraph(luck, 11)} ${line} ${paragraph(luck, 9)}`).join("\n\n");
     const text = `From: ${luck.word()}@${luck.word()}.example\nTo: desk@orders.example\nSubject: ${luck.name()}, ${luck.name()}\n\n${body}\n\nYours,\n${luck.name()}`;
     documents.set(`mail ${number}`, () => text);
-    turns.push({
+    agenda.add({
       text: `Mail ${number} has come in. Read it and go by what it says.`,
       calls: 2,
       before: () => changes.forEach((change) => change()),
@@ -205,22 +168,18 @@ export function travel(seed: number, size: number): Plan {
     const old = plannedOf(fact);
     const before = fact.plan(isSeat ? fresh(seats, fact) : luck.word());
     const value = plannedOf(fact);
-    turns.push({
-      text: isSeat
+    agenda.tell(
+      isSeat
         ? `A change. Not ${old} but ${value} for ${one.name}, as a seat, from here on. ${paragraph(luck, 1)}`
         : `${paragraph(luck, 1)} ${one.name} eats no ${old} any more; it is ${value} now.`,
-      calls: 1,
       before,
-      *script() {
-        return "Good, I will keep to that.";
-      },
-    });
+    );
   };
 
   const checkIn = (): void => {
     const trip = luck.of(trips);
     const who = travellers.find(({ name }) => name === trip.traveller.now) as Traveller;
-    turns.push({
+    agenda.add({
       text: `Check in trip ${trip.id}, with the seat and the meal that its traveller likes, for the hour that it leaves.`,
       calls: 2,
       checks: [
@@ -229,8 +188,8 @@ export function travel(seed: number, size: number): Plan {
       *script(hand) {
         const [name = "", leaves = ""] = yield* hand.find([ofTrip(trip.id, "traveller"), ofTrip(trip.id, "leaves")]);
         const [seat = "", meal = ""] = yield* hand.find([
-          { key: `seat ${name}`, words: [`${name} seat`, name] },
-          { key: `meal ${name}`, words: [`${name} eats meal`, name] },
+          { key: `seat ${name}`, about: name, sought: "seat" },
+          { key: `meal ${name}`, about: name, sought: "meal eats" },
         ]);
         yield* hand.call("check_in", { trip: trip.id, traveller: name, seat, meal, leaves });
         return `${trip.id} is checked in.`;
@@ -238,10 +197,44 @@ export function travel(seed: number, size: number): Plan {
     });
   };
 
+  const scouted: Fact[] = [];
+  const scout = (): void => {
+    const town = luck.name();
+    const hotels = hotelsOf();
+    print(town, hotels);
+    const [cheapest] = hotels.toSorted((one, other) => Number(one.rate.now) - Number(other.rate.now)) as [Hotel];
+    scouted.push(new Fact(town, cheapest.name));
+    agenda.add({
+      text: `Somebody may go to ${town}. Read its brochure and say which house is the cheapest; it is enough if you remember it.`,
+      calls: 2,
+      *script(hand) {
+        const offers = [...(yield* hand.call("brochure", { town })).matchAll(/"hotel": "(\w+)",\s+"nightly": (\d+)/g)];
+        const [first] = offers.toSorted((one, other) => Number(one[2]) - Number(other[2]));
+        return `The cheapest house of ${town} is ${first?.[1] ?? unknown}.`;
+      },
+    });
+  };
+
+  const advise = (): void => {
+    const one = luck.of(travellers);
+    const fact = luck.of(scouted);
+    const town = fact.name;
+    agenda.add({
+      text: `${one.name} wants to know which house you found to be the cheapest in ${town}. Send word.`,
+      calls: 2,
+      checks: [{ tool: "send_word", args: { house: fact } }],
+      *script(hand) {
+        const [house = ""] = yield* hand.find([{ key: `cheapest ${town}`, about: town, sought: "cheapest house" }]);
+        yield* hand.call("send_word", { traveller: one.name, house });
+        return "Word is sent.";
+      },
+    });
+  };
+
   const bill = (): void => {
     const trip = luck.of(trips);
     const hotel = trip.hotel;
-    turns.push({
+    agenda.add({
       text: `Bill trip ${trip.id} for its stay at Hotel ${hotel.name}: the nights, and the rate as it is now.`,
       calls: 2,
       checks: [{ tool: "bill", args: { nights: trip.nights, nightly: hotel.rate } }],
@@ -259,14 +252,12 @@ export function travel(seed: number, size: number): Plan {
     if (held.length === 0) return;
     const trip = luck.of(held);
     trip.isHeld = false;
-    turns.push({
+    agenda.add({
       text: `Trip ${trip.id} sleeps at a friend's. Release its room; the hotel wants the hold code.`,
       calls: 2,
       checks: [{ tool: "release_room", args: { hold_code: trip.code } }],
       *script(hand) {
-        const [code = ""] = yield* hand.find([
-          { key: `hold_code ${trip.id}`, words: [`${trip.id} hold_code`, trip.id] },
-        ]);
+        const [code = ""] = yield* hand.find([{ key: `hold_code ${trip.id}`, about: trip.id, sought: "hold code" }]);
         yield* hand.call("release_room", { trip: trip.id, hold_code: code });
         return `The room of ${trip.id} is released.`;
       },
@@ -280,7 +271,7 @@ export function travel(seed: number, size: number): Plan {
     const hotel = luck.of(trip.hotels);
     trip.hotel = hotel;
     trip.isHeld = true;
-    turns.push({
+    agenda.add({
       text: `The friend of trip ${trip.id} has no bed after all. Hold a room at Hotel ${hotel.name}, at the rate that it asks by now.`,
       calls: 2,
       before: trip.code.plan(luck.code()),
@@ -296,11 +287,22 @@ export function travel(seed: number, size: number): Plan {
 
   for (let at = 0; at < 3; at++) traveller();
   newTrip();
-  const rounds = [newTrip, mail, checkIn, wish, release, bill, mail, checkIn, holdAgain, bill, checkIn];
-  for (let at = 0; turns.reduce((sum, { calls }) => sum + calls, 0) < size; at++) {
-    if (at % 23 === 22) traveller();
-    (rounds[at % rounds.length] as () => void)();
-  }
+  const turns = agenda.fill(size, [
+    newTrip,
+    mail,
+    checkIn,
+    scout,
+    wish,
+    release,
+    bill,
+    mail,
+    advise,
+    checkIn,
+    holdAgain,
+    bill,
+    checkIn,
+    traveller,
+  ]);
   const stored = (name: string): string => documents.get(name)?.() ?? pretty({ error: `nothing is filed as ${name}` });
   return {
     system,
@@ -311,6 +313,7 @@ export function travel(seed: number, size: number): Plan {
       hold_room: ["Holds a room", "trip", "hotel", "nightly"],
       release_room: ["Gives a held room back", "trip", "hold_code"],
       check_in: ["Checks a traveller in", "trip", "traveller", "seat", "meal", "leaves"],
+      send_word: ["Sends a traveller the name of a house", "traveller", "house"],
       bill: ["Writes the bill of a stay", "trip", "nights", "nightly"],
     },
     turns,
