@@ -5,10 +5,11 @@ import type { LoopBench } from "../../src/loop/study.ts";
 import { jobOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { Sight } from "./sight.ts";
+import { runbook } from "./runbook.ts";
 import { tables } from "./tables.ts";
 import { travel } from "./travel.ts";
 
-const plans: Readonly<Record<string, (seed: number, size: number) => Plan>> = { travel, tables };
+const plans: Readonly<Record<string, (seed: number, size: number) => Plan>> = { travel, tables, runbook };
 
 /** The plans as jobs, with the reader of their agents. */
 export const otherBench: LoopBench = benchOf(

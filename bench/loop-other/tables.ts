@@ -36,7 +36,7 @@ const reading: Reading = (passage) => {
   const found: Statement[] = [];
   let sealed = /\bP\d+\b/.exec(passage.title)?.[0];
   for (const line of passage.text.split("\n")) {
-    const print = /^(Q\d+),(\w+),(\w+),(\d+),([a-h]),(\w+),(?:amount was (\d+))?$/.exec(line);
+    const print = /^(Q\d+),(\w+),(\w+),(\d+),([a-h]),(\w+),(?:amount was (\d+)|[\w ]*)$/.exec(line);
     const entry = /^\| (Q\d+) \| (\w+) \| (\w+) \| (\w+) \|/.exec(line);
     if (print) {
       const [, row, firm = "", , amount = "", grade = "", , old] = print;
@@ -121,7 +121,7 @@ export function tables(seed: number, size: number): Plan {
     seals.set(name, new Fact(`seal of ${name}`, luck.code()));
     const again = luck.shuffled(rows.slice(-90)).slice(0, rows.length > 0 ? 3 : 0);
     const changes: (() => void)[] = [];
-    const fresh = Array.from({ length: 46 }, (): Row => {
+    const fresh = Array.from({ length: 78 }, (): Row => {
       const id = `Q${(row += luck.between(1, 4))}`;
       return {
         id,
@@ -133,7 +133,7 @@ export function tables(seed: number, size: number): Plan {
         owner: luck.word(),
       };
     });
-    const lines = fresh.map((one) => printed(one, ""));
+    const lines = fresh.map((one) => printed(one, luck.chance(0.5) ? `seen by ${luck.name()}` : ""));
     for (const one of again) {
       const old = plannedOf(one.amount);
       changes.push(one.amount.plan(luck.another(100, 9_999, one.amount.planned)));

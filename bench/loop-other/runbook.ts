@@ -1,0 +1,393 @@
+/** An operator's shift: settings in YAML, logs, notes and command output; changes made, undone and ordered by word of mouth. */
+import { fieldsOf, matches, unknown } from "./hand.ts";
+import type { Call, Need, Reading, Statement } from "./hand.ts";
+import { Agenda, Fact, plannedOf } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { Luck, paragraph } from "./words.ts";
+
+const settings = ["replicas", "timeout_ms", "retries", "queue_depth"] as const;
+type Setting = (typeof settings)[number];
+
+interface Service {
+  readonly name: string;
+  /** Settings in force; a note or a word may make them differ from the file. */
+  readonly facts: Readonly<Record<Setting, Fact>>;
+  readonly filed: Record<Setting, string>;
+  readonly machine: Fact;
+  readonly pager: Fact;
+  readonly unlock: Fact;
+  /** The newest change made by hand: its setting and the value before it. */
+  changed: { readonly setting: Setting; readonly before: Fact } | undefined;
+  isOpen: boolean;
+}
+
+const system =
+  "You run the services of a small house from a shell. `cat conf/NAME.yaml` shows a service's settings as filed, " +
+  "`tail log/NAME.log` its log, `cat notes/N.md` a note, `whois MACHINE` a machine. Notes and the operator's word hold " +
+  "over the files, which follow late or never. The words that unlock a case are printed once, and so is what a setting was.";
+
+/** The reader: YAML under its file's name or service, log lines and notes that name a service, output of commands. */
+const reading: Reading = (passage) => {
+  if (passage.who === "assistant" || passage.who === "call") return [];
+  const found: Statement[] = [];
+  let service = /conf\/(\w+)\.yaml/.exec(`${passage.who} ${passage.title}`)?.[1];
+  let machine = /whois (\w+)/.exec(passage.title)?.[1];
+  for (const line of passage.text.split("\n")) {
+    for (const [name, value] of fieldsOf(line.trim())) {
+      if (name === "service" || name === "case_of") service = value;
+      else if (name === "whois") machine = value;
+      else if (name === "pager" && machine !== undefined) found.push({ key: `pager ${machine}`, value });
+      else if ([...settings, "machine", "unlock"].includes(name) && service !== undefined) {
+        found.push({ key: `${name} ${service}`, value });
+      }
+    }
+    const reload = /INFO (\w+) reload: (\w+) (\d+) -> (\d+)/.exec(line);
+    if (reload) found.push({ key: `${reload[2]} ${reload[1]}`, value: reload[4] as string, old: reload[3] as string });
+    const set = /^(\w+): (\w+) is (\d+) now, it was (\d+)$/.exec(line);
+    if (set) {
+      found.push({ key: `${set[2]} ${set[1]}`, value: set[3] as string, old: set[4] as string });
+      found.push({ key: `before ${set[2]} ${set[1]}`, value: set[4] as string });
+    }
+    const note = /^[-*] (\w+) \/ (\w+): (\d+) \(was (\d+)\)/.exec(line);
+    if (note) found.push({ key: `${note[2]} ${note[1]}`, value: note[3] as string, old: note[4] as string });
+  }
+  found.push(
+    ...matches(
+      passage,
+      /For (\w+) take (\w+) of (\d+) rather than (\d+)/g,
+      ([name, setting, value = "", old = ""]) => ({
+        key: `${setting} ${name}`,
+        value,
+        old,
+      }),
+    ),
+    ...matches(passage, /(\w+) has moved from machine (\w+) to (\w+)\b/g, ([name, old = "", value = ""]) => ({
+      key: `machine ${name}`,
+      value,
+      old,
+    })),
+  );
+  return found;
+};
+
+/** Plans a job. */
+export function runbook(seed: number, size: number): Plan {
+  const luck = new Luck(seed * 31 + 3);
+  const agenda = new Agenda();
+  const services: Service[] = [];
+  const machines = new Map<string, string>();
+  const output = new Map<string, () => string>();
+  const run = (command: string): Call => ({ tool: "run", args: { command } });
+  const range: Readonly<Record<Setting, readonly [number, number]>> = {
+    replicas: [2, 40],
+    timeout_ms: [150, 9_000],
+    retries: [1, 90],
+    queue_depth: [64, 4_000],
+  };
+  const another = (setting: Setting, fact: Fact): number => luck.another(...range[setting], fact.planned);
+  const settingOf = ({ name }: Service, setting: string): Need => ({
+    key: `${setting} ${name}`,
+    about: name,
+    sought: setting,
+    again: [run(`cat conf/${name}.yaml`)],
+  });
+
+  const machine = (): string => {
+    const name = luck.word();
+    const pager = luck.name();
+    machines.set(name, pager);
+    const noise = Array.from({ length: 5 }, () => `${luck.word()}: ${luck.word()}-${luck.between(10, 99)}`);
+    output.set(`whois ${name}`, () =>
+      [`whois: ${name}`, ...noise, `pager: ${pager}`, `remarks: ${paragraph(luck, 1)}`].join("\n"),
+    );
+    return name;
+  };
+
+  const survey = (): void => {
+    const name = luck.word(3);
+    const facts = Object.fromEntries(
+      settings.map((setting) => [setting, new Fact(`${setting} of ${name}`, luck.between(...range[setting]))]),
+    ) as Record<Setting, Fact>;
+    const filed = Object.fromEntries(settings.map((setting) => [setting, facts[setting].now])) as Record<
+      Setting,
+      string
+    >;
+    const on = machine();
+    const service: Service = {
+      name,
+      facts,
+      filed,
+      machine: new Fact(`machine of ${name}`, on),
+      pager: new Fact(`pager of ${on}`, machines.get(on) as string),
+      unlock: new Fact(`unlock words of ${name}`, `${luck.word()}-${luck.word()}`),
+      changed: undefined,
+      isOpen: false,
+    };
+    services.push(service);
+    const noise = (): string[] =>
+      Array.from({ length: 14 }, () => `  ${luck.word()}: ${luck.chance(0.5) ? luck.word() : luck.between(1, 900)}`);
+    const parts = [noise(), noise(), noise()];
+    const comment = paragraph(luck, 2);
+    output.set(`cat conf/${name}.yaml`, () =>
+      [
+        `# ${comment}`,
+        `service: ${name}`,
+        `machine: ${on}`,
+        "limits:",
+        ...settings.slice(0, 2).map((setting) => `  ${setting}: ${filed[setting]}`),
+        "flags:",
+        ...(parts[0] as string[]),
+        "flow:",
+        ...settings.slice(2).map((setting) => `  ${setting}: ${filed[setting]}`),
+        "labels:",
+        ...(parts[1] as string[]),
+        "extra:",
+        ...(parts[2] as string[]),
+      ].join("\n"),
+    );
+    agenda.add({
+      text: `You take over ${name}. Look at its settings, and at the machine that it runs on.`,
+      calls: 3,
+      *script(hand) {
+        yield* hand.calls([run(`cat conf/${name}.yaml`)]);
+        const [host = ""] = yield* hand.find([settingOf(service, "machine")]);
+        yield* hand.calls([run(`whois ${host}`)]);
+        return `I have looked at ${name}.`;
+      },
+    });
+  };
+
+  const stamp = (): string =>
+    `2031-0${luck.between(1, 9)}-${luck.between(10, 28)}T${luck.between(10, 23)}:${luck.between(10, 59)}:${luck.between(10, 59)}Z`;
+  const log = (): void => {
+    const service = luck.of(services);
+    const { name } = service;
+    const setting = luck.of(settings);
+    const fact = service.facts[setting];
+    const old = plannedOf(fact);
+    const before = fact.plan(another(setting, fact));
+    const value = plannedOf(fact);
+    service.changed = undefined;
+    const lines = Array.from(
+      { length: 26 },
+      () =>
+        `${stamp()} ${luck.of(["INFO", "WARN", "DEBUG"])} ${luck.word()} ${luck.word()}: ${luck.word()} took ${luck.between(2, 800)} ms`,
+    );
+    lines.splice(luck.between(3, 22), 0, `${stamp()} INFO ${name} reload: ${setting} ${old} -> ${value}`);
+    const command = `tail log/${name}.log`;
+    agenda.add({
+      text: `Something happened to ${name}. See the end of its log.`,
+      calls: 2,
+      before: () => {
+        before();
+        service.filed[setting] = value;
+        output.set(command, () => lines.join("\n"));
+      },
+      *script(hand) {
+        yield* hand.calls([run(command)]);
+        return `I have seen the log of ${name}.`;
+      },
+    });
+  };
+
+  let notes = 0;
+  const note = (): void => {
+    const number = ++notes;
+    const changes: (() => void)[] = [];
+    const lines = luck
+      .shuffled(services)
+      .slice(0, 3)
+      .flatMap((service) => {
+        const setting = luck.of(settings);
+        const fact = service.facts[setting];
+        const old = plannedOf(fact);
+        changes.push(fact.plan(another(setting, fact)));
+        service.changed = undefined;
+        return [
+          `- ${service.name} / ${setting}: ${plannedOf(fact)} (was ${old}), asked for by ${luck.name()}`,
+          `  ${paragraph(luck, 1)}`,
+        ];
+      });
+    const mover = luck.of(services);
+    const from = plannedOf(mover.machine);
+    const to = machine();
+    changes.push(mover.machine.plan(to), mover.pager.plan(machines.get(to) as string));
+    const text = `# Note ${number}\n\n${paragraph(luck, 5)}\n\n## Settings\n\n${lines.join("\n")}\n\n## Moves\n\n${paragraph(luck, 3)} Since the night ${mover.name} has moved from machine ${from} to ${to}, as planned. ${paragraph(luck, 3)}\n`;
+    output.set(`cat notes/${number}.md`, () => text);
+    agenda.add({
+      text: `Note ${number} lies there. Read it and go by it.`,
+      calls: 2,
+      before: () => changes.forEach((change) => change()),
+      *script(hand) {
+        yield* hand.calls([run(`cat notes/${number}.md`)]);
+        return "Read.";
+      },
+    });
+  };
+
+  const order = (): void => {
+    const service = luck.of(services);
+    const setting = luck.of(settings);
+    const fact = service.facts[setting];
+    const old = plannedOf(fact);
+    const before = fact.plan(another(setting, fact));
+    service.changed = undefined;
+    agenda.tell(
+      `${paragraph(luck, 1)} For ${service.name} take ${setting} of ${plannedOf(fact)} rather than ${old}, whatever is filed.`,
+      before,
+    );
+  };
+
+  const change = (): void => {
+    const service = luck.of(services);
+    const setting = luck.of(settings);
+    const fact = service.facts[setting];
+    const { name } = service;
+    const old = plannedOf(fact);
+    const before = fact.plan(another(setting, fact));
+    const value = plannedOf(fact);
+    service.changed = { setting, before: new Fact(`${setting} of ${name} before`, old) };
+    const command = `ctl set ${name} --${setting} ${value}`;
+    agenda.add({
+      text: `Set ${setting} of ${name} to ${value} for a trial.`,
+      calls: 2,
+      before: () => {
+        before();
+        service.filed[setting] = value;
+        output.set(command, () => `${name}: ${setting} is ${value} now, it was ${old}`);
+      },
+      *script(hand) {
+        yield* hand.calls([run(command)]);
+        return "It is set.";
+      },
+    });
+  };
+
+  const undo = (): void => {
+    const service = luck.of(services.filter(({ changed }) => changed !== undefined));
+    if (!service?.changed) return change();
+    const { name } = service;
+    const { setting, before } = service.changed;
+    service.changed = undefined;
+    agenda.add({
+      text: `The trial of ${setting} with ${name} has ended. Give it the value that it had before you set it, as \`ctl restore\`; the trial's goes on in a copy.`,
+      calls: 2,
+      checks: [{ tool: "ctl restore", args: { [setting]: before } }],
+      *script(hand) {
+        const [value = ""] = yield* hand.find([
+          { key: `before ${setting} ${name}`, about: name, sought: `${setting} it was` },
+        ]);
+        yield* hand.calls([run(`ctl restore ${name} --${setting} ${value}`)]);
+        return "The old value is in the original again.";
+      },
+    });
+  };
+
+  const open = (): void => {
+    const service = luck.of(services.filter(({ isOpen }) => !isOpen));
+    if (!service) return;
+    service.isOpen = true;
+    const { name, unlock } = service;
+    agenda.add({
+      text: `Open a case for ${name}.`,
+      calls: 2,
+      before: () =>
+        output.set(
+          `ctl open ${name}`,
+          () => `case_of: ${name}\nunlock: ${unlock.now}\nwritten down nowhere; it is asked for when the case is shut`,
+        ),
+      *script(hand) {
+        yield* hand.calls([run(`ctl open ${name}`)]);
+        return "The case is open.";
+      },
+    });
+  };
+
+  const shut = (): void => {
+    const service = luck.of(services.filter(({ isOpen }) => isOpen));
+    if (!service) return;
+    service.isOpen = false;
+    const { name, unlock } = service;
+    agenda.add({
+      text: `The case of ${name} can be shut.`,
+      calls: 2,
+      checks: [{ tool: "ctl shut", args: { unlock: new Fact(unlock.name, plannedOf(unlock)) } }],
+      *script(hand) {
+        const [words = ""] = yield* hand.find([{ key: `unlock ${name}`, about: name, sought: "unlock case" }]);
+        yield* hand.calls([run(`ctl shut ${name} --unlock ${words}`)]);
+        return "The case is shut.";
+      },
+    });
+  };
+
+  const deploy = (): void => {
+    const service = luck.of(services);
+    const { name, facts, machine: on } = service;
+    const chosen = luck.shuffled(settings).slice(0, 2);
+    agenda.add({
+      text: `Roll ${name} out again on its machine, with ${chosen.join(" and ")} as they are in force.`,
+      calls: 2,
+      checks: [
+        { tool: "ctl roll", args: { on, ...Object.fromEntries(chosen.map((setting) => [setting, facts[setting]])) } },
+      ],
+      *script(hand) {
+        const [host = unknown, ...values] = yield* hand.find(
+          ["machine", ...chosen].map((setting) => settingOf(service, setting)),
+        );
+        yield* hand.calls([
+          run(`ctl roll ${name} --on ${host} ${chosen.map((setting, at) => `--${setting} ${values[at]}`).join(" ")}`),
+        ]);
+        return `${name} is rolled out.`;
+      },
+    });
+  };
+
+  const page = (): void => {
+    const service = luck.of(services);
+    agenda.add({
+      text: `Page whoever looks after the machine of ${service.name}.`,
+      calls: 2,
+      checks: [{ tool: "ctl page", args: { to: service.pager } }],
+      *script(hand) {
+        const [host = ""] = yield* hand.find([settingOf(service, "machine")]);
+        const [to = ""] = yield* hand.find([
+          { key: `pager ${host}`, about: host, sought: "pager", again: [run(`whois ${host}`)] },
+        ]);
+        yield* hand.calls([run(`ctl page ${service.name} --to ${to}`)]);
+        return "Paged.";
+      },
+    });
+  };
+
+  survey();
+  survey();
+  const turns = agenda.fill(size, [
+    survey,
+    open,
+    log,
+    deploy,
+    change,
+    note,
+    deploy,
+    order,
+    shut,
+    survey,
+    page,
+    undo,
+    deploy,
+    log,
+  ]);
+  return {
+    system,
+    tools: { run: ["Runs a command", "command"] },
+    turns,
+    reading,
+    parts: ({ args }) => {
+      const command = String(args.command);
+      const named = [...command.matchAll(/--(\w+) (\S+)/g)].map(([, name, value]) => [name, value] as const);
+      return { tool: command.split(" ").slice(0, 2).join(" "), args: Object.fromEntries(named) };
+    },
+    run: (_, { command = "" }) =>
+      output.get(command)?.() ?? (command.startsWith("ctl ") ? "ok" : `${command}: no such thing`),
+  };
+}
