@@ -2,6 +2,8 @@
 import type { LoopJob } from "../../src/loop/loop.ts";
 import { benchOf } from "../../src/loop/study.ts";
 import type { LoopBench } from "../../src/loop/study.ts";
+import { contract } from "./contract.ts";
+import { migration } from "./migration.ts";
 import { jobOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { Sight } from "./sight.ts";
@@ -9,7 +11,13 @@ import { runbook } from "./runbook.ts";
 import { tables } from "./tables.ts";
 import { travel } from "./travel.ts";
 
-const plans: Readonly<Record<string, (seed: number, size: number) => Plan>> = { travel, tables, runbook };
+const plans: Readonly<Record<string, (seed: number, size: number) => Plan>> = {
+  travel,
+  tables,
+  runbook,
+  migration,
+  contract,
+};
 
 /** The plans as jobs, with the reader of their agents. */
 export const otherBench: LoopBench = benchOf(

@@ -14,6 +14,8 @@ export interface Statement {
   readonly value: string;
   /** The value that it takes the place of, where it names one. */
   readonly old?: string;
+  /** Whether statements of any other source hold over it, whenever it was read. */
+  readonly yields?: boolean;
 }
 
 /** Reads the statements of a passage, in its order. */
@@ -124,7 +126,7 @@ function newestOf(
     if (!statements) read.set(passage, (statements = reading(passage)));
     return statements.filter((statement) => statement.key === key).map((statement) => ({ ...statement, order }));
   });
-  let current = stated.at(-1);
+  let current = stated.findLast(({ yields }) => !yields) ?? stated.at(-1);
   const left = new Set(stated);
   while (current) {
     left.delete(current);

@@ -46,6 +46,8 @@ export function plannedOf(fact: Fact): string {
 export interface Check {
   readonly tool: string;
   readonly args: Readonly<Record<string, Fact>>;
+  /** What the call changes in the world. */
+  readonly then?: () => void;
 }
 
 /** A user's message, and what the agent does about it. */
@@ -134,6 +136,7 @@ export function jobOf({ system, tools, turns, reading, run, parts = (call) => ca
       if (check) {
         open = open.filter((one) => one !== check);
         judge(check, called.args);
+        check.then?.();
       }
       return run(tool, args as Readonly<Record<string, string>>);
     },

@@ -125,7 +125,7 @@ export function runbook(seed: number, size: number): Plan {
     };
     services.push(service);
     const noise = (): string[] =>
-      Array.from({ length: 14 }, () => `  ${luck.word()}: ${luck.chance(0.5) ? luck.word() : luck.between(1, 900)}`);
+      Array.from({ length: 24 }, () => `  ${luck.word()}: ${luck.chance(0.5) ? luck.word() : luck.between(1, 900)}`);
     const parts = [noise(), noise(), noise()];
     const comment = paragraph(luck, 2);
     output.set(`cat conf/${name}.yaml`, () =>
@@ -169,7 +169,7 @@ export function runbook(seed: number, size: number): Plan {
     const value = plannedOf(fact);
     service.changed = undefined;
     const lines = Array.from(
-      { length: 26 },
+      { length: 50 },
       () =>
         `${stamp()} ${luck.of(["INFO", "WARN", "DEBUG"])} ${luck.word()} ${luck.word()}: ${luck.word()} took ${luck.between(2, 800)} ms`,
     );
@@ -212,7 +212,7 @@ export function runbook(seed: number, size: number): Plan {
     const from = plannedOf(mover.machine);
     const to = machine();
     changes.push(mover.machine.plan(to), mover.pager.plan(machines.get(to) as string));
-    const text = `# Note ${number}\n\n${paragraph(luck, 5)}\n\n## Settings\n\n${lines.join("\n")}\n\n## Moves\n\n${paragraph(luck, 3)} Since the night ${mover.name} has moved from machine ${from} to ${to}, as planned. ${paragraph(luck, 3)}\n`;
+    const text = `# Note ${number}\n\n${paragraph(luck, 9)}\n\n## Settings\n\n${lines.join("\n")}\n\n## Moves\n\n${paragraph(luck, 6)} Since the night ${mover.name} has moved from machine ${from} to ${to}, as planned. ${paragraph(luck, 6)}\n`;
     output.set(`cat notes/${number}.md`, () => text);
     agenda.add({
       text: `Note ${number} lies there. Read it and go by it.`,

@@ -121,7 +121,7 @@ export function tables(seed: number, size: number): Plan {
     seals.set(name, new Fact(`seal of ${name}`, luck.code()));
     const again = luck.shuffled(rows.slice(-90)).slice(0, rows.length > 0 ? 3 : 0);
     const changes: (() => void)[] = [];
-    const fresh = Array.from({ length: 78 }, (): Row => {
+    const fresh = Array.from({ length: 92 }, (): Row => {
       const id = `Q${(row += luck.between(1, 4))}`;
       return {
         id,
