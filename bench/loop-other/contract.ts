@@ -130,7 +130,7 @@ export function contract(seed: number, size: number): Plan {
     clauses.push(clause);
     texts.set(
       `clause ${number}`,
-      `${number} ${clause.heading}. ${prose(clause, 5)} ${paragraph(luck, 3)}\n\n${paragraph(luck, 8)}`,
+      `${number} ${clause.heading}. ${prose(clause, 9)} ${paragraph(luck, 5)}\n\n${paragraph(luck, 16)}`,
     );
     agenda.add({
       text: `Read clause ${number}.`,
@@ -160,7 +160,7 @@ export function contract(seed: number, size: number): Plan {
         if (at === 2) {
           // A whole clause is put anew.
           for (const point of luck.shuffled(points).slice(0, 2)) changes.push(changed(clause, point)[2]);
-          return `Clause ${clause.number} is amended to read: ${clause.number} ${clause.heading}. ${prose(clause, 2)}`;
+          return `Clause ${clause.number} is amended to read: ${clause.number} ${clause.heading}. ${prose(clause, 4)}`;
         }
         const point = luck.of(points);
         const [old, value, before] = changed(clause, point);
@@ -175,7 +175,7 @@ export function contract(seed: number, size: number): Plan {
       });
     texts.set(
       `addendum ${number}`,
-      `ADDENDUM ${number}\n\n${said.map((one) => `${paragraph(luck, 4)} ${one} ${paragraph(luck, 3)}`).join("\n\n")}`,
+      `ADDENDUM ${number}\n\n${said.map((one) => `${paragraph(luck, 9)} ${one} ${paragraph(luck, 7)}`).join("\n\n")}`,
     );
     agenda.add({
       text: `Addendum ${number} was signed. Read it.`,

@@ -44,7 +44,11 @@ const reading: Reading = (passage) => {
   for (const line of passage.text.split("\n")) {
     const code = line.replace(/^\s*(?:\d+\| ?)?\s*/, "");
     const tag = tagOf(code);
-    if (tag !== undefined && !/^(?:old|new)_line/.test(code)) found.push({ key: `line ${tag}`, value: code });
+    if (tag !== undefined) {
+      found.push({ key: `line ${tag}`, value: code });
+      // A line that still calls the old function is the one before the move.
+      if (code.includes(`${tag}(`)) found.push({ key: `before ${tag}`, value: code });
+    }
     const limit = /^\/\/ (LIMIT_\w+) stays at (\d+)\b/.exec(code);
     if (limit) found.push({ key: limit[1] as string, value: limit[2] as string });
     const row = /^\| `(\w+)` \| `(\w+)` \|/.exec(code);
@@ -139,7 +143,7 @@ export function migration(seed: number, size: number): Plan {
   const module = (): void => {
     const path = `lib/${luck.word()}/${luck.word()}.ts`;
     const unused = guides.filter(({ old }) => !sites.some((site) => site.old === old));
-    const lines: (string | Site)[] = Array.from({ length: 54 }, () =>
+    const lines: (string | Site)[] = Array.from({ length: 64 }, () =>
       luck.of([
         () => `const ${camel()} = ${camel()}(${luck.word()}, ${luck.between(2, 99)});`,
         () => `if (${luck.word()}.${luck.word()} > ${luck.between(2, 900)}) return ${camel()};`,

@@ -125,7 +125,7 @@ export function runbook(seed: number, size: number): Plan {
     };
     services.push(service);
     const noise = (): string[] =>
-      Array.from({ length: 24 }, () => `  ${luck.word()}: ${luck.chance(0.5) ? luck.word() : luck.between(1, 900)}`);
+      Array.from({ length: 34 }, () => `  ${luck.word()}: ${luck.chance(0.5) ? luck.word() : luck.between(1, 900)}`);
     const parts = [noise(), noise(), noise()];
     const comment = paragraph(luck, 2);
     output.set(`cat conf/${name}.yaml`, () =>
@@ -169,7 +169,7 @@ export function runbook(seed: number, size: number): Plan {
     const value = plannedOf(fact);
     service.changed = undefined;
     const lines = Array.from(
-      { length: 50 },
+      { length: 66 },
       () =>
         `${stamp()} ${luck.of(["INFO", "WARN", "DEBUG"])} ${luck.word()} ${luck.word()}: ${luck.word()} took ${luck.between(2, 800)} ms`,
     );

@@ -94,17 +94,17 @@ function excerptsOf(record: string): readonly Passage[] {
     excerpts.push({ who, title, number: number === undefined ? undefined : Number(number), lines: [] });
   };
   for (const line of record.split("\n")) {
-    const heading = /^--- (.*?)(?: \((m\d+).*\))?$/.exec(line);
+    const heading = /^--- (.*?)(?: \((?:m\d+.*)?m(\d+)\))?$/.exec(line);
     const head = /^\[m(\d+)\S* ?(.*)\]$/.exec(line);
     if (heading) {
       const [, title = "", number] = heading;
       section = { who: title.includes("the user") ? "user" : "file", title };
-      open(section.who, title, number?.slice(1));
+      open(section.who, title, number);
     } else if (head) {
       const [, number, rest = ""] = head;
-      const [who = "", ...title] = rest.replace(/; (?:also|from) m.*$/, "").split(" ");
+      const [who = "", ...title] = rest.replace(/; (?:also|from|changed by) m.*$/, "").split(" ");
       if (rest === "") open(section.who, section.title, number);
-      else open(who, title.join(" "), number);
+      else open(who === "assistant" && title.length > 0 ? "call" : who, title.join(" "), number);
     } else if (/^[ |]/.test(line)) excerpts.at(-1)?.lines.push(line.slice(1));
     else if (line === "") excerpts.at(-1)?.lines.push("");
     else excerpts.at(-1)?.lines.push(gap);
