@@ -43,8 +43,8 @@ const read = new WeakMap<Passage, readonly Statement[]>();
 export class Hand {
   #sight: Sight;
   readonly #reading: Reading;
-  /** The values that it has spoken of in this turn. */
-  readonly #notes = new Map<string, string>();
+  /** What it has found in this turn. */
+  readonly #notes = new Map<string, Stated>();
 
   constructor(sight: Sight, reading: Reading) {
     this.#sight = sight;
@@ -63,40 +63,47 @@ export class Hand {
     return result;
   }
 
-  /** Values, `unknown` where nothing says them. */
+  /**
+   * Values, `unknown` where nothing says them. What was found before in the turn counts as long as the window says
+   * nothing newer, so that a script asks again for all that it is about to act on.
+   */
   *find(needs: readonly Need[]): Script<readonly string[]> {
-    for (const { key } of needs) {
-      const value = this.#notes.get(key);
-      if (value !== undefined) this.#sight.findings.push({ key, where: "notes", value });
-    }
-    let missing = this.#look(needs, "window");
+    const where = new Map<string, "notes" | "window" | "recall" | "tools">();
+    const look = (place: "window" | "recall" | "tools"): readonly Need[] =>
+      needs.filter(({ key }) => {
+        const noted = this.#notes.get(key);
+        const found = newestOf(key, this.#sight.passages, this.#reading, noted);
+        if (!found) return true;
+        if (found !== noted) where.set(key, place);
+        else if (!where.has(key)) where.set(key, "notes");
+        this.#notes.set(key, found);
+        return false;
+      });
+    let missing = look("window");
     // Where a question brings nothing, the name alone is asked for.
     for (const ask of [questions, names]) {
       if (!this.#sight.hasRecall) break;
       const asked = [...ask(missing)];
+      if (asked.length === 0) break;
       while (asked.length > 0) {
         yield* this.calls(asked.splice(0, mostRecalls).map((query) => ({ tool: "recall", args: { query } })));
       }
-      missing = this.#look(missing, "recall");
+      missing = look("recall");
     }
     const again = new Map(missing.flatMap((need) => (need.again ?? []).map((call) => [JSON.stringify(call), call])));
     if (again.size > 0) {
       yield* this.calls([...again.values()]);
-      missing = this.#look(missing, "tools");
+      look("tools");
     }
-    for (const { key } of missing) this.#sight.findings.push({ key, where: "nowhere", value: undefined });
-    return needs.map(({ key }) => this.#notes.get(key) ?? unknown);
-  }
-
-  /** The needs that the window does not meet. */
-  #look(needs: readonly Need[], where: "window" | "recall" | "tools"): readonly Need[] {
-    return needs.filter(({ key }) => {
-      if (this.#notes.has(key)) return false;
-      const found = newestOf(key, this.#sight.passages, this.#reading);
-      if (!found) return true;
-      this.#notes.set(key, found.value);
-      this.#sight.findings.push({ key, where, ...found });
-      return false;
+    return needs.map(({ key }) => {
+      const found = this.#notes.get(key);
+      this.#sight.findings.push({
+        key,
+        where: where.get(key) ?? "nowhere",
+        value: found?.value,
+        ...(found && { order: found.order }),
+      });
+      return found?.value ?? unknown;
     });
   }
 }
@@ -112,6 +119,11 @@ function names(needs: readonly Need[]): readonly string[] {
   return [...new Set(needs.map(({ about }) => about))];
 }
 
+/** A statement at its place in the conversation. */
+interface Stated extends Statement {
+  readonly order: number;
+}
+
 /**
  * The newest statement about a key. One that names the value it replaces also stands against a later reading of that
  * value from an unchanged source.
@@ -120,12 +132,16 @@ function newestOf(
   key: string,
   passages: readonly Placed[],
   reading: Reading,
-): { readonly value: string; readonly order: number } | undefined {
-  const stated = passages.flatMap(({ passage, order }) => {
+  noted: Stated | undefined,
+): Stated | undefined {
+  const seen = passages.flatMap(({ passage, order }) => {
     let statements = read.get(passage);
     if (!statements) read.set(passage, (statements = reading(passage)));
-    return statements.filter((statement) => statement.key === key).map((statement) => ({ ...statement, order }));
+    return statements
+      .filter((statement) => statement.key === key)
+      .map((statement): Stated => ({ ...statement, order }));
   });
+  const stated = noted ? [noted, ...seen].sort((one, other) => one.order - other.order) : seen;
   let current = stated.findLast(({ yields }) => !yields) ?? stated.at(-1);
   const left = new Set(stated);
   while (current) {
@@ -135,7 +151,7 @@ function newestOf(
     if (!next) break;
     current = next;
   }
-  return current && { value: current.value, order: current.order };
+  return noted && current?.value === noted.value ? noted : current;
 }
 
 /** The paragraphs of a passage between its gaps, each as one line. */

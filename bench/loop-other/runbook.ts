@@ -10,9 +10,8 @@ type Setting = (typeof settings)[number];
 
 interface Service {
   readonly name: string;
-  /** Settings in force; a note or a word may make them differ from the file. */
+  /** Settings in force; the file has the first ones for good. */
   readonly facts: Readonly<Record<Setting, Fact>>;
-  readonly filed: Record<Setting, string>;
   readonly machine: Fact;
   readonly pager: Fact;
   readonly unlock: Fact;
@@ -22,15 +21,16 @@ interface Service {
 }
 
 const system =
-  "You run the services of a small house from a shell. `cat conf/NAME.yaml` shows a service's settings as filed, " +
+  "You run the services of a small house from a shell. `cat conf/NAME.yaml` shows a service's settings as they were filed once, " +
   "`tail log/NAME.log` its log, `cat notes/N.md` a note, `whois MACHINE` a machine. Notes and the operator's word hold " +
-  "over the files, which follow late or never. The words that unlock a case are printed once, and so is what a setting was.";
+  "over the files, which never follow, and so do reloads in a log and changes by `ctl set`. The words that unlock a case are printed once, and so is what a setting was.";
 
 /** The reader: YAML under its file's name or service, log lines and notes that name a service, output of commands. */
 const reading: Reading = (passage) => {
   if (passage.who === "assistant" || passage.who === "call") return [];
   const found: Statement[] = [];
   let service = /conf\/(\w+)\.yaml/.exec(`${passage.who} ${passage.title}`)?.[1];
+  const yields = service !== undefined;
   let machine = /whois (\w+)/.exec(passage.title)?.[1];
   for (const line of passage.text.split("\n")) {
     for (const [name, value] of fieldsOf(line.trim())) {
@@ -38,7 +38,7 @@ const reading: Reading = (passage) => {
       else if (name === "whois") machine = value;
       else if (name === "pager" && machine !== undefined) found.push({ key: `pager ${machine}`, value });
       else if ([...settings, "machine", "unlock"].includes(name) && service !== undefined) {
-        found.push({ key: `${name} ${service}`, value });
+        found.push({ key: `${name} ${service}`, value, yields });
       }
     }
     const reload = /INFO (\w+) reload: (\w+) (\d+) -> (\d+)/.exec(line);
@@ -116,7 +116,6 @@ export function runbook(seed: number, size: number): Plan {
     const service: Service = {
       name,
       facts,
-      filed,
       machine: new Fact(`machine of ${name}`, on),
       pager: new Fact(`pager of ${on}`, machines.get(on) as string),
       unlock: new Fact(`unlock words of ${name}`, `${luck.word()}-${luck.word()}`),
@@ -180,7 +179,6 @@ export function runbook(seed: number, size: number): Plan {
       calls: 2,
       before: () => {
         before();
-        service.filed[setting] = value;
         output.set(command, () => lines.join("\n"));
       },
       *script(hand) {
@@ -253,7 +251,6 @@ export function runbook(seed: number, size: number): Plan {
       calls: 2,
       before: () => {
         before();
-        service.filed[setting] = value;
         output.set(command, () => `${name}: ${setting} is ${value} now, it was ${old}`);
       },
       *script(hand) {
@@ -270,15 +267,15 @@ export function runbook(seed: number, size: number): Plan {
     const { setting, before } = service.changed;
     service.changed = undefined;
     agenda.add({
-      text: `The trial of ${setting} with ${name} has ended. Give it the value that it had before you set it, as \`ctl restore\`; the trial's goes on in a copy.`,
+      text: `Write into the shift book, with \`ctl book\`, what ${setting} of ${name} was before you set it.`,
       calls: 2,
-      checks: [{ tool: "ctl restore", args: { [setting]: before } }],
+      checks: [{ tool: "ctl book", args: { [setting]: before } }],
       *script(hand) {
         const [value = ""] = yield* hand.find([
           { key: `before ${setting} ${name}`, about: name, sought: `${setting} it was` },
         ]);
-        yield* hand.calls([run(`ctl restore ${name} --${setting} ${value}`)]);
-        return "The old value is in the original again.";
+        yield* hand.calls([run(`ctl book ${name} --${setting} ${value}`)]);
+        return "It stands in the book.";
       },
     });
   };
@@ -350,7 +347,8 @@ export function runbook(seed: number, size: number): Plan {
       checks: [{ tool: "ctl page", args: { to: service.pager } }],
       *script(hand) {
         const [host = ""] = yield* hand.find([settingOf(service, "machine")]);
-        const [to = ""] = yield* hand.find([
+        const [, to = ""] = yield* hand.find([
+          settingOf(service, "machine"),
           { key: `pager ${host}`, about: host, sought: "pager", again: [run(`whois ${host}`)] },
         ]);
         yield* hand.calls([run(`ctl page ${service.name} --to ${to}`)]);

@@ -206,13 +206,13 @@ export function tables(seed: number, size: number): Plan {
         args: { firm: (firms.find(({ name }) => name === firm.now) as (typeof firms)[number]).spelling, amount, grade },
       })),
       *script(hand) {
-        const read = yield* hand.find(
-          chosen.flatMap((one) => ["firm", "amount", "grade"].map((name) => field(name, one))),
-        );
-        const named = chosen.map((_, at) => read[at * 3] ?? "");
-        const spelled = yield* hand.find(
-          named.map((firm) => ({ key: `spelling ${firm}`, about: firm, sought: "spelled" })),
-        );
+        const fields = chosen.flatMap((one) => ["firm", "amount", "grade"].map((name) => field(name, one)));
+        const named = (yield* hand.find(fields)).filter((_, at) => at % 3 === 0);
+        const read = yield* hand.find([
+          ...fields,
+          ...named.map((firm) => ({ key: `spelling ${firm}`, about: firm, sought: "spelled" })),
+        ]);
+        const spelled = read.slice(fields.length);
         yield* hand.calls(
           chosen.map(({ id }, at) => ({
             tool: "ledger_line",

@@ -186,8 +186,10 @@ export function travel(seed: number, size: number): Plan {
         { tool: "check_in", args: { traveller: trip.traveller, seat: who.seat, meal: who.meal, leaves: trip.leaves } },
       ],
       *script(hand) {
-        const [name = "", leaves = ""] = yield* hand.find([ofTrip(trip.id, "traveller"), ofTrip(trip.id, "leaves")]);
-        const [seat = "", meal = ""] = yield* hand.find([
+        const trips = [ofTrip(trip.id, "traveller"), ofTrip(trip.id, "leaves")];
+        const [name = ""] = yield* hand.find(trips);
+        const [, leaves = "", seat = "", meal = ""] = yield* hand.find([
+          ...trips,
           { key: `seat ${name}`, about: name, sought: "seat" },
           { key: `meal ${name}`, about: name, sought: "meal eats" },
         ]);
@@ -239,8 +241,8 @@ export function travel(seed: number, size: number): Plan {
       calls: 2,
       checks: [{ tool: "bill", args: { nights: trip.nights, nightly: hotel.rate } }],
       *script(hand) {
-        const [nights = "", town = ""] = yield* hand.find([ofTrip(trip.id, "nights"), ofTrip(trip.id, "town")]);
-        const [nightly = ""] = yield* hand.find([rateOf(hotel.name, town)]);
+        const [, town = ""] = yield* hand.find([ofTrip(trip.id, "nights"), ofTrip(trip.id, "town")]);
+        const [nights = "", nightly = ""] = yield* hand.find([ofTrip(trip.id, "nights"), rateOf(hotel.name, town)]);
         yield* hand.call("bill", { trip: trip.id, nights, nightly });
         return `The bill for ${trip.id} is written.`;
       },
