@@ -50,9 +50,9 @@ const reading: Reading = (passage) => {
       if (code.includes(`${tag}(`)) found.push({ key: `before ${tag}`, value: code });
     }
     const limit = /^\/\/ (LIMIT_\w+) stays at (\d+)\b/.exec(code);
-    if (limit) found.push({ key: limit[1] as string, value: limit[2] as string });
+    if (limit) found.push({ key: limit[1] as string, value: limit[2] as string, yields: true });
     const row = /^\| `(\w+)` \| `(\w+)` \|/.exec(code);
-    if (row) found.push({ key: `name ${row[1]}`, value: row[2] as string });
+    if (row) found.push({ key: `name ${row[1]}`, value: row[2] as string, yields: true });
     const entry = /^(?:[-*] )?`(\w+)` becomes `(\w+)`, no longer `(\w+)`/.exec(code);
     if (entry) found.push({ key: `name ${entry[1]}`, value: entry[2] as string, old: entry[3] as string });
   }

@@ -40,8 +40,10 @@ const reading: Reading = (passage) => {
     const entry = /^\| (Q\d+) \| (\w+) \| (\w+) \| (\w+) \|/.exec(line);
     if (print) {
       const [, row, firm = "", , amount = "", grade = "", , old] = print;
-      found.push({ key: `firm ${row}`, value: firm }, { key: `grade ${row}`, value: grade });
-      found.push({ key: `amount ${row}`, value: amount, ...(old !== undefined && { old }) });
+      // A row that is printed again holds over what the log said before it.
+      const yields = old === undefined;
+      found.push({ key: `firm ${row}`, value: firm }, { key: `grade ${row}`, value: grade, yields });
+      found.push({ key: `amount ${row}`, value: amount, yields, ...(old !== undefined && { old }) });
     } else if (entry) {
       const [, row, column, old = "", value = ""] = entry;
       found.push({ key: `${column} ${row}`, value, old });
@@ -81,7 +83,14 @@ function told(line: string): readonly Statement[] {
   return ["firm", "amount", "grade"].flatMap((name) => {
     const stated = fields.get(name);
     if (stated === undefined) return [];
-    return [{ key: `${name} ${row}`, value: stated, ...(name === "amount" && was !== undefined && { old: was }) }];
+    return [
+      {
+        key: `${name} ${row}`,
+        value: stated,
+        yields: was === undefined,
+        ...(name === "amount" && was !== undefined && { old: was }),
+      },
+    ];
   });
 }
 

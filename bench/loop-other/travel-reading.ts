@@ -22,7 +22,7 @@ export const travelReading: Reading = (passage) => {
       if (name === "trip") trip = value;
       else if (name === "hotel") hotel = value;
       else if (name === "nightly") {
-        if (hotel !== undefined) found.push({ key: `rate ${hotel}`, value });
+        if (hotel !== undefined) found.push({ key: `rate ${hotel}`, value, yields: true });
       } else if (["traveller", "town", "nights", "leaves", "hold_code"].includes(name) && trip !== undefined) {
         found.push({ key: `${name} ${trip}`, value });
       }

@@ -207,7 +207,7 @@ class Running<Sight extends LoopSight> {
     let view = await this.#call(signal);
     const turn = this.#job.turn(message, view);
     for (let step = turn.next(); ; step = turn.next(view)) {
-      const action = step.value;
+      const action = this.#worded(step.value);
       const answered = await this.#act(action);
       this.#tell(view, action, answered);
       if (step.done === true) return action.say ?? "";
@@ -243,14 +243,18 @@ class Running<Sight extends LoopSight> {
     return seen;
   }
 
+  /** The action with recall asked as the reader asks. */
+  #worded(action: Action): Action {
+    const { reader } = this.#options;
+    const calls = action.calls?.map((call) =>
+      call.tool === recallDeclaration.name ? { ...call, args: reader.asks(call.args) } : call,
+    );
+    return { ...action, ...(calls && { calls }) };
+  }
+
   /** Adds what the model says, and the results of its calls; answers with what recall said. */
   async #act({ say = "", calls = [] }: Action): Promise<readonly string[]> {
-    const { reader } = this.#options;
-    const made = calls.map(({ tool, args }, at) => ({
-      tool,
-      args: tool === recallDeclaration.name ? reader.asks(args) : args,
-      callId: `call_${this.#calls}_${at}`,
-    }));
+    const made = calls.map((call, at) => ({ ...call, callId: `call_${this.#calls}_${at}` }));
     await this.#append({
       role: "assistant",
       parts: [
