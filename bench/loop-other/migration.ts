@@ -191,11 +191,11 @@ export function migration(seed: number, size: number): Plan {
     const after = new Fact(`new line of ${old}`, "");
     for (const value of name.planned) after.plan(was.replace(`${old}(`, `${value}(`))();
     const before = new Fact(line.name, was);
-    const then = line.plan(plannedOf(after));
+    const effect = line.plan(plannedOf(after));
     agenda.add({
       text: `In ${path}, call ${old}, of page ${page} of the guide, by its new name.`,
       calls: 2,
-      checks: [{ tool: "swap_text", args: { old_line: before, new_line: after }, then }],
+      checks: [{ tool: "swap_text", args: { old_line: before, new_line: after }, effect }],
       *script(hand) {
         const [current = "", called = ""] = yield* hand.find([
           lineOf(site),
@@ -218,11 +218,11 @@ export function migration(seed: number, size: number): Plan {
     site.state = "back";
     const { old, path, line, before } = site;
     const current = new Fact(line.name, plannedOf(line));
-    const then = line.plan(plannedOf(before));
+    const effect = line.plan(plannedOf(before));
     agenda.add({
       text: `The move of ${old} in ${path} came too early. Put the line back as it was, to the letter.`,
       calls: 2,
-      checks: [{ tool: "swap_text", args: { old_line: current, new_line: before }, then }],
+      checks: [{ tool: "swap_text", args: { old_line: current, new_line: before }, effect }],
       *script(hand) {
         const [now = "", was = ""] = yield* hand.find([
           lineOf(site),

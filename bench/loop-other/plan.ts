@@ -47,7 +47,7 @@ export interface Check {
   readonly tool: string;
   readonly args: Readonly<Record<string, Fact>>;
   /** What the call changes in the world. */
-  readonly then?: () => void;
+  readonly effect?: () => void;
 }
 
 /** A user's message, and what the agent does about it. */
@@ -59,6 +59,11 @@ export interface Turn {
   readonly before?: () => void;
   readonly checks?: readonly Check[];
   script(hand: Hand): Script<string>;
+}
+
+// oxlint-disable-next-line require-yield -- it answers without a call.
+function* keepInMind(): Script<string> {
+  return "I will keep to that.";
 }
 
 /** The turns of a job while they are planned. */
@@ -75,9 +80,7 @@ export class Agenda {
       text,
       calls: 1,
       ...(before && { before }),
-      *script() {
-        return "I will keep to that.";
-      },
+      script: keepInMind,
     });
   }
 
@@ -104,12 +107,13 @@ export interface Plan {
 }
 
 /** The job of a plan. */
-export function jobOf({ system, tools, turns, reading, run, parts = (call) => call }: Plan): LoopJob<Sight> {
+export function jobOf(plan: Plan): LoopJob<Sight> {
+  const { system, tools, turns, reading, parts = (call): Call => call } = plan;
   const mistakes: Mistake[] = [];
   let actions = 0;
   let at = -1;
   let open: Check[] = [];
-  const judge = ({ args }: Check, given: Readonly<Record<string, unknown>>): void => {
+  const judge = ({ args }: Check, given: Readonly<Record<string, string | number>>): void => {
     for (const [name, fact] of Object.entries(args)) {
       actions++;
       const value = String(given[name] ?? unknown);
@@ -136,9 +140,9 @@ export function jobOf({ system, tools, turns, reading, run, parts = (call) => ca
       if (check) {
         open = open.filter((one) => one !== check);
         judge(check, called.args);
-        check.then?.();
+        check.effect?.();
       }
-      return run(tool, args as Readonly<Record<string, string>>);
+      return plan.run(tool, args as Readonly<Record<string, string>>);
     },
     get score(): Job["score"] {
       return { actions, mistakes };

@@ -73,7 +73,7 @@ function passagesOf(
   else if (message.text !== "") passages.push({ who: message.role, title: "", text: message.text, number: undefined });
   for (const { tool, args } of message.calls) {
     const text = Object.entries(args)
-      .map(([name, value]) => `${name}: ${value}`)
+      .map(([name, value]) => `${name}: ${String(value)}`)
       .join("\n");
     if (tool !== "recall") passages.push({ who: "call", title: tool, text, number: undefined });
   }

@@ -16,7 +16,7 @@ import type { Finding, SeenMessage } from "./jobs/view.ts";
 import type { LoopPolicy, LoopWindows } from "./policy.ts";
 import type { Reader } from "./reader.ts";
 
-/** What an agent makes of a window. */
+/** A window as an agent reads it. */
 export interface LoopSight {
   /** The values that were needed, and where they were found. */
   readonly findings: readonly Finding[];
@@ -24,7 +24,7 @@ export interface LoopSight {
 
 /** A job whose agent decides from a `Sight` of each window. */
 export interface LoopJob<Sight extends LoopSight> extends Omit<Job, "turn"> {
-  /** What the agent does about a user's message, call by call; it returns its last action. */
+  /** Acts on a user's message, call by call; the last action is returned. */
   turn(message: string, sight: Sight): Generator<Action, Action, Sight>;
 }
 
