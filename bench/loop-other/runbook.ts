@@ -1,74 +1,17 @@
 /** An operator's shift: settings in YAML, logs, notes and command output; changes made, undone and ordered by word of mouth. */
-import { fieldsOf, matches, unknown } from "./hand.ts";
-import type { Call, Need, Reading, Statement } from "./hand.ts";
+import { unknown } from "./hand.ts";
+import type { Call, Need } from "./hand.ts";
 import { Agenda, Fact, plannedOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
+import { runbookReading as reading, settings } from "./runbook-reading.ts";
+import { logText, machineText, noteText, range, settingsText } from "./runbook-texts.ts";
+import type { Service, Setting } from "./runbook-texts.ts";
 import { Luck, paragraph } from "./words.ts";
-
-const settings = ["replicas", "timeout_ms", "retries", "queue_depth"] as const;
-type Setting = (typeof settings)[number];
-
-interface Service {
-  readonly name: string;
-  /** Settings in force; the file has the first ones for good. */
-  readonly facts: Readonly<Record<Setting, Fact>>;
-  readonly machine: Fact;
-  readonly pager: Fact;
-  readonly unlock: Fact;
-  /** The newest change made by hand: its setting and the value before it. */
-  changed: { readonly setting: Setting; readonly before: Fact } | undefined;
-  isOpen: boolean;
-}
 
 const system =
   "You run the services of a small house from a shell. `cat conf/NAME.yaml` shows a service's settings as they were filed once, " +
   "`tail log/NAME.log` its log, `cat notes/N.md` a note, `whois MACHINE` a machine. Notes and the operator's word hold " +
   "over the files, which never follow, and so do reloads in a log and changes by `ctl set`. The words that unlock a case are printed once, and so is what a setting was.";
-
-/** The reader: YAML under its file's name or service, log lines and notes that name a service, output of commands. */
-const reading: Reading = (passage) => {
-  if (passage.who === "assistant" || passage.who === "call") return [];
-  const found: Statement[] = [];
-  let service = /conf\/(\w+)\.yaml/.exec(`${passage.who} ${passage.title}`)?.[1];
-  const yields = service !== undefined;
-  let machine = /whois (\w+)/.exec(passage.title)?.[1];
-  for (const line of passage.text.split("\n")) {
-    for (const [name, value] of fieldsOf(line.trim())) {
-      if (name === "service" || name === "case_of") service = value;
-      else if (name === "whois") machine = value;
-      else if (name === "pager" && machine !== undefined) found.push({ key: `pager ${machine}`, value });
-      else if ([...settings, "machine", "unlock"].includes(name) && service !== undefined) {
-        found.push({ key: `${name} ${service}`, value, yields });
-      }
-    }
-    const reload = /INFO (\w+) reload: (\w+) (\d+) -> (\d+)/.exec(line);
-    if (reload) found.push({ key: `${reload[2]} ${reload[1]}`, value: reload[4] as string, old: reload[3] as string });
-    const set = /^(\w+): (\w+) is (\d+) now, it was (\d+)$/.exec(line);
-    if (set) {
-      found.push({ key: `${set[2]} ${set[1]}`, value: set[3] as string, old: set[4] as string });
-      found.push({ key: `before ${set[2]} ${set[1]}`, value: set[4] as string });
-    }
-    const note = /^[-*] (\w+) \/ (\w+): (\d+) \(was (\d+)\)/.exec(line);
-    if (note) found.push({ key: `${note[2]} ${note[1]}`, value: note[3] as string, old: note[4] as string });
-  }
-  found.push(
-    ...matches(
-      passage,
-      /For (\w+) take (\w+) of (\d+) rather than (\d+)/g,
-      ([name, setting, value = "", old = ""]) => ({
-        key: `${setting} ${name}`,
-        value,
-        old,
-      }),
-    ),
-    ...matches(passage, /(\w+) has moved from machine (\w+) to (\w+)\b/g, ([name, old = "", value = ""]) => ({
-      key: `machine ${name}`,
-      value,
-      old,
-    })),
-  );
-  return found;
-};
 
 /** Plans a job. */
 export function runbook(seed: number, size: number): Plan {
@@ -78,12 +21,6 @@ export function runbook(seed: number, size: number): Plan {
   const machines = new Map<string, string>();
   const output = new Map<string, () => string>();
   const run = (command: string): Call => ({ tool: "run", args: { command } });
-  const range: Readonly<Record<Setting, readonly [number, number]>> = {
-    replicas: [2, 40],
-    timeout_ms: [150, 9_000],
-    retries: [1, 90],
-    queue_depth: [64, 4_000],
-  };
   const another = (setting: Setting, fact: Fact): number => luck.another(...range[setting], fact.planned);
   const settingOf = ({ name }: Service, setting: string): Need => ({
     key: `${setting} ${name}`,
@@ -96,10 +33,8 @@ export function runbook(seed: number, size: number): Plan {
     const name = luck.word();
     const pager = luck.name();
     machines.set(name, pager);
-    const noise = Array.from({ length: 5 }, () => `${luck.word()}: ${luck.word()}-${luck.between(10, 99)}`);
-    output.set(`whois ${name}`, () =>
-      [`whois: ${name}`, ...noise, `pager: ${pager}`, `remarks: ${paragraph(luck, 1)}`].join("\n"),
-    );
+    const text = machineText(luck, name, pager, new Luck(seed + machines.size));
+    output.set(`whois ${name}`, () => text);
     return name;
   };
 
@@ -108,10 +43,6 @@ export function runbook(seed: number, size: number): Plan {
     const facts = Object.fromEntries(
       settings.map((setting) => [setting, new Fact(`${setting} of ${name}`, luck.between(...range[setting]))]),
     ) as Record<Setting, Fact>;
-    const filed = Object.fromEntries(settings.map((setting) => [setting, facts[setting].now])) as Record<
-      Setting,
-      string
-    >;
     const on = machine();
     const service: Service = {
       name,
@@ -123,27 +54,8 @@ export function runbook(seed: number, size: number): Plan {
       isOpen: false,
     };
     services.push(service);
-    const noise = (): string[] =>
-      Array.from({ length: 34 }, () => `  ${luck.word()}: ${luck.chance(0.5) ? luck.word() : luck.between(1, 900)}`);
-    const parts = [noise(), noise(), noise()];
-    const comment = paragraph(luck, 2);
-    output.set(`cat conf/${name}.yaml`, () =>
-      [
-        `# ${comment}`,
-        `service: ${name}`,
-        `machine: ${on}`,
-        "limits:",
-        ...settings.slice(0, 2).map((setting) => `  ${setting}: ${filed[setting]}`),
-        "flags:",
-        ...(parts[0] as string[]),
-        "flow:",
-        ...settings.slice(2).map((setting) => `  ${setting}: ${filed[setting]}`),
-        "labels:",
-        ...(parts[1] as string[]),
-        "extra:",
-        ...(parts[2] as string[]),
-      ].join("\n"),
-    );
+    const filed = settingsText(luck, service, on);
+    output.set(`cat conf/${name}.yaml`, () => filed);
     agenda.add({
       text: `You take over ${name}. Look at its settings, and at the machine that it runs on.`,
       calls: 3,
@@ -156,8 +68,6 @@ export function runbook(seed: number, size: number): Plan {
     });
   };
 
-  const stamp = (): string =>
-    `2031-0${luck.between(1, 9)}-${luck.between(10, 28)}T${luck.between(10, 23)}:${luck.between(10, 59)}:${luck.between(10, 59)}Z`;
   const log = (): void => {
     const service = luck.of(services);
     const { name } = service;
@@ -167,19 +77,14 @@ export function runbook(seed: number, size: number): Plan {
     const before = fact.plan(another(setting, fact));
     const value = plannedOf(fact);
     service.changed = undefined;
-    const lines = Array.from(
-      { length: 66 },
-      () =>
-        `${stamp()} ${luck.of(["INFO", "WARN", "DEBUG"])} ${luck.word()} ${luck.word()}: ${luck.word()} took ${luck.between(2, 800)} ms`,
-    );
-    lines.splice(luck.between(3, 22), 0, `${stamp()} INFO ${name} reload: ${setting} ${old} -> ${value}`);
+    const text = logText(luck, `INFO ${name} reload: ${setting} ${old} -> ${value}`);
     const command = `tail log/${name}.log`;
     agenda.add({
       text: `Something happened to ${name}. See the end of its log.`,
       calls: 2,
       before: () => {
         before();
-        output.set(command, () => lines.join("\n"));
+        output.set(command, () => text);
       },
       *script(hand) {
         yield* hand.calls([run(command)]);
@@ -210,7 +115,7 @@ export function runbook(seed: number, size: number): Plan {
     const from = plannedOf(mover.machine);
     const to = machine();
     changes.push(mover.machine.plan(to), mover.pager.plan(machines.get(to) as string));
-    const text = `# Note ${number}\n\n${paragraph(luck, 9)}\n\n## Settings\n\n${lines.join("\n")}\n\n## Moves\n\n${paragraph(luck, 6)} Since the night ${mover.name} has moved from machine ${from} to ${to}, as planned. ${paragraph(luck, 6)}\n`;
+    const text = noteText(luck, number, lines, `${mover.name} has moved from machine ${from} to ${to}`);
     output.set(`cat notes/${number}.md`, () => text);
     agenda.add({
       text: `Note ${number} lies there. Read it and go by it.`,

@@ -4,30 +4,9 @@ import type { Call, Need } from "./hand.ts";
 import { Agenda, Fact, plannedOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { travelReading as reading } from "./travel-reading.ts";
+import { brochureText, hotelsOf, itineraryText, legsOf, mailText, pretty } from "./travel-texts.ts";
+import type { Hotel, Traveller, Trip } from "./travel-texts.ts";
 import { Luck, paragraph } from "./words.ts";
-
-interface Traveller {
-  readonly name: string;
-  readonly seat: Fact;
-  readonly meal: Fact;
-}
-
-interface Hotel {
-  readonly name: string;
-  readonly rate: Fact;
-}
-
-interface Trip {
-  readonly id: string;
-  readonly traveller: Fact;
-  readonly town: Fact;
-  readonly nights: Fact;
-  readonly leaves: Fact;
-  readonly code: Fact;
-  readonly hotels: readonly Hotel[];
-  hotel: Hotel;
-  isHeld: boolean;
-}
 
 const system =
   "You work at a travel desk. Itineraries and brochures are read with tools; mails correct them, and a brochure is " +
@@ -71,28 +50,16 @@ export function travel(seed: number, size: number): Plan {
     );
   };
 
-  const hotelsOf = (): readonly Hotel[] =>
-    Array.from({ length: 16 }, () => {
-      const name = luck.name();
-      return { name, rate: new Fact(`rate of ${name}`, luck.between(60, 320)) };
-    });
   const print = (town: string, hotels: readonly Hotel[]): void => {
-    const offers = hotels.map(({ name, rate }) => ({
-      hotel: name,
-      nightly: Number(rate.now),
-      currency: "EUR",
-      rooms_left: luck.between(1, 60),
-      near: luck.name(),
-      review: paragraph(luck, 3),
-    }));
-    documents.set(`brochure ${town}`, () => pretty({ place: town, offers }));
+    const text = brochureText(luck, town, hotels);
+    documents.set(`brochure ${town}`, () => text);
   };
 
   const newTrip = (): void => {
     const id = `T-${100 + trips.length * 7 + luck.between(0, 6)}`;
     const town = luck.name();
     const who = luck.of(travellers);
-    const hotels = hotelsOf();
+    const hotels = hotelsOf(luck);
     const hotel = luck.of(hotels);
     const trip: Trip = {
       id,
@@ -106,14 +73,8 @@ export function travel(seed: number, size: number): Plan {
       isHeld: true,
     };
     trips.push(trip);
-    const legs = Array.from({ length: 5 }, () => ({
-      carrier: luck.name(),
-      gate: luck.code(),
-      remark: paragraph(luck, 2),
-    }));
-    documents.set(`itinerary ${id}`, () =>
-      pretty({ trip: id, traveller: who.name, town, nights: Number(trip.nights.now), leaves: trip.leaves.now, legs }),
-    );
+    const legs = legsOf(luck);
+    documents.set(`itinerary ${id}`, () => itineraryText(trip, legs));
     print(town, hotels);
     agenda.add({
       text: `Trip ${id} is new. Read its itinerary and the brochure of the town that it goes to, then hold a room at Hotel ${hotel.name} for it.`,
@@ -147,8 +108,7 @@ export function travel(seed: number, size: number): Plan {
         said.push(`The first flight of trip ${trip.id} leaves at ${plannedOf(trip.leaves)} instead of ${old}.`);
       }
     }
-    const body = said.map((line) => `${paragraph(luck, 11)} ${line} ${paragraph(luck, 9)}`).join("\n\n");
-    const text = `From: ${luck.word()}@${luck.word()}.example\nTo: desk@orders.example\nSubject: ${luck.name()}, ${luck.name()}\n\n${body}\n\nYours,\n${luck.name()}`;
+    const text = mailText(luck, said);
     documents.set(`mail ${number}`, () => text);
     agenda.add({
       text: `Mail ${number} has come in. Read it and go by what it says.`,
@@ -202,7 +162,7 @@ export function travel(seed: number, size: number): Plan {
   const scouted: Fact[] = [];
   const scout = (): void => {
     const town = luck.name();
-    const hotels = hotelsOf();
+    const hotels = hotelsOf(luck);
     print(town, hotels);
     const [cheapest] = hotels.toSorted((one, other) => Number(one.rate.now) - Number(other.rate.now)) as [Hotel];
     scouted.push(new Fact(town, cheapest.name));
@@ -330,8 +290,4 @@ export function travel(seed: number, size: number): Plan {
       return pretty({ done: tool, trip: args.trip, receipt: `${tool.slice(0, 2)}${args.trip}` });
     },
   };
-}
-
-function pretty(value: unknown): string {
-  return JSON.stringify(value, null, 2);
 }
