@@ -1,20 +1,12 @@
 /** The review of a contract: long clauses with figures, addenda that amend them, what counsel says, the agent's own findings. */
 import { unknown } from "./hand.ts";
-import type { Need } from "./hand.ts";
 import { Agenda, Fact, plannedOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { points, contractReading as reading } from "./contract-reading.ts";
 import type { Point } from "./contract-reading.ts";
+import { pointOf, proseOf } from "./contract-texts.ts";
+import type { Clause } from "./contract-texts.ts";
 import { Luck, paragraph } from "./words.ts";
-
-interface Clause {
-  readonly number: string;
-  readonly heading: string;
-  readonly notice: Fact;
-  readonly ceiling: Fact;
-  readonly place: Fact;
-  readonly party: Fact;
-}
 
 const system =
   "You review a contract of many clauses. `read_clause` gives a clause as it was signed, `read_addendum` an addendum; " +
@@ -35,29 +27,6 @@ export function contract(seed: number, size: number): Plan {
     place: () => luck.name(),
     party: () => luck.name(),
   };
-  const pointOf = (point: Point, clause: string): Need => ({
-    key: `${point} ${clause}`,
-    about: `clause ${clause}`,
-    sought: {
-      notice: "notice days",
-      ceiling: "liability ceiling crowns",
-      place: "delivery place",
-      party: "costs borne",
-    }[point],
-    again: [{ tool: "read_clause", args: { clause } }],
-  });
-  const sentences = ({ number, notice, ceiling, place, party }: Clause): readonly string[] => [
-    `Notice under clause ${number} ${luck.of(["is given", "shall be"])} ${plannedOf(notice)} days ${luck.of(["ahead", "before the end of a quarter"])}, in writing.`,
-    `Liability under clause ${number} ends at ${plannedOf(ceiling)} crowns for each event.`,
-    `Delivery under clause ${number} is made at ${plannedOf(place)}, unless the weather forbids it.`,
-    `Costs under clause ${number} are borne by ${plannedOf(party)} alone.`,
-  ];
-  const prose = (clause: Clause, filler: number): string =>
-    luck
-      .shuffled(sentences(clause))
-      .map((sentence) => `${paragraph(luck, filler)} ${sentence}`)
-      .join(" ");
-
   const read = (): void => {
     const number = `${1 + Math.floor(clauses.length / 4)}.${1 + (clauses.length % 4)}`;
     const fact = (point: Point, value: string | number): Fact => new Fact(`${point} of clause ${number}`, value);
@@ -72,7 +41,7 @@ export function contract(seed: number, size: number): Plan {
     clauses.push(clause);
     texts.set(
       `clause ${number}`,
-      `${number} ${clause.heading}. ${prose(clause, 9)} ${paragraph(luck, 5)}\n\n${paragraph(luck, 16)}`,
+      `${number} ${clause.heading}. ${proseOf(luck, clause, 9)} ${paragraph(luck, 5)}\n\n${paragraph(luck, 16)}`,
     );
     agenda.add({
       text: `Read clause ${number}.`,
@@ -102,7 +71,7 @@ export function contract(seed: number, size: number): Plan {
         if (at === 2) {
           // A whole clause is put anew.
           for (const point of luck.shuffled(points).slice(0, 2)) changes.push(changed(clause, point)[2]);
-          return `Clause ${clause.number} is amended to read: ${clause.number} ${clause.heading}. ${prose(clause, 4)}`;
+          return `Clause ${clause.number} is amended to read: ${clause.number} ${clause.heading}. ${proseOf(luck, clause, 4)}`;
         }
         const point = luck.of(points);
         const [old, value, before] = changed(clause, point);

@@ -1,4 +1,5 @@
 /** The services of the runbook, and the texts that a shell prints of them. */
+import type { Call, Need } from "./hand.ts";
 import type { Fact } from "./plan.ts";
 import { settings } from "./runbook-reading.ts";
 import { paragraph } from "./words.ts";
@@ -73,4 +74,20 @@ export function logText(luck: Luck, said: string): string {
 /** A note with settings and a move. */
 export function noteText(luck: Luck, number: number, lines: readonly string[], move: string): string {
   return `# Note ${number}\n\n${paragraph(luck, 9)}\n\n## Settings\n\n${lines.join("\n")}\n\n## Moves\n\n${paragraph(luck, 6)} Since the night ${move}, as planned. ${paragraph(luck, 6)}\n`;
+}
+
+/** A call that runs a command. */
+export function run(command: string): Call {
+  return { tool: "run", args: { command } };
+}
+
+/** A setting of a service, or its machine, as a need. */
+export function settingOf({ name }: Service, setting: string): Need {
+  return { key: `${setting} ${name}`, about: name, sought: setting, again: [run(`cat conf/${name}.yaml`)] };
+}
+
+/** A command by its first two words, with its options as arguments. */
+export function partsOf(command: string): Call {
+  const named = [...command.matchAll(/--(\w+) (\S+)/g)].map(([, name, value]) => [name, value] as const);
+  return { tool: command.split(" ").slice(0, 2).join(" "), args: Object.fromEntries(named) as Call["args"] };
 }

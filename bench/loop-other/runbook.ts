@@ -1,10 +1,9 @@
 /** An operator's shift: settings in YAML, logs, notes and command output; changes made, undone and ordered by word of mouth. */
 import { unknown } from "./hand.ts";
-import type { Call, Need } from "./hand.ts";
 import { Agenda, Fact, plannedOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { runbookReading as reading, settings } from "./runbook-reading.ts";
-import { logText, machineText, noteText, range, settingsText } from "./runbook-texts.ts";
+import { logText, machineText, noteText, partsOf, range, run, settingOf, settingsText } from "./runbook-texts.ts";
 import type { Service, Setting } from "./runbook-texts.ts";
 import { Luck, paragraph } from "./words.ts";
 
@@ -20,15 +19,15 @@ export function runbook(seed: number, size: number): Plan {
   const services: Service[] = [];
   const machines = new Map<string, string>();
   const output = new Map<string, () => string>();
-  const run = (command: string): Call => ({ tool: "run", args: { command } });
-  const another = (setting: Setting, fact: Fact): number => luck.another(...range[setting], fact.planned);
-  const settingOf = ({ name }: Service, setting: string): Need => ({
-    key: `${setting} ${name}`,
-    about: name,
-    sought: setting,
-    again: [run(`cat conf/${name}.yaml`)],
-  });
-
+  /** Plans another value for a setting. */
+  const shift = (service: Service) => {
+    const setting = luck.of(settings);
+    const fact = service.facts[setting];
+    const old = plannedOf(fact);
+    const before = fact.plan(luck.another(...range[setting], fact.planned));
+    service.changed = undefined;
+    return { service, setting, old, value: plannedOf(fact), before };
+  };
   const machine = (): string => {
     const name = luck.word();
     const pager = luck.name();
@@ -69,14 +68,8 @@ export function runbook(seed: number, size: number): Plan {
   };
 
   const log = (): void => {
-    const service = luck.of(services);
+    const { service, setting, old, value, before } = shift(luck.of(services));
     const { name } = service;
-    const setting = luck.of(settings);
-    const fact = service.facts[setting];
-    const old = plannedOf(fact);
-    const before = fact.plan(another(setting, fact));
-    const value = plannedOf(fact);
-    service.changed = undefined;
     const text = logText(luck, `INFO ${name} reload: ${setting} ${old} -> ${value}`);
     const command = `tail log/${name}.log`;
     agenda.add({
@@ -101,13 +94,10 @@ export function runbook(seed: number, size: number): Plan {
       .shuffled(services)
       .slice(0, 3)
       .flatMap((service) => {
-        const setting = luck.of(settings);
-        const fact = service.facts[setting];
-        const old = plannedOf(fact);
-        changes.push(fact.plan(another(setting, fact)));
-        service.changed = undefined;
+        const { setting, old, value, before } = shift(service);
+        changes.push(before);
         return [
-          `- ${service.name} / ${setting}: ${plannedOf(fact)} (was ${old}), asked for by ${luck.name()}`,
+          `- ${service.name} / ${setting}: ${value} (was ${old}), asked for by ${luck.name()}`,
           `  ${paragraph(luck, 1)}`,
         ];
       });
@@ -129,26 +119,16 @@ export function runbook(seed: number, size: number): Plan {
   };
 
   const order = (): void => {
-    const service = luck.of(services);
-    const setting = luck.of(settings);
-    const fact = service.facts[setting];
-    const old = plannedOf(fact);
-    const before = fact.plan(another(setting, fact));
-    service.changed = undefined;
+    const { service, setting, old, value, before } = shift(luck.of(services));
     agenda.tell(
-      `${paragraph(luck, 1)} For ${service.name} take ${setting} of ${plannedOf(fact)} rather than ${old}, whatever is filed.`,
+      `${paragraph(luck, 1)} For ${service.name} take ${setting} of ${value} rather than ${old}, whatever is filed.`,
       before,
     );
   };
 
   const change = (): void => {
-    const service = luck.of(services);
-    const setting = luck.of(settings);
-    const fact = service.facts[setting];
+    const { service, setting, old, value, before } = shift(luck.of(services));
     const { name } = service;
-    const old = plannedOf(fact);
-    const before = fact.plan(another(setting, fact));
-    const value = plannedOf(fact);
     service.changed = { setting, before: new Fact(`${setting} of ${name} before`, old) };
     const command = `ctl set ${name} --${setting} ${value}`;
     agenda.add({
@@ -285,11 +265,7 @@ export function runbook(seed: number, size: number): Plan {
     tools: { run: ["Runs a command", "command"] },
     turns,
     reading,
-    parts: ({ args }) => {
-      const command = String(args.command);
-      const named = [...command.matchAll(/--(\w+) (\S+)/g)].map(([, name, value]) => [name, value] as const);
-      return { tool: command.split(" ").slice(0, 2).join(" "), args: Object.fromEntries(named) };
-    },
+    parts: ({ args }) => partsOf(String(args.command)),
     run: (_, { command = "" }) =>
       output.get(command)?.() ?? (command.startsWith("ctl ") ? "ok" : `${command}: no such thing`),
   };

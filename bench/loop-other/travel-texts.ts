@@ -1,4 +1,5 @@
 /** The travellers, hotels and trips of the desk, and the papers about them. */
+import type { Need } from "./hand.ts";
 import { Fact } from "./plan.ts";
 import { paragraph } from "./words.ts";
 import type { Luck } from "./words.ts";
@@ -70,4 +71,23 @@ export function mailText(luck: Luck, said: readonly string[]): string {
 /** JSON as tools answer it. */
 export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2);
+}
+
+/** A field of a trip's itinerary as a need. */
+export function ofTrip(trip: string, field: string): Need {
+  return { key: `${field} ${trip}`, about: trip, sought: field, again: [{ tool: "itinerary", args: { trip } }] };
+}
+
+/** The rate of a hotel as a need. */
+export function rateOf(hotel: string, town: string): Need {
+  const again = [{ tool: "brochure", args: { town } }];
+  return { key: `rate ${hotel}`, about: hotel, sought: "rate a night", again };
+}
+
+/** A value that a fact never had. */
+export function fresh(make: () => string, fact: Fact): string {
+  for (;;) {
+    const value = make();
+    if (!fact.planned.includes(value)) return value;
+  }
 }

@@ -1,10 +1,19 @@
 /** A travel desk: itineraries and brochures as JSON, mails that revise them, wishes of travellers, codes shown once. */
 import { unknown } from "./hand.ts";
-import type { Call, Need } from "./hand.ts";
 import { Agenda, Fact, plannedOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { travelReading as reading } from "./travel-reading.ts";
-import { brochureText, hotelsOf, itineraryText, legsOf, mailText, pretty } from "./travel-texts.ts";
+import {
+  brochureText,
+  fresh,
+  hotelsOf,
+  itineraryText,
+  legsOf,
+  mailText,
+  ofTrip,
+  pretty,
+  rateOf,
+} from "./travel-texts.ts";
 import type { Hotel, Traveller, Trip } from "./travel-texts.ts";
 import { Luck, paragraph } from "./words.ts";
 
@@ -21,26 +30,6 @@ export function travel(seed: number, size: number): Plan {
   const agenda = new Agenda();
   const seats = (): string => `${luck.between(1, 48)}${luck.of(["A", "B", "C", "D", "E", "F"])}`;
   const hours = (): string => `${luck.between(10, 23)}:${luck.of(["05", "15", "25", "35", "40", "50"])}`;
-  const fresh = (make: () => string, fact: Fact): string => {
-    for (;;) {
-      const value = make();
-      if (!fact.planned.includes(value)) return value;
-    }
-  };
-  const itinerary = (id: string): Call => ({ tool: "itinerary", args: { trip: id } });
-  const ofTrip = (id: string, field: string): Need => ({
-    key: `${field} ${id}`,
-    about: id,
-    sought: field,
-    again: [itinerary(id)],
-  });
-  const rateOf = (hotel: string, town: string): Need => ({
-    key: `rate ${hotel}`,
-    about: hotel,
-    sought: "rate a night",
-    again: [{ tool: "brochure", args: { town } }],
-  });
-
   const traveller = (): void => {
     const name = `${luck.of(["Ms", "Mr"])} ${luck.name()}`;
     const one = { name, seat: new Fact(`seat of ${name}`, seats()), meal: new Fact(`meal of ${name}`, luck.word()) };
