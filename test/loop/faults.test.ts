@@ -81,8 +81,8 @@ describe("a reader", () => {
     const [exact, own]: [string[], string[]] = [[], []];
     expect((await run("adaptive+recall", 50, {}, exact)).recalls).toBeGreaterThan(0);
     await run("adaptive+recall", 50, { ownWords: true }, own);
-    expect(exact.join(" ")).toMatch(/clause/);
-    expect(own.join(" ")).not.toMatch(/clause/);
+    expect(exact.join(" ")).toMatch(/\bclause\b/);
+    expect(own.join(" ")).not.toMatch(/\bclause\b/);
     expect(await run("adaptive+recall", 50, { forgets: 1 })).toMatchObject({ recalls: 0 });
   });
 });
