@@ -4,6 +4,8 @@
  *   npm run bench:loop                                        every family, seeds 1 to 3, 8k and 16k, 160 steps
  *   npm run bench:loop -- --policy none,adaptive --budget 8k --family service --seed 1
  *   npm run bench:loop -- --families                          each family in rows of its own
+ *   npm run bench:loop -- --other                             the second bench, for judging; docs/loop.md
+ *   npm run bench:loop -- --forgets 0.3 --own-words --overlooks   readers that are not perfect
  *   npm run bench:loop -- --policy adaptive+recall --family service --seed 1 --budget 8k --trace   call by call
  *   npm run --silent bench:loop -- --json                     one JSON document: { runs, totals }
  */
@@ -13,10 +15,12 @@ import { tokensOf } from "../../src/cli/values.ts";
 import { gainLines, loopRow, traceText } from "../../src/loop/report.ts";
 import { plainPolicy, policies, policiesOf } from "../../src/loop/policy.ts";
 import type { LoopPolicy, MakeWindow } from "../../src/loop/policy.ts";
-import { familiesOf, runStudy, totalsOf } from "../../src/loop/study.ts";
+import { familiesOf, firstBench, runStudy, totalsOf } from "../../src/loop/study.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
+import { otherBench } from "../loop-other/families.ts";
 import { loadWindowPeers, oneResultEach } from "../window/peer.ts";
 import type { WindowPeer } from "../window/peer.ts";
+import { clearToolUses } from "./clear-tool-uses.ts";
 
 /** The short names of the libraries' ways, by the beginning of their whole ones. */
 const shortNames: Readonly<Record<string, string>> = {
@@ -35,15 +39,19 @@ function peerPolicy(peer: WindowPeer): readonly LoopPolicy[] {
 
 const { values } = parseArgs({
   options: {
-    policy: { type: "string" },
-    family: { type: "string" },
-    seed: { type: "string", default: "1,2,3" },
-    budget: { type: "string", default: "8k,16k" },
-    size: { type: "string", default: "160" },
-    families: { type: "boolean", default: false },
-    trace: { type: "boolean", default: false },
-    windows: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
+    "policy": { type: "string" },
+    "family": { type: "string" },
+    "seed": { type: "string", default: "1,2,3" },
+    "budget": { type: "string", default: "8k,16k" },
+    "size": { type: "string", default: "160" },
+    "other": { type: "boolean", default: false },
+    "forgets": { type: "string", default: "0" },
+    "own-words": { type: "boolean", default: false },
+    "overlooks": { type: "boolean", default: false },
+    "families": { type: "boolean", default: false },
+    "trace": { type: "boolean", default: false },
+    "windows": { type: "boolean", default: false },
+    "json": { type: "boolean", default: false },
   },
 });
 
@@ -51,11 +59,14 @@ const named = values.policy?.split(",");
 const isOwn = named?.every((name) => !Object.values(shortNames).includes(name)) ?? false;
 const { peers, missing } = isOwn ? { peers: [], missing: [] } : await loadWindowPeers();
 for (const line of missing) console.error(line);
-const all = [...policies, ...peers.flatMap(peerPolicy)];
+const bench = values.other ? otherBench : firstBench;
+const all = [...policies, plainPolicy("clear-tool-uses", clearToolUses), ...peers.flatMap(peerPolicy)];
 const started = performance.now();
 const runs = await runStudy({
   policies: named ? policiesOf(named, all) : all,
-  families: familiesOf(values.family?.split(",")),
+  families: familiesOf(values.family?.split(","), bench),
+  bench,
+  faults: { forgets: Number(values.forgets), ownWords: values["own-words"], overlooks: values.overlooks },
   seeds: values.seed.split(",").map(Number),
   budgets: values.budget.split(",").map((text) => tokensOf("--budget", text)),
   size: Number(values.size),

@@ -12,13 +12,28 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { profileOf } from "../window/provider/profile.ts";
 import { validateWindow } from "../window/provider/validate.ts";
 import type { Action, Job, Mistake } from "./jobs/job.ts";
-import { View } from "./jobs/view.ts";
 import type { Finding, SeenMessage } from "./jobs/view.ts";
 import type { LoopPolicy, LoopWindows } from "./policy.ts";
+import type { Reader } from "./reader.ts";
+
+/** A window as an agent reads it. */
+export interface LoopSight {
+  /** The values that were needed, and where they were found. */
+  readonly findings: readonly Finding[];
+}
+
+/** A job whose agent decides from a `Sight` of each window. */
+export interface LoopJob<Sight extends LoopSight> extends Omit<Job, "turn"> {
+  /** Acts on a user's message, call by call; the last action is returned. */
+  turn(message: string, sight: Sight): Generator<Action, Action, Sight>;
+}
 
 /** How a job is run. */
-export interface LoopOptions {
+export interface LoopOptions<Sight extends LoopSight> {
   readonly policy: LoopPolicy;
+  /** Reads a window for the job's agent. */
+  readonly see: (messages: readonly SeenMessage[], hasRecall: boolean) => Sight;
+  readonly reader: Reader;
   /** Tokens that a request may use. */
   readonly budget: number;
   /** Counts tokens; a text may be counted often. */
@@ -84,7 +99,11 @@ const profile = profileOf("openai-chat");
  *
  * @throws WindrowError `aborted`, and what the policy throws beside `over-budget` and `budget-too-small`
  */
-export async function runLoop(job: Job, options: LoopOptions, signal?: AbortSignal): Promise<LoopResult> {
+export async function runLoop<Sight extends LoopSight>(
+  job: LoopJob<Sight>,
+  options: LoopOptions<Sight>,
+  signal?: AbortSignal,
+): Promise<LoopResult> {
   const { policy, budget, counter } = options;
   const tokens = new MessageTokens(counter);
   const tools = toolsOf(job, policy.hasRecall);
@@ -97,7 +116,7 @@ export async function runLoop(job: Job, options: LoopOptions, signal?: AbortSign
   }
 }
 
-function toolsOf({ tools }: Job, hasRecall: boolean): readonly ToolDefinition[] {
+function toolsOf({ tools }: Pick<Job, "tools">, hasRecall: boolean): readonly ToolDefinition[] {
   const own = tools.map(({ name, description, args }): ToolDefinition => {
     const properties: JsonObject = Object.fromEntries(args.map((arg) => [arg, { type: "string" }]));
     return { name, description, inputSchema: { type: "object", properties, required: args } };
@@ -106,13 +125,13 @@ function toolsOf({ tools }: Job, hasRecall: boolean): readonly ToolDefinition[] 
 }
 
 /** One job under way. */
-class Running {
-  readonly #job: Job;
+class Running<Sight extends LoopSight> {
+  readonly #job: LoopJob<Sight>;
   readonly #windows: LoopWindows;
   readonly #tokens: MessageTokens;
   readonly #toolTokens: number;
   readonly #toolMessage: Message;
-  readonly #options: LoopOptions;
+  readonly #options: LoopOptions<Sight>;
   readonly #tally: CostTally;
   readonly #seen = new WeakMap<Message, SeenMessage>();
   #window: readonly Message[] = [];
@@ -122,6 +141,7 @@ class Running {
   #messages = 0;
   #historyTokens = 0;
   #calls = 0;
+  #turns = 0;
   #refused = 0;
   /** The heads of all that recall answered. */
   readonly #heads = new Set<string>();
@@ -131,11 +151,11 @@ class Running {
   #told = 0;
 
   constructor(
-    job: Job,
+    job: LoopJob<Sight>,
     windows: LoopWindows,
     tools: readonly ToolDefinition[],
     tokens: MessageTokens,
-    options: LoopOptions,
+    options: LoopOptions<Sight>,
   ) {
     this.#job = job;
     this.#windows = windows;
@@ -183,10 +203,11 @@ class Running {
   }
 
   async #turn(message: string, signal: AbortSignal | undefined): Promise<string> {
+    this.#turns++;
     let view = await this.#call(signal);
     const turn = this.#job.turn(message, view);
     for (let step = turn.next(); ; step = turn.next(view)) {
-      const action = step.value;
+      const action = this.#worded(step.value);
       const answered = await this.#act(action);
       this.#tell(view, action, answered);
       if (step.done === true) return action.say ?? "";
@@ -195,7 +216,7 @@ class Running {
   }
 
   /** Composes the window of the next call. */
-  async #call(signal: AbortSignal | undefined): Promise<View> {
+  async #call(signal: AbortSignal | undefined): Promise<Sight> {
     if (signal?.aborted) throw new WindrowError("aborted", "The loop was aborted; its figures are lost.");
     const { policy, budget, mostCalls } = this.#options;
     if (this.#calls >= mostCalls) throw new CallLimit();
@@ -208,9 +229,11 @@ class Running {
     this.#peakTokens = Math.max(this.#peakTokens, this.#requestTokens);
     const isOver = policy.keepsBudget && this.#requestTokens > budget;
     if (isOver || validateWindow(window, profile).length > 0) this.#refused++;
-    return new View(
-      window.map((message) => this.#read(message)),
-      policy.hasRecall,
+    const { see, reader } = this.#options;
+    const seen = window.map((message) => this.#read(message));
+    return see(
+      reader.notices(seen, this.#requestTokens, this.#turns),
+      policy.hasRecall && reader.thinksOfRecall(this.#turns),
     );
   }
 
@@ -218,6 +241,15 @@ class Running {
     let seen = this.#seen.get(message);
     if (!seen) this.#seen.set(message, (seen = seenOf(message)));
     return seen;
+  }
+
+  /** The action with recall asked as the reader asks. */
+  #worded(action: Action): Action {
+    const { reader } = this.#options;
+    const calls = action.calls?.map((call) =>
+      call.tool === recallDeclaration.name ? { ...call, args: reader.asks(call.args) } : call,
+    );
+    return { ...action, ...(calls && { calls }) };
   }
 
   /** Adds what the model says, and the results of its calls; answers with what recall said. */
@@ -256,7 +288,7 @@ class Running {
     await this.#windows.append(numbered);
   }
 
-  #tell(view: View, action: Action, recalled: readonly string[]): void {
+  #tell(view: Sight, action: Action, recalled: readonly string[]): void {
     const { mistakes } = this.#job.score;
     const fresh = mistakes.slice(this.#told);
     this.#told = mistakes.length;

@@ -3,20 +3,54 @@ import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { families } from "./jobs/families.ts";
+import { View } from "./jobs/view.ts";
+import type { SeenMessage } from "./jobs/view.ts";
 import { runLoop } from "./loop.ts";
-import type { LoopCall, LoopResult } from "./loop.ts";
+import type { LoopCall, LoopJob, LoopOptions, LoopResult, LoopSight } from "./loop.ts";
 import type { LoopPolicy } from "./policy.ts";
+import { Reader } from "./reader.ts";
+import type { ReaderFaults } from "./reader.ts";
+
+/** Families of jobs, with the reader of their agents behind `run`. */
+export interface LoopBench {
+  readonly names: readonly string[];
+  /** Runs the job of a family and a seed. */
+  run(
+    job: { readonly family: string; readonly seed: number; readonly size: number },
+    options: Omit<LoopOptions<LoopSight>, "see">,
+    signal?: AbortSignal,
+  ): Promise<LoopResult>;
+}
+
+/** A bench of families, by the names that the figures give them; `see` reads a window for all of their agents. */
+export function benchOf<Sight extends LoopSight>(
+  made: Readonly<Record<string, (seed: number, size: number) => LoopJob<Sight>>>,
+  see: (messages: readonly SeenMessage[], hasRecall: boolean) => Sight,
+): LoopBench {
+  return {
+    names: Object.keys(made),
+    run: ({ family, seed, size }, options, signal) =>
+      runLoop((made[family] as (typeof made)[string])(seed, size), { ...options, see }, signal),
+  };
+}
+
+/** The jobs that docs/loop.md lists first. */
+export const firstBench: LoopBench = benchOf(families, (messages, hasRecall) => new View(messages, hasRecall));
 
 /** Which jobs are run through which policies. */
 export interface StudyOptions {
   readonly policies: readonly LoopPolicy[];
   readonly budgets: readonly number[];
-  /** Names of families; every one of `familyNames`. */
+  /** Default `firstBench`. */
+  readonly bench?: LoopBench;
+  /** Names of families of the bench. */
   readonly families: readonly string[];
   readonly seeds: readonly number[];
   /** Calls that a job takes with its full history, about. */
   readonly size: number;
   readonly counter: TokenCounter;
+  /** Default none. */
+  readonly faults?: ReaderFaults;
   /** Hears when a job ended, and of how many it was which. */
   readonly onJob?: (done: number, of: number, run: LoopRun) => void;
   /** Hears of every call of every job. */
@@ -52,12 +86,12 @@ export interface LoopTotal extends Omit<LoopResult, "solved" | "isCut"> {
 /** Calls that a job may take, for each that it takes with its full history: 400 for 160. */
 const callsPerStep = 2.5;
 
-/** The names of the families of jobs. */
-export const familyNames: readonly string[] = Object.keys(families);
+/** The names of the families of the first bench. */
+export const familyNames: readonly string[] = firstBench.names;
 
 /** Runs every job through every policy at every budget; the same options give the same figures. */
 export async function runStudy(options: StudyOptions, signal?: AbortSignal): Promise<readonly LoopRun[]> {
-  const { policies, budgets, seeds, size, onJob, onCall } = options;
+  const { policies, budgets, seeds, size, bench = firstBench, faults = {}, onJob, onCall } = options;
   const counter = remembering(options.counter);
   const planned = policies.flatMap((policy) =>
     (policy.keepsBudget ? budgets : [null]).flatMap((budget) =>
@@ -67,15 +101,15 @@ export async function runStudy(options: StudyOptions, signal?: AbortSignal): Pro
   const runs: LoopRun[] = [];
   for (const { policy, budget, family, seed } of planned) {
     const named = { policy: policy.name, budget, family, seed };
-    const job = (families[family] as (typeof families)[string])(seed, size);
     const loop = {
       policy,
       budget: budget ?? Infinity,
       counter,
+      reader: new Reader(faults, seed, counter),
       mostCalls: Math.ceil(size * callsPerStep),
       ...(onCall && { onCall: (call: LoopCall) => onCall(named, call) }),
     };
-    const run = { ...named, result: await runLoop(job, loop, signal) };
+    const run = { ...named, result: await bench.run({ family, seed, size }, loop, signal) };
     runs.push(run);
     onJob?.(runs.length, planned.length, run);
   }
@@ -83,18 +117,18 @@ export async function runStudy(options: StudyOptions, signal?: AbortSignal): Pro
 }
 
 /**
- * Names of families as they are given; all where none is.
+ * Names of families as they are given; all of the bench where none is.
  *
  * @throws WindrowError `bad-option`
  */
-export function familiesOf(names: readonly string[] = familyNames): readonly string[] {
-  for (const name of names) {
-    if (familyNames.includes(name)) continue;
-    throw new WindrowError("bad-option", `There is no family "${name}".${nearest(name, familyNames)}`, {
+export function familiesOf(names?: readonly string[], bench: LoopBench = firstBench): readonly string[] {
+  for (const name of names ?? []) {
+    if (bench.names.includes(name)) continue;
+    throw new WindrowError("bad-option", `There is no family "${name}".${nearest(name, bench.names)}`, {
       family: name,
     });
   }
-  return names;
+  return names ?? bench.names;
 }
 
 /** Adds up runs by policy and budget, in the order of the runs; with `byFamily` each family alone. */
