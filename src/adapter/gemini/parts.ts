@@ -151,7 +151,13 @@ export function asCall(part: ToolCallPart): ToolCallPart {
   const own = asObject(kept["functionCall"]);
   if (!own || ["id", "name", "args"].every((field) => own[field] === undefined || own[field] === absent)) return part;
   const id = own["id"] === undefined ? {} : { id: absent };
-  return { ...part, opaque: { [google]: { ...kept, functionCall: { ...without(own, "id", "name", "args"), ...id } } } };
+  return {
+    ...part,
+    opaque: {
+      ...asObject(part.opaque),
+      [google]: { ...kept, functionCall: { ...without(own, "id", "name", "args"), ...id } },
+    },
+  };
 }
 
 /** A result with its call's name, and with an id if its call goes with one. */
@@ -163,7 +169,10 @@ export function asAnswer(part: ToolResultPart, { name, opaque }: ToolCallPart): 
   if (own["id"] === id) return named;
   return {
     ...named,
-    opaque: { [google]: { ...kept, functionResponse: { ...without(own, "id"), ...defined({ id }) } } },
+    opaque: {
+      ...asObject(part.opaque),
+      [google]: { ...kept, functionResponse: { ...without(own, "id"), ...defined({ id }) } },
+    },
   };
 }
 
