@@ -11,7 +11,8 @@ import type { OpenCall } from "./answers.ts";
 import { isPiece } from "./step.ts";
 import type { NumberedMessage, Step } from "./step.ts";
 import { tidyMessage } from "./tidy.ts";
-import { isSpelled } from "./wire-form.ts";
+import { isSpelled, wireForms, wireId } from "./wire-form.ts";
+import type { WireForm } from "./wire-form.ts";
 
 /**
  * - `closed-call`: a call without a result got a synthetic error result;
@@ -58,6 +59,8 @@ export interface ReadingOptions {
    * of its own.
    */
   readonly joinSystem?: boolean;
+  /** The form that ids of calls are sent in; they are unique in it too. Default: any text. */
+  readonly form?: WireForm;
 }
 
 /** The number of shifted steps after which their memory is released. */
@@ -73,11 +76,15 @@ export class StepReader {
   readonly #repairs: Repair[] = [];
   #open: OpenStep | undefined;
   readonly #joinSystem: boolean;
+  readonly #form: WireForm;
+  /** The ids as they are sent. */
+  readonly #sent = new Set<string>();
   /** The newest whole step, as long as a system message may join it. */
   #held: Step | undefined;
 
-  constructor({ joinSystem = false }: ReadingOptions = {}) {
+  constructor({ joinSystem = false, form = wireForms.any }: ReadingOptions = {}) {
     this.#joinSystem = joinSystem;
+    this.#form = form;
   }
 
   /** Takes the next message; `seq` must rise. */
@@ -169,6 +176,7 @@ export class StepReader {
       const call = callId === part.callId ? part : { ...part, callId };
       if (call !== part) this.#note("renamed-call", seq, part.callId);
       this.#known.set(callId, false);
+      this.#sent.add(wireId(this.#form, callId));
       renamed.push({ call, hostId: part.callId });
       return call;
     });
@@ -182,9 +190,11 @@ export class StepReader {
   }
 
   #freeId(callId: string, seq: number): string {
-    if (!this.#known.has(callId)) return callId;
-    let candidate = `${callId}-${seq}`;
-    for (let count = 2; this.#known.has(candidate); count++) candidate = `${callId}-${seq}-${count}`;
+    const isFree = (id: string): boolean => !this.#known.has(id) && !this.#sent.has(wireId(this.#form, id));
+    let candidate = callId;
+    for (let count = 1; !isFree(candidate); count++) {
+      candidate = count === 1 ? `${callId}-${seq}` : `${callId}-${seq}-${count}`;
+    }
     return candidate;
   }
 
@@ -211,11 +221,11 @@ export class StepReader {
     return noteOfResult(part, late);
   }
 
-  /** The open calls of an id, as the host wrote it or, if there is none, as a provider's form spells it. */
+  /** The open calls of an id, as the host wrote it or, if there is none, as windows show it. */
   #callsOf(callId: string): readonly OpenCall[] {
     const calls = this.#open?.calls ?? [];
     const own = calls.filter(({ hostId }) => hostId === callId);
-    return own.length > 0 ? own : calls.filter(({ hostId }) => isSpelled(hostId, callId));
+    return own.length > 0 ? own : calls.filter(({ part }) => isSpelled(part.callId, callId));
   }
 
   /**

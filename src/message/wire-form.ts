@@ -50,7 +50,7 @@ export function wireId({ callId: taken }: WireForm, id: string): string {
   return `${id.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longest - hashLength - 1)}_${hash}`;
 }
 
-/** Whether an id is another one in the spelling of a form. */
+/** Whether an id is another one as windows show it: the same, or in the spelling of a form. */
 export function isSpelled(id: string, spelled: string): boolean {
   return Object.values(wireForms).some((form) => wireId(form, id) === spelled);
 }
@@ -85,6 +85,7 @@ function withoutFields<Holder extends object>(field: "extra" | "opaque", holder:
 }
 
 function partInForm(form: WireForm, part: Part): Part {
+  if (form.isBare && part.type === "opaque" && part.kind === `${chat}:audio`) return { type: "text", text: "[audio]" };
   if (part.type !== "tool-call" && part.type !== "tool-result") return part;
   const callId = wireId(form, part.callId);
   const name = part.name === undefined ? undefined : wireName(form, part.name);

@@ -148,7 +148,9 @@ export class Composer {
     const reason = full ?? changed;
     if (reason !== undefined) yield* this.completing();
     let planned = full ? yield* this.#plan(options, budget) : [];
-    if (reason === undefined || (planned.length === 0 && !changed)) return this.#finish(before, budget);
+    // An epoch without edits still takes out the inserts of the one before.
+    const isWithin = before.tokens <= budget && planned.length === 0 && !changed;
+    if (reason === undefined || isWithin) return this.#finish(before, budget);
     const epoch = this.#state.epoch;
     let edits = mergeEdits(withoutDeltas(this.#state.edits), planned);
     yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
@@ -197,14 +199,8 @@ export class Composer {
     const own = hashName(hashMessages(system.map(({ message }) => message)));
     const history = this.#history.steps().flatMap((step) => step.messages);
     const leading = length === 0 || own === systemHash ? system : [];
-    return {
-      messages: [
-        ...leading,
-        ...this.#lead().map((message) => ({ seq: 0, message })),
-        ...withAnswers(this.#profile, history),
-      ],
-      repairs: this.#history.repairs,
-    };
+    const lead = this.#lead().map((message) => ({ seq: 0, message }));
+    return { messages: withAnswers(this.#profile, [...leading, ...lead, ...history]), repairs: this.#history.repairs };
   }
 
   #lastHash(): string {
@@ -251,8 +247,7 @@ export class Composer {
     const ingested = this.#history.ingested();
     if (ingested.length > 0) this.#state = { ...this.#state, edits: mergeEdits(this.#state.edits, ingested) };
     const tail = closingTail(given, this.#profile, shown.history.at(-1));
-    const own = this.#history.system.map(({ message }) => message);
-    const fixed = this.#blocks.of({ ...options, own, tail });
+    const fixed = this.#blocks.of({ ...options, own: this.#history.system.map(({ message }) => message), tail });
     const leading = countAll(lead, this.#counter);
     const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
     return layoutOf({ fixed, lead, sticky }, shown, leading, pinned);

@@ -57,8 +57,9 @@ export class FixedBlocks {
 
   /** The blocks of a call. */
   of({ system, systemNote, own, tools = [], toolsBudget = Infinity, tail }: FixedInput): Fixed {
-    const prompt = system === undefined ? own : [this.#systemMessage(system)];
-    const systemMessages = systemNote === undefined ? prompt : [...prompt, noteMessage(systemNote)];
+    const prompt =
+      system === undefined ? own : system.trim() === "" ? [] : [this.#systemMessage(system.toWellFormed())];
+    const systemMessages = systemNote === undefined ? prompt : [...prompt, noteMessage(systemNote.toWellFormed())];
     // A host may change the array in place, so the JSON text is compared.
     const json = jsonOf(tools);
     if (json !== this.#tools.json || toolsBudget !== this.#tools.budget) {

@@ -91,7 +91,10 @@ export class History {
     this.#ingestCap = ingestCap;
     this.#profile = profile;
     this.#closed = new StepList(profile, counter);
-    this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
+    this.#reader = new StepReader({
+      joinSystem: profile.systemInPlace === true,
+      ...(profile.form && { form: profile.form }),
+    });
     this.#counter = counter;
     this.index = new EditIndex(withoutDeltas(edits));
     this.#notes = this.index.notes;

@@ -167,7 +167,7 @@ function pinKey(id: string): string {
 }
 
 function synthetic(id: string, text: string): Message {
-  return { id, role: "user", status: "synthetic", parts: [{ type: "text", text }] };
+  return { id, role: "user", status: "synthetic", parts: [{ type: "text", text: text.toWellFormed() }] };
 }
 
 const goOn: DynamicBlock = { name: "go-on", text: "[Windrow: no new message; go on.]" };
