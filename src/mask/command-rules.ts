@@ -183,7 +183,10 @@ function tidy(text: string, { start, length }: Found): Found {
   return { start, length: value.length };
 }
 
-/** `user:password` as programs take it: `curl -u`, `etcdctl --user`, `chpasswd`, `smbclient -U user%password`. */
+/** Most short options that are written together, with the space and the dash before them. */
+const mostTogether = 10;
+
+/** `user:password` as programs take it: `curl -u`, `curl -sSu`, `etcdctl --user`, `chpasswd`, `smbclient -U user%password`. */
 export const userAndPassword: MaskRule = {
   kind: "curl-password",
   placeholder: "[CURL_PASSWORD]",
@@ -198,11 +201,15 @@ export const userAndPassword: MaskRule = {
     " --creds ",
     " --src-creds ",
     " --dest-creds ",
+    // The ends of short options that are written together.
+    ...["su ", "Su ", "Lu ", "ku ", "fu ", "iu ", "vu "],
   ],
-  find(text, at) {
-    if (text.startsWith("chpasswd", at)) return piped(text, at);
+  find(text, place) {
+    if (text.startsWith("chpasswd", place)) return piped(text, place);
+    const dash = text.slice(Math.max(0, place - mostTogether), place).lastIndexOf(" -");
+    const at = text[place] === " " || dash < 0 ? place : Math.max(0, place - mostTogether) + dash;
     const shape =
-      /\s(?:-u\s{0,3}|-U\s{1,3}|--(?:proxy-user|user|creds|src-creds|dest-creds)(?:=|\s{1,3}))(\\{0,3}["']?)([^\s:"'%]{1,80})(["']?[:%]["']?)/y;
+      /\s(?:-u\s{0,3}|-[a-zA-Z#]{1,8}u\s{1,3}|-U\s{1,3}|--(?:proxy-user|user|creds|src-creds|dest-creds)(?:=|\s{1,3}))(\\{0,3}["']?)([^\s:"'%]{1,80})(["']?[:%]["']?)/y;
     shape.lastIndex = at;
     const [head, quote = "", user = "", sign = ""] = shape.exec(text) ?? [];
     if (head === undefined) return undefined;

@@ -274,7 +274,7 @@ describe("windrow replay FILE", () => {
     );
     const plain = (await windrow(["replay", await put(await newFolder(), "chat.jsonl", chatLines(5))])).stdout;
     expect(plain).not.toContain("as recorded");
-    expect(plain).toContain("The file reports no usage");
+    expect(plain).toContain("No message reports usage");
   });
 
   it("colours on a terminal, and not where NO_COLOR is set", async () => {

@@ -85,6 +85,7 @@ export const shapes: readonly Shape[] = [
     written: (value) => value.replaceAll(/[\\:]/g, "."),
   },
   { name: "curl -u", text: (value) => `curl -u 'ci:${value}' https://h/x` },
+  { name: "curl -sSu", text: (value) => `curl -sSu 'ci:${value}' https://h/x` },
   { name: "curl --user=", text: (value) => `curl --user='ci:${value}' https://h/x` },
   { name: "libpq dsn", text: (value) => `host=db port=5432 user=app password=${value} dbname=x` },
   {

@@ -1,5 +1,5 @@
 /** Usage is read without decoding sessions, and adds up to what their decoders find. */
-import { readdirSync, readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
@@ -268,4 +268,36 @@ describe("opencode", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(readdirSync(dirname(file))).toEqual(["opencode.db"]);
   });
+
+  it.skipIf(!driver)(
+    "counts each step of an answer, in a database whose process died, and leaves it as it is",
+    async () => {
+      const home = await temporaryFolder();
+      const step = (input: number): object[] => [
+        { type: "step-start" },
+        { type: "step-finish", tokens: { input, output: 1 } },
+      ];
+      const exported = {
+        info: { id: "ses_1" },
+        messages: [{ info: answer("msg_1", 9), parts: [...step(5), ...step(9)] }],
+      };
+      const file = await openCodeDatabase(join(home, "live"), [JSON.stringify(exported)]);
+      const database = openDatabase(file);
+      database.exec("PRAGMA journal_mode = WAL; INSERT INTO message VALUES ('msg_2', 'ses_1', 9, '{}')");
+      // The files as they stand while a process has the database open are those that its end by a signal leaves.
+      const folder = join(home, "data/opencode");
+      cpSync(dirname(file), folder, { recursive: true });
+      database.close();
+      const contents = (): readonly Buffer[] =>
+        ["opencode.db", "opencode.db-wal"].map((name) => readFileSync(join(folder, name)));
+      const before = contents();
+      const [place] = await discoverUsage({ home, env: { XDG_DATA_HOME: join(home, "data") } });
+      const calls = await readUsage(place as FoundUsage);
+      expect(calls.map(({ input, output }) => [input, output])).toEqual([
+        [5, 1],
+        [9, 1],
+      ]);
+      expect(contents()).toEqual(before);
+    },
+  );
 });

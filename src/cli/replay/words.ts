@@ -54,7 +54,7 @@ export function recordWords({ recorded, calibration, calls, compactions = 0 }: R
   const cut = cutWords(calibration?.cuts ?? 0, compactions);
   if (!recorded) {
     const cold = calibration ? `, cold before ${count(calibration.coldCalls)} calls after long pauses` : "";
-    return [`The file reports no usage: tokens are counted, and the cache is taken to be warm${cold}.`, ...cut];
+    return [`No message reports usage: tokens are counted, and the cache is taken to be warm${cold}.`, ...cut];
   }
   const others = moneyWords(recorded);
   const told = recorded.calls === calls ? "" : ` of ${count(recorded.calls)} calls`;

@@ -4,7 +4,8 @@ import { readUsage } from "../../transcript/usage/read.ts";
 import { answerKeys } from "../../transcript/usage/claude-code.ts";
 import { keyOf } from "../../transcript/usage/usage.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
-import type { Scope, Store } from "../../store/store.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import { calledModel } from "../look/spent.ts";
 import { UsageCache } from "./cache.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -94,7 +95,7 @@ export async function storeUsage(
   for await (const { metadata, location } of conversations(store, scope, { unreadable })) {
     signal?.throwIfAborted();
     try {
-      const calls = await sessionUsage(store, scope, metadata.uuid, project);
+      const calls = await sessionUsage(store, scope, metadata, project);
       if (calls.length > 0) files.push({ path: location, agent: "windrow", calls });
     } catch (error) {
       // A session that went meanwhile has nothing to tell.
@@ -106,7 +107,12 @@ export async function storeUsage(
   return { files, failed };
 }
 
-async function sessionUsage(store: Store, scope: Scope, id: string, project: string): Promise<readonly CallUsage[]> {
+async function sessionUsage(
+  store: Store,
+  scope: Scope,
+  { uuid: id, config }: SessionInfo["metadata"],
+  project: string,
+): Promise<readonly CallUsage[]> {
   const calls: CallUsage[] = [];
   for await (const record of store.read(scope, id, { kind: "usage" })) {
     const { answerId, requestId } = record;
@@ -115,7 +121,7 @@ async function sessionUsage(store: Store, scope: Scope, id: string, project: str
     const time = Date.parse(record.timestamp);
     calls.push({
       time: Number.isNaN(time) ? undefined : time,
-      model: record.model ?? "",
+      model: calledModel(config, record) ?? "",
       project,
       ...{ input, output, cacheRead, cacheWrite, cacheWriteHour },
       // A summary's request is none of the conversation's.

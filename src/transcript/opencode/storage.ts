@@ -14,8 +14,6 @@ import type { ReadLimits } from "../limits.ts";
 
 /** Options of {@link storedSessions}. */
 export interface StorageOptions {
-  /** Whether messages come without their parts, as usage needs none. Default false. */
-  readonly bare?: boolean;
   readonly limits?: ReadLimits | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,7 +58,7 @@ export async function* storedSessions(path: string, options: StorageOptions = {}
   };
   const sessions = (await isFolder(path)) ? folderSessions : databaseSessions;
   try {
-    for await (const session of sessions(path, options.bare === true, parsed)) {
+    for await (const session of sessions(path, parsed)) {
       if (session.messages.length > 0) yield session;
     }
   } catch (cause) {
@@ -77,7 +75,7 @@ type Parsed = (text: string, more: JsonObject) => JsonObject;
 const messagesOf = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id";
 const partsOf = "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id";
 
-async function* databaseSessions(path: string, bare: boolean, parsed: Parsed): AsyncGenerator<StoredSession> {
+async function* databaseSessions(path: string, parsed: Parsed): AsyncGenerator<StoredSession> {
   checkNoOpenDatabase(path);
   const [{ sqliteDriver }, { openReadOnly }] = await Promise.all([
     import("../../store/open.ts"),
@@ -93,7 +91,7 @@ async function* databaseSessions(path: string, bare: boolean, parsed: Parsed): A
     for (const row of rowsOf(database, "SELECT * FROM session ORDER BY time_created, id")) {
       const session = String(row["id"]);
       const parts = new Map<unknown, JsonValue[]>();
-      for (const part of bare ? [] : rowsOf(database, partsOf, session)) {
+      for (const part of rowsOf(database, partsOf, session)) {
         const list = parts.get(part["message_id"]) ?? [];
         parts.set(part["message_id"], list);
         list.push(parsed(String(part["data"]), {}));
@@ -102,11 +100,7 @@ async function* databaseSessions(path: string, bare: boolean, parsed: Parsed): A
       yield {
         info: defined({
           ...{ id: session, directory: asString(directory), version: asString(version) },
-          ...{
-            title: asString(title),
-            parentID: asString(parentID),
-            revert: bare ? undefined : parseJson(String(revert)),
-          },
+          ...{ title: asString(title), parentID: asString(parentID), revert: parseJson(String(revert)) },
         }),
         messages: rowsOf(database, messagesOf, session).map(({ id, data }) => ({
           info: parsed(String(data), { id: String(id) }),
@@ -123,7 +117,7 @@ function rowsOf(database: SqliteDatabase, sql: string, ...values: readonly strin
   return database.prepare(sql).all(...values) as SqlRow[];
 }
 
-async function* folderSessions(path: string, bare: boolean, parsed: Parsed): AsyncGenerator<StoredSession> {
+async function* folderSessions(path: string, parsed: Parsed): AsyncGenerator<StoredSession> {
   const root = rootOf(path);
   const documents = async (...folder: readonly string[]): Promise<readonly JsonObject[]> => {
     const place = join(root, ...folder);
@@ -133,14 +127,14 @@ async function* folderSessions(path: string, bare: boolean, parsed: Parsed): Asy
     return all;
   };
   const infos = new Map<string, JsonObject>();
-  for (const project of bare ? [] : await namesIn(join(root, "session")))
+  for (const project of await namesIn(join(root, "session")))
     for (const info of await documents("session", project)) infos.set(asString(info["id"]) ?? "", info);
   // opencode's ids of sessions fall with time.
   const ids = root === path ? (await namesIn(join(root, "message"))).toReversed() : [basename(path)];
   for (const id of ids) {
     const messages: StoredSession["messages"][number][] = [];
     for (const info of await documents("message", id))
-      messages.push({ info, parts: bare ? [] : await documents("part", asString(info["id"]) ?? "") });
+      messages.push({ info, parts: await documents("part", asString(info["id"]) ?? "") });
     yield { info: infos.get(id) ?? { id }, messages };
   }
 }

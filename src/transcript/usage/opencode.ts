@@ -1,5 +1,6 @@
-/** Usage in opencode's storage, by the decoder of its sessions. An answer is one message, with the tokens of its call. */
+/** Usage in opencode's storage, by the decoder of its sessions: each step of an answer is a call. */
 import { asName, fieldsOf } from "../../message/json.ts";
+import type { Message } from "../../message/message.ts";
 import { openCode } from "../opencode/read.ts";
 import { storedSessions } from "../opencode/storage.ts";
 import { CallList, timeOf } from "./usage.ts";
@@ -14,14 +15,19 @@ const unlimited = { bytes: Infinity, entries: Infinity };
  */
 export async function openCodeUsage(path: string, signal?: AbortSignal): Promise<readonly CallUsage[]> {
   const calls = new CallList();
-  for await (const value of storedSessions(path, { bare: true, limits: unlimited, signal })) {
+  for await (const value of storedSessions(path, { limits: unlimited, signal })) {
     const [session] = openCode.decode({ name: "", entries: [{ line: 1, value }] });
-    for (const { id, model = "", usage, extra } of session?.messages ?? []) {
+    if (!session) continue;
+    const { id: chain, messages, otherCalls = [], meta } = session;
+    const project = asName(meta?.["cwd"]) ?? "";
+    const all: readonly Partial<Message>[] = [...messages, ...otherCalls];
+    for (const [index, { id, model = "", usage, extra, timestamp }] of all.entries()) {
       const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage ?? {};
-      const { completed, created } = fieldsOf(extra?.["time"]);
-      const project = asName(fieldsOf(extra?.["path"])["cwd"]) ?? "";
-      const time = timeOf(completed) ?? timeOf(created);
-      calls.add(id, { time, model, project, input, output, cacheRead, cacheWrite, chain: session?.id ?? "" });
+      const { completed } = fieldsOf(extra?.["time"]);
+      const folder = asName(fieldsOf(extra?.["path"])["cwd"]) ?? project;
+      const time = timeOf(completed) ?? timeOf(timestamp);
+      const counts = { input, output, cacheRead, cacheWrite };
+      calls.add(id ?? `${chain}/${index}`, { time, model, project: folder, ...counts, chain });
     }
   }
   return calls.end("");

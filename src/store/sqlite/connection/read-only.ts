@@ -24,18 +24,21 @@ export interface ReadOnlyDatabase {
  */
 export function openReadOnly(file: string, driver: DatabaseClass): ReadOnlyDatabase {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
-  if (log && existsSync(`${file}-shm`)) return { database: tried(new driver(file)), locked: true };
+  if (log && existsSync(`${file}-shm`)) {
+    // One that may write would move the log of a process that died into the file.
+    return { database: openBy("mode=ro", file, driver) ?? tried(new driver(file)), locked: true };
+  }
   if (!log || log.size === 0) {
-    const database = openUnchanging(file, driver);
+    const database = openBy("immutable=1", file, driver);
     if (database) return { database, locked: false };
   }
   return { database: openCopy(file, driver), locked: false };
 }
 
 /** Undefined where the driver's SQLite takes no URI, as that of `better-sqlite3`. */
-function openUnchanging(file: string, driver: DatabaseClass): SqliteDatabase | undefined {
+function openBy(way: string, file: string, driver: DatabaseClass): SqliteDatabase | undefined {
   try {
-    return tried(new driver(`${pathToFileURL(file).href}?immutable=1`));
+    return tried(new driver(`${pathToFileURL(file).href}?${way}`));
   } catch (error) {
     if (["corrupt", "not-a-database"].includes(faultOf(error))) throw error;
     return undefined;
