@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
 import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
 import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
-import { composeWindow } from "../../src/index.ts";
+import { composeWindow, SessionManager } from "../../src/index.ts";
+import { wireForms, wireId } from "../../src/message/wire-form.ts";
+import { temporaryFolder } from "../store/fixtures.ts";
 import { toolCalls, toolResults } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
 
@@ -95,4 +97,67 @@ describe.each(["anthropic", "openai-chat", "openai-responses", "gemini", "mistra
       content: "result by its spelled id",
     });
   });
+});
+
+describe("ids that windows spell", () => {
+  const long = `call.${"z".repeat(70)}`;
+  const called = (id: string): Message => ({
+    id: `m${id}`,
+    role: "assistant",
+    parts: [{ type: "tool-call", callId: id, name: "bash", args: {} }],
+  });
+  const answered = (id: string): Message => ({
+    id: `r${id}`,
+    role: "tool",
+    parts: [{ type: "tool-result", callId: id, content: `result of ${id}` }],
+  });
+  const begin: Message = { id: "u", role: "user", parts: [{ type: "text", text: "Go." }] };
+
+  it("stay unique beside an id that is another one's spelling", () => {
+    const spelled = wireId(wireForms.anthropic, long);
+    for (const pair of [
+      [long, spelled],
+      [spelled, long],
+    ]) {
+      const messages = [begin, ...pair.flatMap((id) => [called(id), answered(id)])];
+      const window = composeWindow({ messages, budget: 100_000, profile: "anthropic" });
+      expect(window.report.faults).toEqual([]);
+      expect(window.messages.flatMap(toolResults).map(({ content }) => content)).toEqual(
+        pair.map((id) => `result of ${id}`),
+      );
+    }
+  });
+
+  it("of a call whose id was used before take a result back", () => {
+    const messages = [begin, called("functions.bash:0"), answered("functions.bash:0"), called("functions.bash:0")];
+    const open = composeWindow({ messages, budget: 100_000, profile: "mistral" });
+    const shown = open.messages.flatMap(toolCalls).at(-1)?.callId ?? "";
+    const window = composeWindow({ messages: [...messages, answered(shown)], budget: 100_000, profile: "mistral" });
+    expect(window.messages.flatMap(toolResults).at(-1)).toMatchObject({ callId: shown, content: `result of ${shown}` });
+  });
+
+  it("become the log's own in a session, also after a resume", async () => {
+    const store = await temporaryFolder();
+    const open = (): Promise<SessionManager> => SessionManager.open({ store, profile: "mistral", budget: 100_000 });
+    const manager = await open();
+    const session = await manager.create();
+    for (const message of [begin, called("functions.bash:0")]) await session.append(message);
+    await session.startTool({ callId: "functions.bash:0", name: "bash", args: {} });
+    await manager.close();
+    const resumed = await (await open()).resume(session.id);
+    const shown = (await resumed.compose()).messages.flatMap(toolCalls).at(-1)?.callId ?? "";
+    expect(await resumed.append(answered(shown))).toMatchObject({ parts: [{ callId: "functions.bash:0" }] });
+    expect(await resumed.inDoubt()).toEqual([]);
+    await resumed.close();
+  });
+});
+
+it("leaves a chat host's audio out of Mistral's requests", () => {
+  const messages = fromChat([
+    { role: "user", content: "Say hello." },
+    { role: "assistant", content: "Hello.", audio: { id: "audio_1" } },
+    { role: "user", content: "Again." },
+  ]);
+  const { messages: window } = composeWindow({ messages, budget: 100_000, profile: "mistral" });
+  expect(JSON.stringify(toChat(window))).not.toContain("audio_1");
 });

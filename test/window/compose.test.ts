@@ -139,6 +139,34 @@ describe("composeWindow", () => {
     expect(composed.report.counts).toEqual({ kept: rewritten.length, stubbed: 0, replaced: 0, dropped: 0 });
   });
 
+  it("takes the inserts of changing text out at the budget, also if nothing else can leave", () => {
+    const messages = new HistoryBuilder().user("go").messages;
+    let state: WindowState | undefined;
+    const tokens: number[] = [];
+    for (let call = 0; call < 12; call++) {
+      const dynamic = Array.from({ length: 60 }, (_, word) => `w${call}x${word}`).join(" ");
+      const window = composeWindow({ messages, budget: 600, profile: "anthropic", dynamic, ...(state && { state }) });
+      state = window.state;
+      tokens.push(window.tokens);
+    }
+    expect(Math.max(...tokens)).toBeLessThanOrEqual(600);
+  });
+
+  it("holds no half of a surrogate pair in any block, field or name", () => {
+    const half = "half \ud83d";
+    const messages = new HistoryBuilder().add("user", [
+      { type: "text", text: half },
+      { type: "file", mediaType: "application/pdf", data: "JVBERi0=", name: half },
+      { type: "opaque", kind: "anthropic/search_result", data: { title: half, [half]: [half] } },
+    ]).messages;
+    const pinned = [{ id: "p", text: half }];
+    const window = composeWindow({ messages, budget: 10_000, system: half, dynamic: half, pinned });
+    expect(JSON.stringify(window.messages)).not.toMatch(/\\ud[89a-f]/);
+    expect(window.messages).toHaveLength(
+      composeWindow({ messages, budget: 10_000, system: " ", pinned }).messages.length + 2,
+    );
+  });
+
   it("drops signed reasoning behind the first edit, and keeps what is written later", () => {
     const history = new HistoryBuilder().user("think");
     for (let step = 0; step < 40; step++) {
