@@ -2,6 +2,7 @@
  * Records: the lines of a session's log. A record belongs to one kind, each kind to one file of the file store
  * (docs/format.md). Stores assign `seq` (1, 2, 3 … within a kind) and `pos` (monotone over the whole session).
  */
+import { asName } from "./json.ts";
 import type { JsonObject, JsonValue, MaskFlag, Message, Usage } from "./message.ts";
 
 /** The fields that a store adds to a record. */
@@ -128,6 +129,14 @@ export interface UsageRecord extends MaybeMasked {
   /** The window that the call was made with; absent for one that no session composed. */
   readonly window?: UsedWindow;
   readonly timestamp: string;
+}
+
+/** The model of a call; one that names none is of the session's own model, but for those of a summarizer. */
+export function calledModel(
+  config: JsonObject,
+  { model, purpose }: Pick<UsageRecord, "model" | "purpose">,
+): string | null {
+  return model ?? (purpose === "turn" ? (asName(config["model"]) ?? null) : null);
 }
 
 /** A record as a caller passes it to a store. */

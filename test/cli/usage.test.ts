@@ -146,6 +146,19 @@ describe("windrow usage", () => {
     expect((await report(home, "--store", store, "--agent", "windrow")).total.calls).toBe(5);
   });
 
+  it("prices a call that names no model by its manager's", async () => {
+    const home = await newFolder();
+    const store = join(home, "store");
+    const manager = await SessionManager.open({ store, budget: 100_000, model: "claude-sonnet-4-5" });
+    const session = await manager.create();
+    await session.endStep({ usage: { input: 1_000_000, output: 100_000 } });
+    await manager.close();
+    // 1M at $3 and 0.1M of output at $15.
+    expect((await report(home, "--store", store)).models?.map(({ name, dollars }) => [name, dollars])).toEqual([
+      ["claude-sonnet-4-5", 4.5],
+    ]);
+  });
+
   it("adds up by day, project and model, at list prices, output included", async () => {
     const home = await newHome();
     const { total, days, projects, models } = await report(home);

@@ -1,7 +1,7 @@
 /** The tokens that sessions' own model calls used, and their price. */
 import { findModel } from "../../tokens/models.ts";
 import { priceOf } from "../../tokens/price.ts";
-import { asName } from "../../message/json.ts";
+import { calledModel } from "../../message/record.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { UsageRecord } from "../../message/record.ts";
 import { usedTokens } from "../../message/parts.ts";
@@ -56,11 +56,6 @@ export function addedSpent(one: Spent, other: Spent): Spent {
 
 /** A call's record, without when it was. */
 export type SpentCall = Pick<UsageRecord, "model" | "purpose" | "usage">;
-
-/** The model of a call; one that names none is of the session's own model, but for those of a summarizer. */
-export function calledModel(config: JsonObject, { model, purpose }: Omit<SpentCall, "usage">): string | null {
-  return model ?? (purpose === "turn" ? (asName(config["model"]) ?? null) : null);
-}
 
 /** The list price of a call in US dollars; null where it used nothing that is known, or its model has no price. */
 export function dollarsFor(config: JsonObject, call: SpentCall): number | null {

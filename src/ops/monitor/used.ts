@@ -1,7 +1,8 @@
 /** The tokens and the money that a store's sessions used, for metrics. A session is read again only where it changed. */
 import { isWindrowError } from "../../errors.ts";
 import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
-import { calledModel, dollarsFor } from "../look/spent.ts";
+import { calledModel } from "../../message/record.ts";
+import { dollarsFor } from "../look/spent.ts";
 import { findModel } from "../../tokens/models.ts";
 import { conversations } from "../../store/memory-logs.ts";
 

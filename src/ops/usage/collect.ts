@@ -5,7 +5,7 @@ import { answerKeys } from "../../transcript/usage/claude-code.ts";
 import { keyOf } from "../../transcript/usage/usage.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
-import { calledModel } from "../look/spent.ts";
+import { calledModel } from "../../message/record.ts";
 import { UsageCache } from "./cache.ts";
 import { conversations } from "../../store/memory-logs.ts";
 

@@ -7,7 +7,8 @@ import { FixedBlocks } from "../../window/fixed.ts";
 import type { CallBlocks, CallRow } from "../viewer.ts";
 import type { EpochIndex, EpochLine, Place } from "./epoch-index.ts";
 import type { AnsweredCall } from "./log-columns.ts";
-import { calledModel, dollarsFor } from "../../ops/look/spent.ts";
+import { calledModel } from "../../message/record.ts";
+import { dollarsFor } from "../../ops/look/spent.ts";
 import type { UsageLine } from "./usage-index.ts";
 
 /** One line of `usage.jsonl` by its number; undefined where there is none. */

@@ -16,7 +16,7 @@ import { EpochWindows, sentWithEpoch } from "./rebuild.ts";
 import type { Rebuilt } from "./rebuild.ts";
 import { repairsIn } from "./repairs.ts";
 import { configText, rebuildSettings } from "./settings.ts";
-import { calledModel } from "../../ops/look/spent.ts";
+import { calledModel } from "../../message/record.ts";
 import type { UsageLine } from "./usage-index.ts";
 import { hasOtherTools, missingIn, rebuiltBlocks, verifiedOf } from "./window.ts";
 
