@@ -53,7 +53,7 @@ describe("prepareStep", () => {
 
   it("takes no window that major 7 carries forward for history", async () => {
     const { hooks, session } = await open();
-    const history = [...longRun(20), user("Go on.")];
+    const history = longRun(20);
     const { messages: window } = await hooks.prepareStep(steps(history));
     const grown = [...history, user("And then?")];
     const { messages: next } = await hooks.prepareStep(steps(grown, [...window, user("And then?")]));

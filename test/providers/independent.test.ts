@@ -71,6 +71,13 @@ class Findings {
   }
 }
 
+/** A history as it stands when a host asks the model: behind an answer somebody spoke. */
+function asked(messages: readonly Message[]): readonly Message[] {
+  const isSaid = ({ parts }: Message): boolean => parts.some((part) => part.type !== "text" || part.text.trim() !== "");
+  if (messages.findLast(isSaid)?.role !== "assistant") return messages;
+  return [...messages, { id: "asked", role: "user", parts: [{ type: "text", text: "Go on." }] }];
+}
+
 /** Whether a history is refused before a request: the budget is too small for what must stay, or a call has no id. */
 function isRefusal(error: unknown): boolean {
   return isWindrowError(error) && ["over-budget", "budget-too-small", "bad-message"].includes(error.code);
@@ -93,7 +100,7 @@ describe.each(providers)("$profile", ({ profile, faultsOf }) => {
   it.each(Object.keys(sources))("takes windows over odd histories of %s", { timeout }, (source) => {
     const findings = new Findings();
     for (const given of fc.sample(happenings, numRuns)) {
-      const messages = sources[source]?.(given) ?? [];
+      const messages = asked(sources[source]?.(given) ?? []);
       for (const budget of budgets) {
         const window = composed(messages, budget, profile);
         if (window) findings.add(faultsOf(window.messages), messages);
@@ -101,7 +108,7 @@ describe.each(providers)("$profile", ({ profile, faultsOf }) => {
       // The same history as it grows, by the state of the window before.
       let state: WindowState | undefined;
       for (const share of [0.25, 0.5, 0.75, 1]) {
-        const grown = shortened(messages, share);
+        const grown = asked(shortened(messages, share));
         const window = composed(grown, 1_200, profile, state);
         state = window?.state;
         if (window) findings.add(faultsOf(window.messages), grown);
@@ -114,12 +121,13 @@ describe.each(providers)("$profile", ({ profile, faultsOf }) => {
   it("takes windows of sessions that grow", { timeout }, async () => {
     const findings = new Findings();
     for (const [at, given] of fc.sample(happenings, Math.ceil(numRuns / 4)).entries()) {
-      const messages = messagesOf(given);
+      const messages = asked(messagesOf(given));
       const manager = await SessionManager.open({ store: "ram:", profile, budget: budgets[at % 2] ?? 0 });
       const session = await manager.create();
       try {
         for (const { id: _, ...message } of messages) {
           await session.append(message);
+          if (message.role === "assistant") continue;
           findings.add(faultsOf((await session.compose({ system })).messages), session.messages());
         }
       } catch (error) {

@@ -184,7 +184,7 @@ describe("composeWindow", () => {
     ]);
     const next = composeWindow({ messages: history.messages, budget: 4_000, profile: "anthropic", state: first.state });
     expect(next.report.opened).toBeUndefined();
-    expect(JSON.stringify(next.messages.at(-2))).toContain("later");
+    expect(JSON.stringify(next.messages.at(-1))).toContain("later");
   });
 
   it("takes a late result for nobody's wish: the user's own last words stay", () => {

@@ -89,12 +89,12 @@ const everyProvider: Profile["rules"] = {
 };
 
 /**
- * Anthropic Messages API (platform.claude.com/docs: tool use, prompt caching, extended and preserved thinking). Since
- * Claude 4.6 the last message is the user's ("This model does not support assistant message prefill").
+ * Anthropic Messages API (platform.claude.com/docs: tool use, prompt caching, extended and preserved thinking). A last answer
+ * is a prefill, which models before Claude 4.6 take: `lastIsUser` is off.
  */
 export const anthropic: Profile = {
   name: "anthropic",
-  rules: { ...everyProvider, firstIsUser: true, lastIsUser: true, systemFirst: true, signedReasoning: true },
+  rules: { ...everyProvider, firstIsUser: true, systemFirst: true, signedReasoning: true },
   form: wireForms.anthropic,
   reasoning: "prefix-bound",
   reads: ["anthropic"],
@@ -203,13 +203,13 @@ const variants = new WeakMap<Profile, Profile>();
 
 /**
  * A profile for the very requests of a provider's API: system messages keep their places, ids and names their spelling,
- * and nothing is added behind an answer or a result. `profileOf` knows it by its name with `/in-place`.
+ * and no answer is added behind a result. `profileOf` knows it by its name with `/in-place`.
  */
 export function inPlace(profile: Profile): Profile {
   if (profile.systemInPlace === true) return profile;
   let variant = variants.get(profile);
   if (!variant) {
-    const rules = { ...profile.rules, systemFirst: false, lastIsUser: false, answerBeforeUser: false };
+    const rules = { ...profile.rules, systemFirst: false, answerBeforeUser: false };
     const own = { name: profile.name + placed, rules, form: wireForms.any, systemInPlace: true };
     variants.set(profile, (variant = { ...profile, ...own }));
   }
