@@ -28,8 +28,9 @@ describe.each(readdirSync(golden))("a store written in %s", (version) => {
     const [message, ...others] = everyKind().map((record) => {
       if (record.kind !== "usage") return record;
       // Fields that came later: the stores here were written without them.
-      const { answerId: _, requestId: __, toolCalls: ___, ...usage } = record;
-      return usage;
+      const { answerId: _, requestId: __, toolCalls: ___, ...rest } = record;
+      const { cacheWriteHour: ____, ...usage } = rest.usage;
+      return { ...rest, usage };
     });
     const [first, rich, large] = await readAll(fixture.store, finished, { kind: "message" });
     expect(first).toMatchObject({ ...message, seq: 1, pos: 1 });

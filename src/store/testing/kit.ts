@@ -80,7 +80,7 @@ export function everyKind(): readonly NewRecord[] {
       kind: "usage",
       purpose: "turn",
       model: "a-model",
-      usage: { input: 10, output: 2, cacheRead: 4, cacheWrite: 2, cacheWriteHour: 1, reasoning: 1 },
+      usage: { input: 10, output: 2, cacheRead: 4, cacheWrite: 1, cacheWriteHour: 1, reasoning: 1 },
       answerId: "msg_1",
       requestId: "req_1",
       toolCalls: 2,
