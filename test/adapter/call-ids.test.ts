@@ -1,7 +1,7 @@
 /** Ids of calls that one provider makes and another refuses, on their way into every shape. */
 import { describe, expect, it } from "vitest";
-import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
+import { anthropicAdapter, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
+import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat/chat.ts";
 import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
 import { composeWindow, SessionManager } from "../../src/index.ts";
 import { wireForms, wireId } from "../../src/message/wire-form.ts";
@@ -160,4 +160,22 @@ it("leaves a chat host's audio out of Mistral's requests", () => {
   ]);
   const { messages: window } = composeWindow({ messages, budget: 100_000, profile: "mistral" });
   expect(JSON.stringify(toChat(window))).not.toContain("audio_1");
+});
+
+it("go out in an API's form also if the host had its own messages back before", () => {
+  const id = "functions.bash:0".repeat(5);
+  const chat = fromChat(
+    chatHistory.slice(0, 2).map((message) => JSON.parse(JSON.stringify(message).replaceAll(ids[0]!, id))),
+  );
+  expect(chatAdapter.encode(chat)).toHaveLength(2);
+  expect(idsIn(toChat(chat)).calls).toEqual([wireId(wireForms.openaiChat, id)]);
+  const whole = {
+    id: "msg_1",
+    role: "assistant",
+    usage: { input_tokens: 1 },
+    content: [{ type: "text", text: "Done." }],
+  };
+  const anthropic = fromAnthropic([whole]);
+  expect(anthropicAdapter.encode(anthropic)).toEqual([whole]);
+  expect(toAnthropic(anthropic).messages).toEqual([{ role: "assistant", content: whole.content }]);
 });

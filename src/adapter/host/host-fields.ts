@@ -129,14 +129,12 @@ export class Originals {
   }
 }
 
-const rebuilt = new WeakMap<object, boolean>();
-
 /** The host's object if `built` says the same; otherwise `built`, as where an API would refuse what the host has. */
 export function hostOr(host: object | undefined, built: object): object {
   if (host === undefined) return built;
-  let same = rebuilt.get(host);
-  if (same === undefined) rebuilt.set(host, (same = sameJson(built as JsonObject, jsonOf(host, 0, 0) ?? null)));
-  return same ? host : built;
+  const says = (object: unknown): boolean => sameJson(built as JsonObject, object as JsonObject);
+  // Most hosts' objects are JSON already.
+  return says(host) || says(jsonOf(host, 0, 0) ?? null) ? host : built;
 }
 
 /** The content of a message or result as the host wrote it, where its parts do not say: null, "", [] or none at all. */
