@@ -207,6 +207,12 @@ export function partText(part: Part): string {
   }
 }
 
+/** The message with other parts; the very message if they are its own. */
+export function withParts(message: Message, parts: readonly Part[]): Message {
+  const isSame = parts.length === message.parts.length && parts.every((part, at) => part === message.parts[at]);
+  return isSame ? message : { ...message, parts };
+}
+
 /** The calls an assistant message makes, in order. */
 export function toolCalls(message: Pick<Message, "parts">): readonly ToolCallPart[] {
   return message.parts.filter((part): part is ToolCallPart => part.type === "tool-call");

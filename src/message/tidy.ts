@@ -1,5 +1,6 @@
 /** Makes a single message acceptable to providers: text is well-formed Unicode, and no text is empty. */
 import { isObject } from "./json.ts";
+import { withParts } from "./message.ts";
 import type { JsonValue, Message, Part, ResultContent } from "./message.ts";
 import { isPiece } from "./step.ts";
 
@@ -11,8 +12,7 @@ export function tidyMessage(message: Message): Message | undefined {
   // A piece that holds the reasoning alone is part of an answer; its item is another piece.
   if (parts.every((part) => part.type === "reasoning") && !(parts.length > 0 && isPiece(message))) return undefined;
   const extra = message.extra && wellFormed(message.extra);
-  const same = parts.length === message.parts.length && parts.every((part, at) => part === message.parts[at]);
-  return same && extra === message.extra ? message : { ...message, parts, ...(extra && { extra }) };
+  return withParts(extra === message.extra ? message : { ...message, ...(extra && { extra }) }, parts);
 }
 
 function tidyPart(part: Part): Part | undefined {

@@ -1,6 +1,7 @@
 /** Ids of calls and names of tools as providers take them. What one would refuse is spelled anew, the same way everywhere. */
 import { hashText } from "./hash.ts";
 import { isObject } from "./json.ts";
+import { withParts } from "./message.ts";
 import type { JsonValue, Message, Part } from "./message.ts";
 
 /** A text that a provider takes. */
@@ -69,8 +70,7 @@ function isTaken({ pattern, longest }: Taken, text: string): boolean {
 /** The message with the ids, names and arguments of its calls and results in a form; the very message if it takes them all. */
 export function inForm(form: WireForm, message: Message): Message {
   const parts = message.parts.map((part) => partInForm(form, form.isBare ? withoutFields("opaque", part) : part));
-  const bare = form.isBare ? withoutFields("extra", message) : message;
-  return bare === message && parts.every((part, at) => part === message.parts[at]) ? message : { ...bare, parts };
+  return withParts(form.isBare ? withoutFields("extra", message) : message, parts);
 }
 
 /** The host of the fields that go out in requests of this shape. */

@@ -1,6 +1,7 @@
 /** Appending messages: each is checked, completed, counted and written, and then feeds the session's windows and state. */
 import { randomUUID } from "node:crypto";
 import { isObject, jsonFault } from "../message/json.ts";
+import { withParts } from "../message/message.ts";
 import type { GivenMessage, GivenPart, Message, NewMessage } from "../message/message.ts";
 import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import { isSpelled } from "../message/wire-form.ts";
@@ -78,7 +79,7 @@ export class Appender {
       return callId === part.callId ? part : { ...part, callId };
     });
     for (const id of this.#open) if (this.#open.size > mostOpen) this.#open.delete(id);
-    return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts };
+    return withParts(message, parts);
   }
 
   /** Writes complete messages, and other records behind them. */

@@ -9,8 +9,9 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { Deltas } from "./passes/delta.ts";
 import type { FoundDeltas } from "./passes/delta.ts";
 import { ingestEdits } from "./passes/truncate-tool-results.ts";
-import { inForm, wireForms } from "../message/wire-form.ts";
+import { inForm } from "../message/wire-form.ts";
 import { noAnswer, wantsAnswer } from "./provider/encode.ts";
+import { formOf } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
 import { insertStep, noteStep, viewStep } from "./view.ts";
 import { EditIndex, isDelta, withoutDeltas } from "./edits.ts";
@@ -93,7 +94,7 @@ export class History {
     this.#closed = new StepList(profile, counter);
     this.#reader = new StepReader({
       joinSystem: profile.systemInPlace === true,
-      ...(profile.form && { form: profile.form }),
+      form: formOf(profile),
     });
     this.#counter = counter;
     this.index = new EditIndex(withoutDeltas(edits));
@@ -334,7 +335,7 @@ class StepList {
         this.messages.push(noAnswer);
         this.answers += countOnce(this.#counter, noAnswer);
       }
-      this.messages.push(inForm(this.#profile.form ?? wireForms.any, message));
+      this.messages.push(inForm(formOf(this.#profile), message));
       this.#last = message;
     }
     this.tokens += step.tokens;

@@ -5,6 +5,7 @@ import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat/chat.ts";
 import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
 import { composeWindow, SessionManager } from "../../src/index.ts";
 import { wireForms, wireId } from "../../src/message/wire-form.ts";
+import { profileOf } from "../../src/window/provider/profile.ts";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { toolCalls, toolResults } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
@@ -97,6 +98,14 @@ describe.each(["anthropic", "openai-chat", "openai-responses", "gemini", "mistra
       content: "result by its spelled id",
     });
   });
+});
+
+it("stay as they are in a window whose profile has the rule off", () => {
+  const { rules, ...anthropic } = profileOf("anthropic");
+  const profile = { ...anthropic, rules: { ...rules, wireForm: false } };
+  const { messages, report } = composeWindow({ messages: histories["chat"] ?? [], budget: 100_000, profile });
+  expect(messages.flatMap(toolCalls).map(({ callId }) => callId)).toEqual(ids);
+  expect(report.faults).toEqual([]);
 });
 
 describe("ids that windows spell", () => {

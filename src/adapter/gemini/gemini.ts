@@ -1,4 +1,5 @@
 /** Gemini's `Content[]` in and out (`@google/genai`, the REST API, ADK), for loops that speak to the API themselves. */
+import { withParts } from "../../message/message.ts";
 import type { JsonObject, JsonValue, Message, NewMessage, Part, ToolCallPart } from "../../message/message.ts";
 import { UniqueIds } from "../../transcript/builder.ts";
 import { inForm, wireForms } from "../../message/wire-form.ts";
@@ -175,7 +176,7 @@ function paired(messages: readonly Message[]): readonly Message[] {
       const call = part.type === "tool-result" ? calls.get(part.callId) : undefined;
       return part.type === "tool-result" && call ? asAnswer(part, call) : part;
     });
-    return parts.every((part, at) => part === message.parts[at]) ? message : { ...message, parts };
+    return withParts(message, parts);
   });
 }
 

@@ -1,4 +1,5 @@
 /** Encoding a message for one provider: unreadable parts are left out, and missing required parts are filled in. */
+import { withParts } from "../../message/message.ts";
 import type { JsonObject, Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
 import { isPiece } from "../../message/step.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -13,9 +14,7 @@ export function encodeFor(profile: Profile, message: Message): Message {
   if (message.role === "system") return profile.rules.systemFirst ? labelled(message) : message;
   if (message.role !== "assistant") return message;
   const parts = spoken(message, profile);
-  return parts.length === message.parts.length && parts.every((part, index) => part === message.parts[index])
-    ? message
-    : { ...message, parts };
+  return withParts(message, parts);
 }
 
 /** The answer that stands between results and the user's words if the model gave none and the provider wants one. */

@@ -188,6 +188,11 @@ export const pi: Profile = {
   cache: anthropic.cache,
 };
 
+/** The form that windows of a profile are spelled in; any text where the rule is off. */
+export function formOf({ rules, form }: Profile): WireForm {
+  return rules.wireForm && form ? form : wireForms.any;
+}
+
 const profiles: Readonly<Record<string, Profile>> = Object.fromEntries(
   [anthropic, openaiChat, openaiResponses, gemini, mistral, deepseek, kimi, ollama, pi].map((profile) => [
     profile.name,

@@ -5,6 +5,7 @@ import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/
 import { isPiece } from "../../message/step.ts";
 import { sharedPrefix } from "../../message/shared-prefix.ts";
 import { inForm } from "../../message/wire-form.ts";
+import { formOf } from "./profile.ts";
 import type { Profile } from "./profile.ts";
 import { saysReasoning, wantsAnswer } from "./encode.ts";
 import { isForeign, isReasoning, thoughtSignature } from "./signed.ts";
@@ -161,7 +162,7 @@ function ownFaults(message: Message, profile: Profile): readonly Omit<Fault, "in
   if (profile.rules.wellFormedText && !message.parts.every(isWellFormed)) {
     fault("wellFormedText", "a text holds half of a surrogate pair");
   }
-  if (profile.rules.wireForm && profile.form && inForm(profile.form, message) !== message) {
+  if (profile.rules.wireForm && inForm(formOf(profile), message) !== message) {
     fault("wireForm", `${profile.name} does not take the id of a call or the name of a tool`);
   }
   if (message.role === "assistant") checkAnswer(message, profile, fault);
