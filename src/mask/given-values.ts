@@ -135,7 +135,7 @@ function valueAt(text: string, name: Name, at: number, mark: string, kind: NameK
     return { start: at, value, standing: strong ? "line" : "bare" };
   }
   if (before.endsWith("--") || /;[ \t]?$/.test(before) || isSettings(before, rest, last)) {
-    const cut = settingOf(run, dividersOf(before, rest));
+    const cut = settingOf(run, endOf(before, rest));
     return isCode(cut) ? undefined : { start: at, value: cut, standing: "setting" };
   }
   // An unquoted argument of a call is a name: `connect(token: value)`.
@@ -144,15 +144,18 @@ function valueAt(text: string, name: Name, at: number, mark: string, kind: NameK
   return isCode(cut) ? undefined : { start: at, value: cut, standing: mark === "=" ? "bare" : "setting" };
 }
 
-/** The separators between settings: the one before this setting, when both sides show it. */
-function dividersOf(before: string, rest: string): string {
-  if (before.endsWith(";")) return ";";
-  return /[A-Za-z_]=[^\s,;]+ $/.test(before) && /^[A-Za-z][\w-]*=/.test(rest) ? "" : ",;&";
+const afterAny = /(?:[,;&](?=[A-Za-z][\w. -]{0,30}=)|["'`](?![\w!@#%^])).*/s;
+const afterSemicolon = /(?:;(?=[A-Za-z][\w. -]{0,30}=)|["'`](?![\w!@#%^])).*/s;
+const afterSpace = /["'`](?![\w!@#%^]).*/s;
+
+/** What ends a setting: the separator before it, when both sides show it. */
+function endOf(before: string, rest: string): RegExp {
+  if (before.endsWith(";")) return afterSemicolon;
+  return /[A-Za-z_]=[^\s,;]+ $/.test(before) && /^[A-Za-z][\w-]*=/.test(rest) ? afterSpace : afterAny;
 }
 
 /** A setting's value, up to the next setting or the end of all settings. */
-function settingOf(run: string, signs = ",;&"): string {
-  const end = new RegExp(`(?:[${signs}](?=[A-Za-z][\\w. -]{0,30}=)|["'\`](?![\\w!@#%^])).*`, "s");
+function settingOf(run: string, end = afterAny): string {
   return run.replace(end, "").replace(/[;,]+$/, "");
 }
 
