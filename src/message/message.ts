@@ -213,6 +213,11 @@ export function withParts(message: Message, parts: readonly Part[]): Message {
   return isSame ? message : { ...message, parts };
 }
 
+/** A message of one text, where no half of a surrogate pair stands alone. */
+export function textMessage(head: Omit<Message, "parts">, text: string): Message {
+  return { ...head, parts: [{ type: "text", text: text.toWellFormed() }] };
+}
+
 /** The calls an assistant message makes, in order. */
 export function toolCalls(message: Pick<Message, "parts">): readonly ToolCallPart[] {
   return message.parts.filter((part): part is ToolCallPart => part.type === "tool-call");

@@ -11,8 +11,7 @@ import type { OpenCall } from "./answers.ts";
 import { isPiece } from "./step.ts";
 import type { NumberedMessage, Step } from "./step.ts";
 import { tidyMessage } from "./tidy.ts";
-import { isSpelled, wireForms, wireId } from "./wire-form.ts";
-import type { WireForm } from "./wire-form.ts";
+import { isSpelled, spellingsOf } from "./wire-form.ts";
 
 /**
  * - `closed-call`: a call without a result got a synthetic error result;
@@ -59,8 +58,6 @@ export interface ReadingOptions {
    * of its own.
    */
   readonly joinSystem?: boolean;
-  /** The form that ids of calls are sent in; they are unique in it too. Default: any text. */
-  readonly form?: WireForm;
 }
 
 /** The number of shifted steps after which their memory is released. */
@@ -76,15 +73,13 @@ export class StepReader {
   readonly #repairs: Repair[] = [];
   #open: OpenStep | undefined;
   readonly #joinSystem: boolean;
-  readonly #form: WireForm;
-  /** The ids as they are sent. */
+  /** The ids in every spelling: in each they are unique. */
   readonly #sent = new Set<string>();
   /** The newest whole step, as long as a system message may join it. */
   #held: Step | undefined;
 
-  constructor({ joinSystem = false, form = wireForms.any }: ReadingOptions = {}) {
+  constructor({ joinSystem = false }: ReadingOptions = {}) {
     this.#joinSystem = joinSystem;
-    this.#form = form;
   }
 
   /** Takes the next message; `seq` must rise. */
@@ -169,14 +164,15 @@ export class StepReader {
     const { seq, message } = numbered;
     const standing = this.#open && goesOn(this.#open, message) ? this.#open : undefined;
     if (!standing) this.#close();
+    const hostIds = new Set(toolCalls(message).map(({ callId }) => callId));
     const renamed: { readonly call: ToolCallPart; readonly hostId: string }[] = [];
     const parts = message.parts.map((part): Part => {
       if (part.type !== "tool-call") return part;
-      const callId = this.#freeId(part.callId, seq);
+      const callId = this.#freeId(part.callId, seq, hostIds);
       const call = callId === part.callId ? part : { ...part, callId };
       if (call !== part) this.#note("renamed-call", seq, part.callId);
       this.#known.set(callId, false);
-      this.#sent.add(wireId(this.#form, callId));
+      for (const spelled of spellingsOf(callId)) this.#sent.add(spelled);
       renamed.push({ call, hostId: part.callId });
       return call;
     });
@@ -189,8 +185,10 @@ export class StepReader {
     if (open.calls.length === 0 && !isPiece(message)) this.#close();
   }
 
-  #freeId(callId: string, seq: number): string {
-    const isFree = (id: string): boolean => !this.#known.has(id) && !this.#sent.has(wireId(this.#form, id));
+  /** The id, or one made of it, that requests show as no other id: a result by it answers this call alone. */
+  #freeId(callId: string, seq: number, hostIds: ReadonlySet<string>): string {
+    const isOther = (id: string): boolean => this.#sent.has(id) || (id !== callId && hostIds.has(id));
+    const isFree = (id: string): boolean => ![...spellingsOf(id)].some(isOther);
     let candidate = callId;
     for (let count = 1; !isFree(candidate); count++) {
       candidate = count === 1 ? `${callId}-${seq}` : `${callId}-${seq}-${count}`;

@@ -23,6 +23,7 @@ export interface WireForm {
 
 const words: Taken = { pattern: /^[a-zA-Z0-9_-]+$/, longest: 64 };
 const anyText: Taken = { pattern: /^\P{Cs}+$/u, longest: Infinity };
+const everyText: Taken = { pattern: /^/, longest: Infinity };
 
 /** The forms of the providers, each from the documentation or from the words in which the provider refuses others. */
 export const wireForms = {
@@ -38,6 +39,8 @@ export const wireForms = {
   mistral: { callId: { pattern: /^[a-zA-Z0-9]{9}$/, longest: 9 }, toolName: words, isBare: true },
   /** Any text that JSON carries. */
   any: { callId: anyText, toolName: anyText },
+  /** Every text as it is. */
+  asIs: { callId: everyText, toolName: everyText },
 } as const satisfies Readonly<Record<string, WireForm>>;
 
 const hashLength = 11;
@@ -51,9 +54,14 @@ export function wireId({ callId: taken }: WireForm, id: string): string {
   return `${id.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longest - hashLength - 1)}_${hash}`;
 }
 
+/** The texts that requests may show an id as: itself, and its spelling in each form. */
+export function spellingsOf(id: string): ReadonlySet<string> {
+  return new Set(Object.values(wireForms).map((form) => wireId(form, id)));
+}
+
 /** Whether an id is another one as windows show it: the same, or in the spelling of a form. */
 export function isSpelled(id: string, spelled: string): boolean {
-  return Object.values(wireForms).some((form) => wireId(form, id) === spelled);
+  return spellingsOf(id).has(spelled);
 }
 
 /** The name itself if the form takes it; otherwise `_` stands for each sign that it does not take. */

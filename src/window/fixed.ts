@@ -1,5 +1,6 @@
 /** The fixed blocks of a window: system, tools, and the ephemeral tail. Counted again only where they changed. */
 import { WindrowError } from "../errors.ts";
+import { textMessage } from "../message/message.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ToolCosts } from "./window.ts";
@@ -57,9 +58,10 @@ export class FixedBlocks {
 
   /** The blocks of a call. */
   of({ system, systemNote, own, tools = [], toolsBudget = Infinity, tail }: FixedInput): Fixed {
-    const prompt =
-      system === undefined ? own : system.trim() === "" ? [] : [this.#systemMessage(system.toWellFormed())];
-    const systemMessages = systemNote === undefined ? prompt : [...prompt, noteMessage(systemNote.toWellFormed())];
+    const prompt = system === undefined ? own : system.trim() === "" ? [] : [this.#systemMessage(system)];
+    const note =
+      systemNote === undefined ? [] : [textMessage({ id: "windrow:system-note", role: "system" }, systemNote)];
+    const systemMessages = [...prompt, ...note];
     // A host may change the array in place, so the JSON text is compared.
     const json = jsonOf(tools);
     if (json !== this.#tools.json || toolsBudget !== this.#tools.budget) {
@@ -80,7 +82,7 @@ export class FixedBlocks {
 
   #systemMessage(text: string): Message {
     if (this.#system?.text !== text) {
-      this.#system = { text, message: { id: "windrow:system", role: "system", parts: [{ type: "text", text }] } };
+      this.#system = { text, message: textMessage({ id: "windrow:system", role: "system" }, text) };
     }
     return this.#system.message;
   }
@@ -88,10 +90,6 @@ export class FixedBlocks {
   #count(messages: readonly Message[]): number {
     return messages.reduce((total, message) => total + countOnce(this.#counter, message), 0);
   }
-}
-
-function noteMessage(text: string): Message {
-  return { id: "windrow:system-note", role: "system", parts: [{ type: "text", text }] };
 }
 
 /**

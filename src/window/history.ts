@@ -92,10 +92,7 @@ export class History {
     this.#ingestCap = ingestCap;
     this.#profile = profile;
     this.#closed = new StepList(profile, counter);
-    this.#reader = new StepReader({
-      joinSystem: profile.systemInPlace === true,
-      form: formOf(profile),
-    });
+    this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
     this.#counter = counter;
     this.index = new EditIndex(withoutDeltas(edits));
     this.#notes = this.index.notes;
@@ -197,7 +194,8 @@ export class History {
   #takeStep(step: Step): void {
     const isPrompt = step.kind === "system" && this.#profile.systemInPlace !== true;
     if (isPrompt && this.#closed.steps.length === 0 && this.#precedesNotes(step)) {
-      this.#system.push(...step.messages);
+      const form = formOf(this.#profile);
+      this.#system.push(...step.messages.map(({ seq, message }) => ({ seq, message: inForm(form, message) })));
       return;
     }
     const { shown, whole, edits, found } = this.#show(step);

@@ -1,7 +1,7 @@
 /** Pinned blocks and dynamic text: the parts of a window beside system, tools and history. */
 import { isWindrowError } from "../errors.ts";
 import type { Work } from "../turns.ts";
-import { messageText } from "../message/message.ts";
+import { messageText, textMessage } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { inlineName, quoteHint, quoteText } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -167,7 +167,7 @@ function pinKey(id: string): string {
 }
 
 function synthetic(id: string, text: string): Message {
-  return { id, role: "user", status: "synthetic", parts: [{ type: "text", text: text.toWellFormed() }] };
+  return textMessage({ id, role: "user", status: "synthetic" }, text);
 }
 
 const goOn: DynamicBlock = { name: "go-on", text: "[Windrow: no new message; go on.]" };

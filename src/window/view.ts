@@ -1,5 +1,5 @@
 /** The view: the log's steps with the edits of an epoch applied. */
-import { messageText } from "../message/message.ts";
+import { messageText, textMessage } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { isPiece } from "../message/step.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
@@ -51,10 +51,9 @@ type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text">;
 function noteMessage(edit: NoteEdit, profile: Profile): Message {
   const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
   const id = `windrow:note:${edit.from}-${edit.to}`;
-  const text = edit.text ?? "";
+  const message = textMessage({ id, role, status: "synthetic" }, edit.text ?? "");
   const known = noteMessages.get(edit);
-  if (known?.role === role && known.id === id && messageText(known) === text) return known;
-  const message: Message = { id, role, status: "synthetic", parts: [{ type: "text", text }] };
+  if (known?.role === role && known.id === id && messageText(known) === messageText(message)) return known;
   noteMessages.set(edit, message);
   return message;
 }
@@ -83,12 +82,7 @@ export function noteStep(edit: Edit, profile: Profile, counter: TokenCounter): V
 
 /** The step of a view for an insert of this epoch. */
 export function insertStep({ after, id, text }: Insert, counter: TokenCounter): ViewStep {
-  const message: Message = {
-    id: `windrow:insert:${after}:${id}`,
-    role: "user",
-    status: "synthetic",
-    parts: [{ type: "text", text }],
-  };
+  const message = textMessage({ id: `windrow:insert:${after}:${id}`, role: "user", status: "synthetic" }, text);
   const messages = [{ seq: after, message }];
   const tokens = sumTokens(counter, messages);
   return { kind: "insert", from: after, to: after, messages, tokens, logTokens: 0, protected: true };

@@ -5,7 +5,7 @@ import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat/chat.ts";
 import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
 import { composeWindow, SessionManager } from "../../src/index.ts";
 import { wireForms, wireId } from "../../src/message/wire-form.ts";
-import { profileOf } from "../../src/window/provider/profile.ts";
+import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { toolCalls, toolResults } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
@@ -64,6 +64,18 @@ function idsIn(request: unknown): { readonly calls: readonly string[]; readonly 
   };
 }
 
+const begin: Message = { id: "u", role: "user", parts: [{ type: "text", text: "Go." }] };
+const called = (...callIds: readonly string[]): Message => ({
+  id: `m${callIds.join()}`,
+  role: "assistant",
+  parts: callIds.map((callId) => ({ type: "tool-call", callId, name: "bash", args: {} })),
+});
+const answered = (id: string): Message => ({
+  id: `r${id}`,
+  role: "tool",
+  parts: [{ type: "tool-result", callId: id, content: `result of ${id}` }],
+});
+
 describe.each(Object.entries(histories))("a history read from the shape %s", (_from, history) => {
   it.each(Object.entries(shapes))("goes to %s with ids that its API takes", (_to, [write, taken]) => {
     const { calls, results } = idsIn(write(history));
@@ -103,37 +115,45 @@ describe.each(["anthropic", "openai-chat", "openai-responses", "gemini", "mistra
 it("stay as they are in a window whose profile has the rule off", () => {
   const { rules, ...anthropic } = profileOf("anthropic");
   const profile = { ...anthropic, rules: { ...rules, wireForm: false } };
-  const { messages, report } = composeWindow({ messages: histories["chat"] ?? [], budget: 100_000, profile });
-  expect(messages.flatMap(toolCalls).map(({ callId }) => callId)).toEqual(ids);
+  const given = ["", ...ids].flatMap((id) => [called(id), answered(id)]);
+  const { messages, report } = composeWindow({ messages: [begin, ...given], budget: 100_000, profile });
+  expect(messages.flatMap(toolCalls).map(({ callId }) => callId)).toEqual(["", ...ids]);
   expect(report.faults).toEqual([]);
 });
 
 describe("ids that windows spell", () => {
   const long = `call.${"z".repeat(70)}`;
-  const called = (id: string): Message => ({
-    id: `m${id}`,
-    role: "assistant",
-    parts: [{ type: "tool-call", callId: id, name: "bash", args: {} }],
-  });
-  const answered = (id: string): Message => ({
-    id: `r${id}`,
-    role: "tool",
-    parts: [{ type: "tool-result", callId: id, content: `result of ${id}` }],
-  });
-  const begin: Message = { id: "u", role: "user", parts: [{ type: "text", text: "Go." }] };
 
-  it("stay unique beside an id that is another one's spelling", () => {
-    const spelled = wireId(wireForms.anthropic, long);
-    for (const pair of [
-      [long, spelled],
-      [spelled, long],
-    ]) {
-      const messages = [begin, ...pair.flatMap((id) => [called(id), answered(id)])];
-      const window = composeWindow({ messages, budget: 100_000, profile: "anthropic" });
-      expect(window.report.faults).toEqual([]);
-      expect(window.messages.flatMap(toolResults).map(({ content }) => content)).toEqual(
-        pair.map((id) => `result of ${id}`),
-      );
+  it.each(profileNames)("stay unique beside an id that is another one's spelling (%s)", (profile) => {
+    for (const form of [wireForms.anthropic, wireForms.openaiChat]) {
+      const spelled = wireId(form, long);
+      for (const pair of [
+        [long, spelled],
+        [spelled, long],
+      ]) {
+        const messages = [begin, ...pair.flatMap((id) => [called(id), answered(id)])];
+        const window = composeWindow({ messages, budget: 100_000, profile });
+        expect(window.report.faults).toEqual([]);
+        expect(window.messages.flatMap(toolResults).map(({ content }) => content)).toEqual(
+          pair.map((id) => `result of ${id}`),
+        );
+        expect(new Set(idsIn(toChat(window.messages)).calls).size).toBe(2);
+      }
+    }
+  });
+
+  it("take the results of one answer's calls by the log's ids and by the window's", () => {
+    const messages = [begin, called(long, wireId(wireForms.anthropic, long))];
+    const compose = (...results: readonly Message[]): readonly Message[] =>
+      composeWindow({ messages: [...messages, ...results], budget: 100_000, profile: "anthropic" }).messages;
+    const own = messages.flatMap(toolCalls).map(({ callId }) => callId);
+    const shown = compose()
+      .flatMap(toolCalls)
+      .map(({ callId }) => callId);
+    for (const named of [own, shown]) {
+      const window = compose(...named.map(answered).toReversed());
+      const contents = new Map(window.flatMap(toolResults).map(({ callId, content }) => [callId, content]));
+      expect(shown.map((id) => contents.get(id))).toEqual(named.map((id) => `result of ${id}`));
     }
   });
 
@@ -161,14 +181,30 @@ describe("ids that windows spell", () => {
   });
 });
 
-it("leaves a chat host's audio out of Mistral's requests", () => {
+it("leaves a chat host's audio and names out of Mistral's requests", () => {
   const messages = fromChat([
+    { role: "system", content: "Be brief.", name: "rules" },
     { role: "user", content: "Say hello." },
     { role: "assistant", content: "Hello.", audio: { id: "audio_1" } },
     { role: "user", content: "Again." },
   ]);
-  const { messages: window } = composeWindow({ messages, budget: 100_000, profile: "mistral" });
-  expect(JSON.stringify(toChat(window))).not.toContain("audio_1");
+  const { messages: window, report } = composeWindow({ messages, budget: 100_000, profile: "mistral" });
+  expect(JSON.stringify(toChat(window))).not.toMatch(/audio_1|rules/);
+  expect(report.faults).toEqual([]);
+});
+
+it("spells the name of a function in its call and in its result", () => {
+  const call = { name: "ns.get", arguments: "{}" };
+  const modern = [{ id: "call_1", type: "function", function: call }];
+  const chat = [
+    { role: "user", content: "Go." },
+    { role: "assistant", content: null, function_call: call },
+    { role: "function", name: "ns.get", content: "first" },
+    { role: "assistant", content: null, tool_calls: modern },
+    { role: "tool", tool_call_id: "call_1", name: "ns.get", content: "second" },
+  ];
+  expect(JSON.stringify(toChat(fromChat(chat))).match(/ns.get/g)).toEqual(chat.slice(1).map(() => "ns_get"));
+  expect(chatAdapter.encode(JSON.parse(JSON.stringify(fromChat(chat))) as readonly Message[])).toEqual(chat);
 });
 
 it("go out in an API's form also if the host had its own messages back before", () => {

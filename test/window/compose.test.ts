@@ -3,6 +3,7 @@ import { isWindrowError } from "../../src/errors.ts";
 import { messageText } from "../../src/message/message.ts";
 import { codingSession, HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
 import { composeWindow } from "../../src/window/compose.ts";
+import { profileNames } from "../../src/window/provider/profile.ts";
 import { recallFrom } from "../../src/window/recall/recall.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { adaptive } from "../../src/window/strategies/adaptive.ts";
@@ -152,7 +153,7 @@ describe("composeWindow", () => {
     expect(Math.max(...tokens)).toBeLessThanOrEqual(600);
   });
 
-  it("holds no half of a surrogate pair in any block, field or name", () => {
+  it.each(profileNames)("holds no half of a surrogate pair in any block, field or name (%s)", (profile) => {
     const half = "half \ud83d";
     const messages = new HistoryBuilder().add("user", [
       { type: "text", text: half },
@@ -160,11 +161,12 @@ describe("composeWindow", () => {
       { type: "opaque", kind: "anthropic/search_result", data: { title: half, [half]: [half] } },
     ]).messages;
     const pinned = [{ id: "p", text: half }];
-    const window = composeWindow({ messages, budget: 10_000, system: half, dynamic: half, pinned });
+    const dynamic = [true, false].map((sticky) => ({ name: `sticky ${sticky}`, text: half, sticky }));
+    const given = { messages, budget: 10_000, profile, pinned };
+    const window = composeWindow({ ...given, system: half, dynamic });
+    expect(window.report.faults).toEqual([]);
     expect(JSON.stringify(window.messages)).not.toMatch(/\\ud[89a-f]/);
-    expect(window.messages).toHaveLength(
-      composeWindow({ messages, budget: 10_000, system: " ", pinned }).messages.length + 2,
-    );
+    expect(window.messages).toHaveLength(composeWindow({ ...given, system: " " }).messages.length + 3);
   });
 
   it("drops signed reasoning behind the first edit, and keeps what is written later", () => {

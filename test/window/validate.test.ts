@@ -48,10 +48,20 @@ describe("validateWindow", () => {
       "wellFormedText",
       [user, message("assistant", { ...call, args: { a: "\udc00" } } as Part), message("tool", result)],
     ],
+    [
+      "wellFormedText",
+      [user, message("assistant", call), message("tool", { ...result, content: '{"a":"\\udc00"}' } as Part)],
+    ],
     ["noMessages", []],
     ["noMessages", [message("system", { type: "text", text: "only" })]],
   ])("finds %s", (rule, window) => {
     expect(rules(window)).toContain(rule);
+  });
+
+  it("finds no half of a pair in code that escapes one", () => {
+    const code = { content: String.raw`const rocket = "\ud83d\ude80", half = "\ud83d";` };
+    const answer = { ...result, content: JSON.stringify({ stdout: code.content }) } as Part;
+    expect(rules([user, message("assistant", { ...call, args: code } as Part), message("tool", answer)])).toEqual([]);
   });
 
   it.each(profileNames)("wants of %s's windows as many results as calls, behind their calls", (name) => {

@@ -284,7 +284,8 @@ class ChatEncoder {
     const note = kept["content"];
     const content = resultContentOf(result, note);
     const name = status === "synthetic" ? this.#functions.get(result.callId) : undefined;
-    const body = { ...(content !== undefined && { content }), ...without(kept, "content") };
+    const named = asName(kept["name"]) === undefined ? {} : defined({ name: result.name });
+    const body = { ...(content !== undefined && { content }), ...without(kept, "content"), ...named };
     if (kept["role"] === "function") return body;
     if (name !== undefined) return { role: "function", name, content: resultText(result) };
     const answer: JsonObject = { role: "tool", tool_call_id: result.callId, ...body };

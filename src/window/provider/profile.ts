@@ -188,9 +188,9 @@ export const pi: Profile = {
   cache: anthropic.cache,
 };
 
-/** The form that windows of a profile are spelled in; any text where the rule is off. */
-export function formOf({ rules, form }: Profile): WireForm {
-  return rules.wireForm && form ? form : wireForms.any;
+/** The form that windows of a profile are spelled in; none where the rule is off. */
+export function formOf({ rules, form = wireForms.any }: Profile): WireForm {
+  return rules.wireForm ? form : wireForms.asIs;
 }
 
 const profiles: Readonly<Record<string, Profile>> = Object.fromEntries(

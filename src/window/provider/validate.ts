@@ -1,9 +1,10 @@
 /** The validator: the rules by which providers refuse a window. Each rule is a switch of the profile. */
 import { WindrowError } from "../../errors.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
-import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { isPiece } from "../../message/step.ts";
 import { sharedPrefix } from "../../message/shared-prefix.ts";
+import { wellFormedPart } from "../../message/tidy.ts";
 import { inForm } from "../../message/wire-form.ts";
 import { formOf } from "./profile.ts";
 import type { Profile } from "./profile.ts";
@@ -159,11 +160,11 @@ function ownFaults(message: Message, profile: Profile): readonly Omit<Fault, "in
   const faults: Omit<Fault, "index">[] = [];
   const fault: OwnReport = (rule, text) => void faults.push({ rule, message: text });
   if (profile.rules.noEmptyContent) checkContent(message, fault);
-  if (profile.rules.wellFormedText && !message.parts.every(isWellFormed)) {
+  if (profile.rules.wellFormedText && message.parts.some((part) => wellFormedPart(part) !== part)) {
     fault("wellFormedText", "a text holds half of a surrogate pair");
   }
   if (profile.rules.wireForm && inForm(formOf(profile), message) !== message) {
-    fault("wireForm", `${profile.name} does not take the id of a call or the name of a tool`);
+    fault("wireForm", `${profile.name} does not take an id, a name, arguments or a field as they stand`);
   }
   if (message.role === "assistant") checkAnswer(message, profile, fault);
   byMessage.set(message, faults);
@@ -220,19 +221,4 @@ function checkContent(message: Message, fault: OwnReport): void {
 /** Whether a message is the reasoning of an answer, and its item is another piece. */
 function isBarePiece(message: Message): boolean {
   return isPiece(message) && message.parts.length > 0 && message.parts.every(({ type }) => type === "reasoning");
-}
-
-function isWellFormed(part: Part): boolean {
-  switch (part.type) {
-    case "text":
-    case "reasoning":
-      return part.text.isWellFormed();
-    case "tool-call":
-      return !/\\ud[89a-f]/.test(JSON.stringify(part.args));
-    case "tool-result":
-      if (typeof part.content === "string") return part.content.isWellFormed();
-      return part.content.every((item) => item.type !== "text" || item.text.isWellFormed());
-    default:
-      return true;
-  }
 }
