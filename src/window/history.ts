@@ -92,10 +92,7 @@ export class History {
     this.#ingestCap = ingestCap;
     this.#profile = profile;
     this.#closed = new StepList(profile, counter);
-    this.#reader = new StepReader({
-      joinSystem: profile.systemInPlace === true,
-      form: formOf(profile),
-    });
+    this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
     this.#counter = counter;
     this.index = new EditIndex(withoutDeltas(edits));
     this.#notes = this.index.notes;
@@ -141,6 +138,11 @@ export class History {
   /** The leading system messages. */
   get system(): readonly NumberedMessage[] {
     return this.#system;
+  }
+
+  /** As {@link StepReader.hostIdOf}. */
+  hostIdOf(callId: string): string {
+    return this.#reader.hostIdOf(callId);
   }
 
   /** The repairs that were made so far. */
