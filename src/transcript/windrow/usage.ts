@@ -1,4 +1,4 @@
-/** What a session's log of usage says of its answers, and of the calls that no answer is of. */
+/** The usage that a session's log has: that of its answers, and that of calls without one. */
 import { calledModel } from "../../message/record.ts";
 import type { JsonObject, Usage } from "../../message/message.ts";
 import { defined } from "../../message/json.ts";
