@@ -118,5 +118,6 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
 
 /** The name of an error: its message may quote a session. */
 function nameOf(value: unknown): string {
-  return value instanceof Error ? value.name : ((value as object | undefined)?.constructor?.name ?? typeof value);
+  const name: unknown = value instanceof Error ? value.name : (value as object | null | undefined)?.constructor?.name;
+  return typeof name === "string" ? name : typeof value;
 }

@@ -183,33 +183,32 @@ function tidy(text: string, { start, length }: Found): Found {
   return { start, length: value.length };
 }
 
-/** Most short options that are written together, with the space and the dash before them. */
-const mostTogether = 10;
+/** A command of curl, to its end. A `\` continues it on the next line; a `&` within a word is an address's. */
+const curlCommand = /(?<![\w.-])curl(?=\s)(?:\\\r?\n|&(?![&\s])|[^\n;&|]){0,300}/y;
+/** `--user`, and `-u`, alone or behind other short options, of which a `-sSuadmin` has only those without values. */
+const curlOption = /\s-(?:-user[\s=]|[aBfgGiIjJklLMnNOpqRsSvVZ0-9#]{0,9}u|[a-zA-Z0-9#]{1,9}u(?=\s))/;
+
+/** The place of the space before `-u` or `--user` in curl's command at `at`; undefined where it has none. */
+export function curlUserAt(text: string, at: number): number | undefined {
+  curlCommand.lastIndex = at;
+  const place = curlCommand.exec(text)?.[0].search(curlOption) ?? -1;
+  return place < 0 ? undefined : at + place;
+}
 
 /** `user:password` as programs take it: `curl -u`, `curl -sSu`, `etcdctl --user`, `chpasswd`, `smbclient -U user%password`. */
 export const userAndPassword: MaskRule = {
   kind: "curl-password",
   placeholder: "[CURL_PASSWORD]",
   keywords: [
-    " -u ",
-    " -u",
-    " --user ",
-    " --user=",
-    " --proxy-user ",
-    " -U ",
-    "chpasswd",
-    " --creds ",
-    " --src-creds ",
-    " --dest-creds ",
-    // The ends of short options that are written together.
-    ...["su ", "Su ", "Lu ", "ku ", "fu ", "iu ", "vu "],
+    ...["curl ", " -u", " --user ", " --user=", " --proxy-user ", " -U ", "chpasswd"],
+    ...[" --creds ", " --src-creds ", " --dest-creds "],
   ],
   find(text, place) {
     if (text.startsWith("chpasswd", place)) return piped(text, place);
-    const dash = text.slice(Math.max(0, place - mostTogether), place).lastIndexOf(" -");
-    const at = text[place] === " " || dash < 0 ? place : Math.max(0, place - mostTogether) + dash;
+    const at = text[place] === " " ? place : curlUserAt(text, place);
+    if (at === undefined) return undefined;
     const shape =
-      /\s(?:-u\s{0,3}|-[a-zA-Z#]{1,8}u\s{1,3}|-U\s{1,3}|--(?:proxy-user|user|creds|src-creds|dest-creds)(?:=|\s{1,3}))(\\{0,3}["']?)([^\s:"'%]{1,80})(["']?[:%]["']?)/y;
+      /\s(?:-[a-zA-Z0-9#]{0,9}?u\s{0,3}|-U\s{1,3}|--(?:proxy-user|user|creds|src-creds|dest-creds)(?:=|\s{1,3}))(\\{0,3}["']?)([^\s:"'%]{1,80})(["']?[:%]["']?)/y;
     shape.lastIndex = at;
     const [head, quote = "", user = "", sign = ""] = shape.exec(text) ?? [];
     if (head === undefined) return undefined;
@@ -218,11 +217,10 @@ export const userAndPassword: MaskRule = {
     const value = beforeMatch(text.slice(start, start + 256), end);
     const isOther = /^["'$]|\$[{(]|\{\{|^(?:yyy|token|pass|password|PASSWORD)$/.test(value) && !isMade(value);
     if (value.length < 6 || isOther || /[$<{[]/.test(user)) return undefined;
-    const command = commandBefore(text, at + 1);
     const tools = sign.includes("%")
       ? /\b(?:smb\w+|rpcclient|net|winexe)\b/
-      : /\b(?:curl|wget|http|https|xh|etcdctl|skopeo|lftp|elasticsearch\w*|es\w*|ab|siege|rabbitmqadmin|mqttx|pulsar\w*|nats|helm|couchbase\w*|crane|podman|buildah|hydra|jira)\b/;
-    if (!tools.test(command)) return undefined;
+      : /(?<![\w.:-])(?:curl|wget|http|https|xh|etcdctl|skopeo|lftp|elasticsearch\w*|es\w*|ab|siege|rabbitmqadmin|mqttx|pulsar\w*|nats|helm|couchbase\w*|crane|podman|buildah|hydra|jira)[\w.-]*(?=\s)/;
+    if (at === place && !tools.test(commandBefore(text, at + 1))) return undefined;
     const found: Found = { start, length: value.length };
     const isOne = isGiven(text, found) || (quote !== "" && isMade(value));
     const isWord = isStandIn(value.replace(/[`.,;:)]+$/, ""));

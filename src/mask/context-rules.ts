@@ -3,7 +3,7 @@
  * telling names. Each rule looks at a bounded number of characters around its keyword.
  */
 import { namedValue } from "./assignments.ts";
-import { commandRules } from "./command-rules.ts";
+import { commandRules, curlUserAt } from "./command-rules.ts";
 import { structureRules } from "./structure-rules.ts";
 import { entropy, isFiller, tokenRule } from "./rules.ts";
 import type { MaskRule } from "./rules.ts";
@@ -150,17 +150,19 @@ function isWordy(value: string): boolean {
   return pieces.length > 1 && words.length >= pieces.length * 0.7 && digits < value.length / 4;
 }
 
-/** The user and password of `curl -u user:password`. */
+/** The user and password of `curl -u user:password`, or a key in place of the user. */
 export const curlUser: MaskRule = {
   kind: "curl-password",
   placeholder: "[CURL_PASSWORD]",
-  keywords: [" -u ", " --user "],
-  find(text, at) {
-    const shape = /\s(?:-u|--user)\s{1,3}(["']?)([^\s:"']{0,80}["']?):(["']?)([^\s"':]{1,80}|)(?=["':\s]|$)/y;
+  keywords: ["curl "],
+  find(text, place) {
+    const at = curlUserAt(text, place);
+    if (at === undefined) return undefined;
+    const shape =
+      /\s-(?:[a-zA-Z0-9#]{0,9}?u\s{0,3}|-user(?:=|\s{1,3}))(["']?)([^\s:"']{0,80}["']?):(["']?)([^\s"':\\]{1,80}|)(?=["':\s\\]|$)/y;
     shape.lastIndex = at;
     const [whole, , user = "", , password = ""] = shape.exec(text) ?? [];
-    if (whole === undefined || !/\bcurl\b[^\n]*(?:\\\n[^\n]*)*$/.test(text.slice(Math.max(0, at - 200), at + 1)))
-      return undefined;
+    if (whole === undefined) return undefined;
     const [secret, start] =
       password === "" ? [user, at + whole.lastIndexOf(`${user}:`)] : [password, at + whole.length - password.length];
     if (isStandIn(secret.replace(/^\{(.*)\}$/, "$1")) || secret.length < 8) return undefined;

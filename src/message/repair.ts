@@ -11,7 +11,7 @@ import type { OpenCall } from "./answers.ts";
 import { isPiece } from "./step.ts";
 import type { NumberedMessage, Step } from "./step.ts";
 import { tidyMessage } from "./tidy.ts";
-import { isSpelled, spellingsOf } from "./wire-form.ts";
+import { spellings } from "./wire-form.ts";
 
 /**
  * - `closed-call`: a call without a result got a synthetic error result;
@@ -68,13 +68,11 @@ export class StepReader {
   #closed: Step[] = [];
   /** The number of shifted steps. */
   #shifted = 0;
-  /** Call ids of this history, each with whether it was answered. */
-  readonly #known = new Map<string, boolean>();
+  /** The calls of this history by every spelling of their ids: one spelling never names two calls. */
+  readonly #known = new Map<string, { readonly hostId: string; answered: boolean }>();
   readonly #repairs: Repair[] = [];
   #open: OpenStep | undefined;
   readonly #joinSystem: boolean;
-  /** The ids in every spelling: in each they are unique. */
-  readonly #sent = new Set<string>();
   /** The newest whole step, as long as a system message may join it. */
   #held: Step | undefined;
 
@@ -171,8 +169,8 @@ export class StepReader {
       const callId = this.#freeId(part.callId, seq, hostIds);
       const call = callId === part.callId ? part : { ...part, callId };
       if (call !== part) this.#note("renamed-call", seq, part.callId);
-      this.#known.set(callId, false);
-      for (const spelled of spellingsOf(callId)) this.#sent.add(spelled);
+      const known = { hostId: part.callId, answered: false };
+      for (const spelled of spellings(callId)) this.#known.set(spelled, known);
       renamed.push({ call, hostId: part.callId });
       return call;
     });
@@ -185,10 +183,10 @@ export class StepReader {
     if (open.calls.length === 0 && !isPiece(message)) this.#close();
   }
 
-  /** The id, or one made of it, that requests show as no other id: a result by it answers this call alone. */
+  /** An id that names no other call in any spelling, of those before or of the same answer. */
   #freeId(callId: string, seq: number, hostIds: ReadonlySet<string>): string {
-    const isOther = (id: string): boolean => this.#sent.has(id) || (id !== callId && hostIds.has(id));
-    const isFree = (id: string): boolean => ![...spellingsOf(id)].some(isOther);
+    const isOther = (id: string): boolean => this.#known.has(id) || (id !== callId && hostIds.has(id));
+    const isFree = (id: string): boolean => ![...spellings(id)].some(isOther);
     let candidate = callId;
     for (let count = 1; !isFree(candidate); count++) {
       candidate = count === 1 ? `${callId}-${seq}` : `${callId}-${seq}-${count}`;
@@ -206,24 +204,30 @@ export class StepReader {
     const call = own.find((candidate) => !candidate.result) ?? this.#unnamed(numbered, part);
     if (call) {
       call.result = { numbered, part };
-      this.#known.set(call.part.callId, true);
+      this.#known.get(call.part.callId)!.answered = true;
       return "attached";
     }
-    if (own.length > 0 || this.#known.get(part.callId)) {
+    const known = this.#known.get(part.callId);
+    if (own.length > 0 || known?.answered) {
       this.#note("duplicate-result", seq, part.callId);
       return undefined;
     }
-    const late = this.#known.has(part.callId);
-    this.#note(late ? "late-result" : "orphan-result", seq, part.callId);
-    if (late) this.#known.set(part.callId, true);
-    return noteOfResult(part, late);
+    this.#note(known ? "late-result" : "orphan-result", seq, part.callId);
+    if (known) known.answered = true;
+    return noteOfResult(part, known !== undefined);
   }
 
   /** The open calls of an id, as the host wrote it or, if there is none, as windows show it. */
   #callsOf(callId: string): readonly OpenCall[] {
     const calls = this.#open?.calls ?? [];
     const own = calls.filter(({ hostId }) => hostId === callId);
-    return own.length > 0 ? own : calls.filter(({ part }) => isSpelled(part.callId, callId));
+    const known = this.#known.get(callId);
+    return own.length > 0 ? own : calls.filter(({ part }) => this.#known.get(part.callId) === known);
+  }
+
+  /** The id that the host gave to the call which windows show under `callId`; `callId` itself where they show none. */
+  hostIdOf(callId: string): string {
+    return this.#callsOf(callId)[0]?.hostId ?? this.#known.get(callId)?.hostId ?? callId;
   }
 
   /**
@@ -308,18 +312,11 @@ function isUnnamedCall(message: Message): boolean {
   return calls.length > 0 && calls.every(({ callId }) => callId === message.id);
 }
 
-/** Whether calls without ids wait for their results, and nothing else has come since. */
-function isWaiting({ assistants, calls, waiting, beside }: OpenStep): boolean {
-  const isBare = waiting.length === 0 && beside.length === 0 && calls.every(({ result }) => result === undefined);
-  return isBare && assistants.every(({ message }) => isUnnamedCall(message));
-}
-
-/** Whether a message belongs to the answer that is open. */
-function goesOn(open: OpenStep, message: Message): boolean {
-  if (isUnnamedCall(message) && isWaiting(open)) return true;
-  const { assistants, calls, waiting, beside } = open;
-  const isBare = waiting.length === 0 && beside.length === 0 && calls.every(({ result }) => result === undefined);
-  return isBare && isPiece(message) && assistants.every((assistant) => isPiece(assistant.message));
+/** Whether a message belongs to the answer that is open: all are calls without ids, or all are pieces. */
+function goesOn({ assistants, calls, waiting, beside }: OpenStep, message: Message): boolean {
+  if (waiting.length > 0 || beside.length > 0 || calls.some(({ result }) => result)) return false;
+  const all = [...assistants.map((assistant) => assistant.message), message];
+  return all.every(isUnnamedCall) || all.every(isPiece);
 }
 
 /** Messages without those at the end that are reasoning alone: no item follows it. */

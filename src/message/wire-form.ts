@@ -23,7 +23,7 @@ export interface WireForm {
 
 const words: Taken = { pattern: /^[a-zA-Z0-9_-]+$/, longest: 64 };
 const anyText: Taken = { pattern: /^\P{Cs}+$/u, longest: Infinity };
-const everyText: Taken = { pattern: /^/, longest: Infinity };
+const anyJson: Taken = { pattern: /^\P{Cs}*$/u, longest: Infinity };
 
 /** The forms of the providers, each from the documentation or from the words in which the provider refuses others. */
 export const wireForms = {
@@ -38,9 +38,7 @@ export const wireForms = {
   /** "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9." (mistral-common); `extra_forbidden` for fields. */
   mistral: { callId: { pattern: /^[a-zA-Z0-9]{9}$/, longest: 9 }, toolName: words, isBare: true },
   /** Any text that JSON carries. */
-  any: { callId: anyText, toolName: anyText },
-  /** Every text as it is. */
-  asIs: { callId: everyText, toolName: everyText },
+  any: { callId: anyJson, toolName: anyJson },
 } as const satisfies Readonly<Record<string, WireForm>>;
 
 const hashLength = 11;
@@ -54,14 +52,9 @@ export function wireId({ callId: taken }: WireForm, id: string): string {
   return `${id.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, longest - hashLength - 1)}_${hash}`;
 }
 
-/** The texts that requests may show an id as: itself, and its spelling in each form. */
-export function spellingsOf(id: string): ReadonlySet<string> {
-  return new Set(Object.values(wireForms).map((form) => wireId(form, id)));
-}
-
-/** Whether an id is another one as windows show it: the same, or in the spelling of a form. */
-export function isSpelled(id: string, spelled: string): boolean {
-  return spellingsOf(id).has(spelled);
+/** An id as the forms spell it; the id itself is among them. */
+export function spellings(id: string): ReadonlySet<string> {
+  return new Set(Object.values(wireForms).map((form) => wireId(form, id))).add(id);
 }
 
 /** The name itself if the form takes it; otherwise `_` stands for each sign that it does not take. */

@@ -4,16 +4,12 @@ import { isObject, jsonFault } from "../message/json.ts";
 import { withParts } from "../message/message.ts";
 import type { GivenMessage, GivenPart, Message, NewMessage } from "../message/message.ts";
 import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
-import { isSpelled } from "../message/wire-form.ts";
 import { countOnce } from "../tokens/counter.ts";
 import type { SessionContext } from "./context.ts";
 import type { Epochs } from "./epochs.ts";
 import { tell } from "./events.ts";
 import type { ConversationState } from "./state/state.ts";
 import type { SessionWriter } from "./writer.ts";
-
-/** Calls without results that are known by their ids; of more, the oldest are forgotten. */
-const mostOpen = 256;
 
 /** The end of a session's log, where messages are added. */
 export class Appender {
@@ -22,8 +18,6 @@ export class Appender {
   readonly #epochs: Epochs;
   readonly #state: ConversationState;
   readonly #check: (message: unknown) => NewMessage;
-  /** The ids of calls that have no result yet, the newest last. */
-  readonly #open = new Set<string>();
   #messages = 0;
   #tokens = 0;
 
@@ -59,27 +53,24 @@ export class Appender {
   }
 
   /**
-   * The message with an id and a timestamp, checked.
+   * The message with an id and a timestamp, checked. A result that names its call as a window shows it gets the log's id.
    *
    * @throws WindrowError `bad-message`
    */
   complete(given: GivenMessage): Message {
     const message = this.#check(filled(given));
     const timestamp = message.timestamp ?? this.#context.now().toISOString();
-    return this.paired({ ...message, id: message.id ?? randomUUID(), timestamp });
-  }
-
-  /** Notes the calls of the next message. A result that names one as a window spelled its id gets the log's id. */
-  paired(message: Message): Message {
     const parts = message.parts.map((part) => {
-      if (part.type === "tool-call") this.#open.add(part.callId);
-      if (part.type !== "tool-result" || this.#open.delete(part.callId)) return part;
-      const callId = [...this.#open].find((id) => isSpelled(id, part.callId)) ?? part.callId;
-      this.#open.delete(callId);
+      if (part.type !== "tool-result") return part;
+      const callId = this.hostIdOf(part.callId);
       return callId === part.callId ? part : { ...part, callId };
     });
-    for (const id of this.#open) if (this.#open.size > mostOpen) this.#open.delete(id);
-    return withParts(message, parts);
+    return withParts({ ...message, id: message.id ?? randomUUID(), timestamp }, parts);
+  }
+
+  /** The log's id of a call that windows show under `callId`; `callId` itself where they show none. */
+  hostIdOf(callId: string): string {
+    return this.#epochs.composer.hostIdOf(callId);
   }
 
   /** Writes complete messages, and other records behind them. */

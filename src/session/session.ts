@@ -129,7 +129,6 @@ export class Session {
       const shown = this.#epochs.restore(record, given(record));
       if (record.seq <= through) continue;
       this.#appender.counted(record.seq, record.tokenCount);
-      this.#appender.paired(shown);
       conversation.push(record.seq, shown, record.message.masks);
     }
     await restoreBeside(this.#context, conversation, original);

@@ -89,7 +89,7 @@ export class ToolRuns {
     const { allowMasks = false } = options;
     const { id: sessionId, now, on } = this.#context;
     const started = now();
-    const callId = call.callId ?? randomUUID();
+    const callId = call.callId === undefined ? randomUUID() : this.#appender.hostIdOf(call.callId);
     const placeholders = this.#state.placeholdersIn(call.args);
     if (placeholders.length > 0) {
       tell(on, { type: "call-masked", sessionId, callId, toolName: call.name, placeholders });

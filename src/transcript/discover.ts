@@ -3,7 +3,7 @@
  * sub-agents belong to the session that started them: they are found where usage is counted, and nowhere else.
  */
 import { readdir, stat } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import type { FoundUsage, UsageAgent } from "./usage/usage.ts";
 
 /** A session file of a coding agent. */
@@ -92,11 +92,17 @@ function isChat(path: string): boolean {
 async function openCodeIn(options: DiscoverOptions): Promise<readonly FoundUsage[]> {
   const { data, database: path } = openCodePlaces(options);
   const database = await placeOf("opencode", path);
-  const messages = join(data, "storage", "message");
-  const files = await filesIn({ agent: "opencode", folder: messages, isSession: (path) => path.endsWith(".json") });
+  const [messages, parts] = await Promise.all(
+    ["message", "part"].map((kind) => {
+      const folder = join(data, "storage", kind);
+      return filesIn({ agent: "opencode", folder, isSession: (path) => path.endsWith(".json") });
+    }),
+  );
   const folders = new Map<string, FoundUsage>();
-  for (const file of files) {
-    const path = dirname(file.path);
+  const owners = new Map(messages?.map(({ path }) => [basename(path, ".json"), dirname(path)]));
+  for (const file of [...(messages ?? []), ...(parts ?? [])]) {
+    // A part lies in the folder of its message, and a message in that of its session.
+    const path = owners.get(basename(dirname(file.path))) ?? dirname(file.path);
     const { bytes, modifiedMs } = folders.get(path) ?? { bytes: 0, modifiedMs: 0 };
     folders.set(path, {
       path,

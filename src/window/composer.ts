@@ -86,12 +86,14 @@ export class Composer {
 
   /** Feeds the next message of the history; `seq` rises. */
   push(seq: number, message: Message): void {
-    if (seq >= this.#last) {
-      this.#last = seq;
-      this.#lastMessage = message;
-    }
+    if (seq >= this.#last) [this.#last, this.#lastMessage] = [seq, message];
     this.#history.push(seq, message);
     if (readsLog(this.#strategy) && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
+  }
+
+  /** The log's id of a call that windows show under `callId`; `callId` itself where they show none. */
+  hostIdOf(callId: string): string {
+    return this.#history.hostIdOf(callId);
   }
 
   /** Takes the messages that were not fed, as before an epoch. */

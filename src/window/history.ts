@@ -140,6 +140,11 @@ export class History {
     return this.#system;
   }
 
+  /** As {@link StepReader.hostIdOf}. */
+  hostIdOf(callId: string): string {
+    return this.#reader.hostIdOf(callId);
+  }
+
   /** The repairs that were made so far. */
   get repairs(): readonly Repair[] {
     return this.#reader.repairs;

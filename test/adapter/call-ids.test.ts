@@ -8,7 +8,7 @@ import { wireForms, wireId } from "../../src/message/wire-form.ts";
 import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { toolCalls, toolResults } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
+import type { Message, NewMessage } from "../../src/message/message.ts";
 
 /** Ids as Anthropic, OpenAI, Kimi, Mistral, vLLM and Gemini's clients make them, and pairs that differ in a sign alone. */
 const ids = [
@@ -119,6 +119,11 @@ it("stay as they are in a window whose profile has the rule off", () => {
   const { messages, report } = composeWindow({ messages: [begin, ...given], budget: 100_000, profile });
   expect(messages.flatMap(toolCalls).map(({ callId }) => callId)).toEqual(["", ...ids]);
   expect(report.faults).toEqual([]);
+  const nameless = JSON.parse(
+    JSON.stringify(histories["chat"]).replaceAll("toolu_01A09q90qw90lq917835lq9", ""),
+  ) as Message[];
+  const window = composeWindow({ messages: nameless, budget: 100_000, profile });
+  expect(window.messages.flatMap(toolCalls)[0]?.callId).toBe("");
 });
 
 describe("ids that windows spell", () => {
@@ -178,6 +183,74 @@ describe("ids that windows spell", () => {
     expect(await resumed.append(answered(shown))).toMatchObject({ parts: [{ callId: "functions.bash:0" }] });
     expect(await resumed.inDoubt()).toEqual([]);
     await resumed.close();
+  });
+
+  it("become the log's own after an append that failed", async () => {
+    const manager = await SessionManager.open({ store: "ram:", profile: "anthropic", budget: 100_000 });
+    const session = await manager.create();
+    await session.append([begin, called("a.1")]);
+    const result = answered(wireId(wireForms.anthropic, "a.1"));
+    await expect(session.append(result, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
+    await expect(session.append([result, { role: "nope" } as never])).rejects.toMatchObject({ code: "bad-message" });
+    expect(await session.append(result)).toMatchObject({ parts: [{ callId: "a.1" }] });
+    await manager.close();
+  });
+
+  it("become the log's own where a call stands before an epoch of an earlier process", async () => {
+    const store = await temporaryFolder();
+    const open = (): Promise<SessionManager> => SessionManager.open({ store, profile: "anthropic", budget: 4_000 });
+    const manager = await open();
+    const session = await manager.create();
+    for (let turn = 0; turn < 6; turn++) {
+      const spoken = (role: "user" | "assistant"): NewMessage => ({
+        role,
+        parts: [{ type: "text", text: `Turn ${turn}. ${"word ".repeat(700)}` }],
+      });
+      await session.append([spoken("user"), spoken("assistant")]);
+    }
+    await session.append([begin, called("a.1")]);
+    const composed = await session.compose();
+    expect(composed.state.epoch).toBe(1);
+    const shown = composed.messages.flatMap(toolCalls).at(-1)?.callId ?? "";
+    await manager.close();
+    const resumed = await (await open()).resume(session.id);
+    expect(await resumed.append(answered(shown))).toMatchObject({ parts: [{ callId: "a.1" }] });
+    await resumed.close();
+  });
+
+  it("become the log's own for a call whose id was used before, and for a run that names it so", async () => {
+    const manager = await SessionManager.open({ store: "ram:", profile: "anthropic", budget: 100_000 });
+    const session = await manager.create();
+    await session.append([begin, called("x"), answered("x"), { ...called("x"), id: "again" }]);
+    const shown = (await session.compose()).messages.flatMap(toolCalls).at(-1)?.callId ?? "";
+    expect(shown).not.toBe("x");
+    const run = await session.startTool({ callId: shown, name: "bash", args: {} });
+    expect(await run.finish("Done.")).toMatchObject({ parts: [{ callId: "x", content: "Done." }] });
+    expect(await session.inDoubt()).toEqual([]);
+    await manager.close();
+  });
+
+  it("are unique in every shape, whatever the profile", () => {
+    const spelled = wireId(wireForms.openaiChat, long);
+    const messages = [begin, called(long), answered(long), called(spelled), answered(spelled)];
+    const { messages: window } = composeWindow({ messages, budget: 100_000, profile: "deepseek" });
+    const { calls, results } = idsIn(toChat(window));
+    expect(new Set(calls).size).toBe(2);
+    expect(results).toEqual(calls);
+  });
+
+  it("of one answer never name two of its calls", () => {
+    const pair = ["y.1", wireId(wireForms.anthropic, "y.1")];
+    const both = { ...begin, id: "both", role: "assistant" as const, parts: pair.flatMap((id) => called(id).parts) };
+    const open = composeWindow({ messages: [begin, both], budget: 100_000, profile: "anthropic" });
+    const shown = open.messages.flatMap(toolCalls).map(({ callId }) => callId);
+    for (const names of [pair, shown]) {
+      const messages = [begin, both, ...names.map((name, at) => ({ ...answered(name), id: `r${at}` }))];
+      const window = composeWindow({ messages, budget: 100_000, profile: "anthropic" });
+      expect(window.messages.flatMap(toolResults).map(({ callId, content }) => [callId, content])).toEqual(
+        shown.map((id, at) => [id, `result of ${names[at]}`]),
+      );
+    }
   });
 });
 

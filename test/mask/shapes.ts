@@ -86,6 +86,10 @@ export const shapes: readonly Shape[] = [
   },
   { name: "curl -u", text: (value) => `curl -u 'ci:${value}' https://h/x` },
   { name: "curl -sSu", text: (value) => `curl -sSu 'ci:${value}' https://h/x` },
+  { name: "curl -sgu", text: (value) => `curl -sgu 'ci:${value}' https://h/x` },
+  { name: "curl -s4u", text: (value) => `curl -s4u 'ci:${value}' https://h/x` },
+  { name: "curl -sSu, attached", text: (value) => `curl -sSu'ci:${value}' https://h/x` },
+  { name: "curl -sSu, on another line", text: (value) => `curl https://h/x?a=1&b=2 \\\n-sSu 'ci:${value}'` },
   { name: "curl --user=", text: (value) => `curl --user='ci:${value}' https://h/x` },
   { name: "libpq dsn", text: (value) => `host=db port=5432 user=app password=${value} dbname=x` },
   {

@@ -6,6 +6,8 @@ import { createMask } from "../../src/mask/mask.ts";
 import type { Message } from "../../src/message/message.ts";
 import { exportFormats, exportSession } from "../../src/ops/exchange/export.ts";
 import { importFile } from "../../src/ops/exchange/import.ts";
+import type { Model } from "../../src/model/model.ts";
+import { readTranscripts } from "../../src/transcript/read.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
 import { stateOf } from "../../src/store/testing/kit.ts";
@@ -51,6 +53,43 @@ describe("windrow's own format", () => {
     const replayed = await windrow(["compose", join(folder, `${finished.id}.jsonl`), "--budget", "200k", "--json"]);
     expect([replayed.status, replayed.stderr]).toEqual([0, ""]);
     await from.close();
+  });
+
+  it("says what each call used, as the store does: answers, summaries, and answers that were not kept", async () => {
+    const store = await newFolder();
+    const summarizer: Model = async () => ({
+      text: "All went well.",
+      usage: { input: 900, output: 90 },
+      finish: "stop",
+    });
+    const manager = await SessionManager.open({ store, budget: 8_000, model: "claude-sonnet-4-5", summarizer });
+    const session = await manager.create();
+    for (const [index, usage] of [
+      { input: 10, output: 1 },
+      { input: 20, output: 2 },
+      { input: 30, output: 3 },
+    ].entries()) {
+      await session.append(`Question ${index}`);
+      const answer = { role: "assistant", parts: [{ type: "text", text: `Answer ${index}.` }] } as const;
+      await session.append(index === 0 ? { ...answer, usage } : answer);
+      await session.endStep({ usage });
+    }
+    await session.endStep({ usage: { input: 40, output: 4 } });
+    for (let more = 0; more < 8; more++) await session.append(`More: ${"word ".repeat(400)}`);
+    expect(await session.compact()).toBe(true);
+    await session.finish("completed");
+    await manager.close();
+    const own = filesStore({ folder: store });
+    const { lines } = await exportSession(own, everybody, session.id);
+    const file = await put(await newFolder(), "session.jsonl", await collect(lines));
+    const [read] = await readTranscripts(file);
+    expect(read?.messages.flatMap(({ usage, model }) => (usage ? [[usage.input, model]] : []))).toEqual([
+      [10, undefined],
+      [20, "claude-sonnet-4-5"],
+      [30, "claude-sonnet-4-5"],
+    ]);
+    expect(read?.otherCalls?.map(({ usage }) => usage.input)).toEqual([40, 900]);
+    await own.close();
   });
 
   it.each(["windrow", "claude-code", "openai"])(

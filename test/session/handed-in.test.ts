@@ -164,19 +164,21 @@ it("a score of a summary may come later", async () => {
   expect(warnings).toEqual([]);
 });
 
-it.each<Wrong>([...wrongAnywhere, ["answered a list", () => [secret]], ["answered a text", () => secret]])(
-  "an extract that %s is reported once, and the state stays",
-  async (what, wrong) => {
-    const extract = (state: JsonObject, text: string): unknown =>
-      text.startsWith("Question 3:") ? { ...state, known: "heron" } : wrong();
-    const strategy = { use: "entity-state", schema: { known: "string" }, extract: untyped(extract) };
-    const window = await windowOf({ strategy });
-    expect(window).toContain("heron");
-    expect(window).toContain("Question 15");
-    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^extract-failed: .extract. ${what}.*JSON object`))]);
-    expect(warnings[0]).not.toContain(secret);
-  },
-);
+it.each<Wrong>([
+  ...wrongAnywhere,
+  ["answered a list", () => [secret]],
+  ["answered a text", () => secret],
+  ["answered an object without fields", () => new Map([["known", secret]])],
+])("an extract that %s is reported once, and the state stays", async (what, wrong) => {
+  const extract = (state: JsonObject, text: string): unknown =>
+    text.startsWith("Question 3:") ? { ...state, known: "heron" } : wrong();
+  const strategy = { use: "entity-state", schema: { known: "string" }, extract: untyped(extract) };
+  const window = await windowOf({ strategy });
+  expect(window).toContain("heron");
+  expect(window).toContain("Question 15");
+  expect(warnings).toEqual([expect.stringMatching(new RegExp(`^extract-failed: .extract. ${what}.*JSON object`))]);
+  expect(warnings[0]).not.toContain(secret);
+});
 
 it.each([
   ["undefined", () => undefined],
@@ -194,16 +196,20 @@ it.each([
 it("a clock may answer milliseconds, and one that answers no time is reported once", async () => {
   const times: unknown[] = [];
   const [started] = [Date.parse("2026-01-01")];
-  for (const now of [() => started, () => "2026-01-01", untyped(() => "soon"), untyped(failing())]) {
+  const nameless = (): never => {
+    throw Object.assign(new Error(secret), { name: Symbol("no text") });
+  };
+  for (const now of [() => started, () => "2026-01-01", () => "soon", failing(), nameless].map(untyped)) {
     const manager = await SessionManager.open({ store: "ram:", budget: 2_000, now: untyped(now) });
     const { timestamp } = await (await manager.create()).append("Hello");
     times.push(timestamp === "2026-01-01T00:00:00.000Z");
     await manager.close();
   }
-  expect(times).toEqual([true, true, false, false]);
+  expect(times).toEqual([true, true, false, false, false]);
   expect(warnings).toEqual([
     expect.stringMatching(/^clock-failed: .*answered a text; .*a Date/),
     expect.stringMatching(/^clock-failed: .*threw TypeError/),
+    expect.stringMatching(/^clock-failed: .*threw object/),
   ]);
 });
 

@@ -247,8 +247,13 @@ describe("opencode", () => {
     await put(join(folder, "msg_1.json"), JSON.stringify({ id: "msg_1", role: "user" }));
     await put(join(folder, "msg_2.json"), JSON.stringify(answer("msg_2", 7)));
     await put(join(folder, "msg_3.json"), "{");
+    const [before] = await discoverUsage({ home, env: {} });
+    // A part is written behind its message, and may be all that changes.
+    const part = JSON.stringify({ type: "text", text: "Hello" });
+    await put(join(folder, "../../part/msg_2/prt_1.json"), part);
     const [place, ...others] = await discoverUsage({ home, env: {} });
     expect([place?.path, others]).toEqual([folder, []]);
+    expect(place?.bytes).toBe((before?.bytes ?? 0) + part.length);
     const calls = await readUsage(place as FoundUsage);
     expect(calls).toMatchObject([{ ...answered, input: 157, time: 1_767_322_801_000, chain: "ses_1" }]);
   });
@@ -279,7 +284,7 @@ describe("opencode", () => {
       ];
       const exported = {
         info: { id: "ses_1" },
-        messages: [{ info: answer("msg_1", 9), parts: [...step(5), ...step(9)] }],
+        messages: [{ info: answer("msg_1", 9), parts: [...step(5), { type: "text", text: "Well." }, ...step(9)] }],
       };
       const file = await openCodeDatabase(join(home, "live"), [JSON.stringify(exported)]);
       const database = openDatabase(file);

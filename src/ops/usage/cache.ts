@@ -6,10 +6,11 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder, removeDrafts, replaceFile } from "../../disk/safe-write.ts";
+import { packageVersion } from "../../version.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
 
-/** The version of what readers make of a file. A cache of another version is built again. */
-const version = "windrow usage 1";
+/** The writer of a cache: readers differ between versions of the package, so that of another one is built again. */
+const version = `windrow usage ${packageVersion()}`;
 /** A larger cache is neither read nor written, in bytes. */
 const largestCache = 128_000_000;
 

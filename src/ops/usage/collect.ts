@@ -76,8 +76,8 @@ export async function collectUsage(
 }
 
 /**
- * The calls that sessions of a store made themselves. Sessions that were imported keep no record of usage here: their
- * agent's own files have it. A session that cannot be read is told, and the others are read.
+ * The calls of a store's sessions, imported ones too: those that the agent's own files have as well are found by
+ * `withSharedKeys`. A session that cannot be read is told, and the others are read.
  *
  * @param project - the name under which they are listed
  * @throws the signal's reason

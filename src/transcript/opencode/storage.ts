@@ -15,6 +15,8 @@ import type { ReadLimits } from "../limits.ts";
 /** Options of {@link storedSessions}. */
 export interface StorageOptions {
   readonly limits?: ReadLimits | undefined;
+  /** A text that the JSON of a part must hold to be read. Default: all parts are. */
+  readonly partsWith?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,7 +60,7 @@ export async function* storedSessions(path: string, options: StorageOptions = {}
   };
   const sessions = (await isFolder(path)) ? folderSessions : databaseSessions;
   try {
-    for await (const session of sessions(path, parsed)) {
+    for await (const session of sessions(path, parsed, options.partsWith ?? "")) {
       if (session.messages.length > 0) yield session;
     }
   } catch (cause) {
@@ -73,9 +75,9 @@ export async function* storedSessions(path: string, options: StorageOptions = {}
 type Parsed = (text: string, more: JsonObject) => JsonObject;
 
 const messagesOf = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id";
-const partsOf = "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id";
+const partsOf = "SELECT message_id, data FROM part WHERE session_id = ? AND instr(data, ?) > 0 ORDER BY message_id, id";
 
-async function* databaseSessions(path: string, parsed: Parsed): AsyncGenerator<StoredSession> {
+async function* databaseSessions(path: string, parsed: Parsed, partsWith: string): AsyncGenerator<StoredSession> {
   checkNoOpenDatabase(path);
   const [{ sqliteDriver }, { openReadOnly }] = await Promise.all([
     import("../../store/open.ts"),
@@ -91,7 +93,7 @@ async function* databaseSessions(path: string, parsed: Parsed): AsyncGenerator<S
     for (const row of rowsOf(database, "SELECT * FROM session ORDER BY time_created, id")) {
       const session = String(row["id"]);
       const parts = new Map<unknown, JsonValue[]>();
-      for (const part of rowsOf(database, partsOf, session)) {
+      for (const part of rowsOf(database, partsOf, session, partsWith)) {
         const list = parts.get(part["message_id"]) ?? [];
         parts.set(part["message_id"], list);
         list.push(parsed(String(part["data"]), {}));
@@ -117,13 +119,15 @@ function rowsOf(database: SqliteDatabase, sql: string, ...values: readonly strin
   return database.prepare(sql).all(...values) as SqlRow[];
 }
 
-async function* folderSessions(path: string, parsed: Parsed): AsyncGenerator<StoredSession> {
+async function* folderSessions(path: string, parsed: Parsed, partsWith: string): AsyncGenerator<StoredSession> {
   const root = rootOf(path);
-  const documents = async (...folder: readonly string[]): Promise<readonly JsonObject[]> => {
-    const place = join(root, ...folder);
+  const documents = async (kind: string, owner: string, needle = ""): Promise<readonly JsonObject[]> => {
+    const place = join(root, kind, owner);
     const all: JsonObject[] = [];
-    for (const name of (await namesIn(place)).filter((file) => file.endsWith(".json")))
-      all.push(parsed(await readFile(join(place, name), "utf8").catch(() => ""), { id: basename(name, ".json") }));
+    for (const name of (await namesIn(place)).filter((file) => file.endsWith(".json"))) {
+      const text = await readFile(join(place, name), "utf8").catch(() => "");
+      if (text.includes(needle)) all.push(parsed(text, { id: basename(name, ".json") }));
+    }
     return all;
   };
   const infos = new Map<string, JsonObject>();
@@ -134,7 +138,7 @@ async function* folderSessions(path: string, parsed: Parsed): AsyncGenerator<Sto
   for (const id of ids) {
     const messages: StoredSession["messages"][number][] = [];
     for (const info of await documents("message", id))
-      messages.push({ info, parts: await documents("part", asString(info["id"]) ?? "") });
+      messages.push({ info, parts: await documents("part", asString(info["id"]) ?? "", partsWith) });
     yield { info: infos.get(id) ?? { id }, messages };
   }
 }

@@ -15,7 +15,7 @@ const unlimited = { bytes: Infinity, entries: Infinity };
  */
 export async function openCodeUsage(path: string, signal?: AbortSignal): Promise<readonly CallUsage[]> {
   const calls = new CallList();
-  for await (const value of storedSessions(path, { limits: unlimited, signal })) {
+  for await (const value of storedSessions(path, { limits: unlimited, partsWith: '"step-', signal })) {
     const [session] = openCode.decode({ name: "", entries: [{ line: 1, value }] });
     if (!session) continue;
     const { id: chain, messages, otherCalls = [], meta } = session;

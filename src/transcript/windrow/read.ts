@@ -7,13 +7,16 @@ import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { checkMessage } from "../../message/schema.ts";
 import { BadLine } from "../../store/format/fields.ts";
+import { decodeMetadata } from "../../store/format/documents.ts";
 import { decodeMessage } from "../../store/format/decode-message.ts";
 import { chatMessage, isChatMessage } from "../openai-chat/message.ts";
 import { TranscriptBuilder } from "../builder.ts";
-import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";
+import { asArray, asCount, asName, asObject, fieldsOf, objectsOf, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 import type { LogName } from "../../store/store.ts";
 import { sentBlocks } from "./sent.ts";
+import { LoggedUsage } from "./usage.ts";
+import type { LoggedAnswer } from "./usage.ts";
 import { sessionHead, sessionRecord } from "./session.ts";
 
 const format = "windrow";
@@ -46,21 +49,38 @@ export const windrow: TranscriptDecoder = {
   },
   decode(source: TranscriptSource): readonly Transcript[] {
     const builder = new TranscriptBuilder();
-    for (const { line, value } of messageEntries(source)) {
-      try {
-        const message = ownMessage(value, builder);
-        if (message) builder.add(message);
-        else builder.problem(line, "no Windrow message: it has no known role, or neither parts nor content");
-      } catch (error) {
-        if (!isWindrowError(error, "bad-message") && !(error instanceof BadLine)) throw error;
-        builder.problem(line, error.message);
-      }
-    }
-    const built = builder.build(sessionHead(source.entries[0]?.value)?.id ?? source.name, format);
+    const answers: LoggedAnswer[] = [];
+    eachEntry(messageEntries(source), builder, (value, line) => {
+      const message = ownMessage(value, builder);
+      if (!message) builder.problem(line, "no Windrow message: it has no known role, or neither parts nor content");
+      else if (message.role !== "assistant") builder.add(message);
+      else answers.push({ index: builder.add(message), pos: asCount(asObject(value)?.["pos"]) ?? 0 });
+    });
+    const head = sessionHead(source.entries[0]?.value);
+    const config = decodeMetadata(head?.metadata, "")?.config ?? {};
+    const used = new LoggedUsage(builder, config, answers);
+    eachEntry(linesOf(source, "usage"), builder, (value) => used.take(fieldsOf(value)));
+    const built = builder.build(head?.id ?? source.name, format);
     const sent = sentBlocks(linesOf(source, "edits").map(({ value }) => value));
     return [sent.length === 0 ? built : { ...built, sent }];
   },
 };
+
+/** Reads entries one by one; each that cannot be read is a problem of its own. */
+function eachEntry(
+  entries: readonly Entry[],
+  builder: TranscriptBuilder,
+  read: (value: unknown, line: number) => void,
+): void {
+  for (const { line, value } of entries) {
+    try {
+      read(value, line);
+    } catch (error) {
+      if (!isWindrowError(error, "bad-message") && !(error instanceof BadLine)) throw error;
+      builder.problem(line, error.message);
+    }
+  }
+}
 
 function messageEntries(source: TranscriptSource): readonly Entry[] {
   if (sessionHead(source.entries[0]?.value)) return linesOf(source, "messages");

@@ -1,7 +1,7 @@
 /** keep-state: the conversation leaves, and one JSON object of its established facts stays. */
 import { answerOf } from "../../handed-in.ts";
 import type { Handed } from "../../handed-in.ts";
-import { asObject, jsonFault } from "../../message/json.ts";
+import { jsonFault } from "../../message/json.ts";
 import { jsonLine, quoteLine } from "../../message/quote.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -85,7 +85,11 @@ const handedState: Handed<JsonObject> = {
   code: "extract-failed",
   wanted: "the whole state as a JSON object, at once",
   otherwise: "The state stays as it was.",
-  read: (answer) => (jsonFault(answer) === undefined ? asObject(answer) : undefined),
+  // A Map, a Date or an Error is an object, and its JSON has none of what it holds.
+  read: (answer) =>
+    Object.prototype.toString.call(answer) === "[object Object]" && jsonFault(answer) === undefined
+      ? (answer as JsonObject)
+      : undefined,
 };
 
 /** The state an earlier edit left, and what the user wrote since. */

@@ -190,7 +190,7 @@ export const pi: Profile = {
 
 /** The form that windows of a profile are spelled in; none where the rule is off. */
 export function formOf({ rules, form = wireForms.any }: Profile): WireForm {
-  return rules.wireForm ? form : wireForms.asIs;
+  return rules.wireForm ? form : wireForms.any;
 }
 
 const profiles: Readonly<Record<string, Profile>> = Object.fromEntries(

@@ -25,7 +25,7 @@ export interface ReadOnlyDatabase {
 export function openReadOnly(file: string, driver: DatabaseClass): ReadOnlyDatabase {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   if (log && existsSync(`${file}-shm`)) {
-    // One that may write would move the log of a process that died into the file.
+    // One that may write would move the log of a process that died into the file. SQLite may make `-shm` anew all the same.
     return { database: openBy("mode=ro", file, driver) ?? tried(new driver(file)), locked: true };
   }
   if (!log || log.size === 0) {
