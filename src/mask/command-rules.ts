@@ -184,7 +184,7 @@ function tidy(text: string, { start, length }: Found): Found {
 }
 
 /** A command of curl, to its end. A `\` continues it on the next line; a `&` within a word is an address's. */
-const curlCommand = /(?<![\w.-])curl(?=\s)(?:\\\r?\n|&(?![&\s])|[^\n;&|]){0,300}/y;
+const curlCommand = /\bcurl(?=\s)(?:\\\r?\n|&(?![&\s])|[^\n;&|]){0,300}/y;
 /** `--user`, and `-u`, alone or behind other short options, of which a `-sSuadmin` has only those without values. */
 const curlOption = /\s-(?:-user[\s=]|[aBfgGiIjJklLMnNOpqRsSvVZ0-9#]{0,9}u|[a-zA-Z0-9#]{1,9}u(?=\s))/;
 
