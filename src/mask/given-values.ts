@@ -148,7 +148,7 @@ const afterAny = /(?:[,;&](?=[A-Za-z][\w. -]{0,30}=)|["'`](?![\w!@#%^])).*/s;
 const afterSemicolon = /(?:;(?=[A-Za-z][\w. -]{0,30}=)|["'`](?![\w!@#%^])).*/s;
 const afterSpace = /["'`](?![\w!@#%^]).*/s;
 
-/** What ends a setting: the separator before it, when both sides show it. */
+/** The end of a setting: the separator before it, if both sides show it. */
 function endOf(before: string, rest: string): RegExp {
   if (before.endsWith(";")) return afterSemicolon;
   return /[A-Za-z_]=[^\s,;]+ $/.test(before) && /^[A-Za-z][\w-]*=/.test(rest) ? afterSpace : afterAny;

@@ -61,6 +61,7 @@ export function* weighing(
   yield;
   yield* weigh(table, blocks, shown, options);
   yield* weigh(table, whole, shown, options);
+  for (const { from, to } of whole) table.isShown.fill(1, from, to);
   return { table, blocks, whole };
 }
 
@@ -68,9 +69,9 @@ function* weigh(
   table: LineTable,
   blocks: readonly Block[],
   shown: Uint8Array,
-  { recency, heat, isDone }: ChoiceOptions,
+  { recency, heat, isDone: wasDone = () => false }: ChoiceOptions,
 ): Work<void> {
-  const { keys, worths, wordsFrom, lines, weights, isNew, isShown, isAgain } = table;
+  const { keys, worths, wordsFrom, lines, weights, isNew, isShown, isAgain, isDone } = table;
   const { newest, first } = yield* seenKeys(table, blocks, shown);
   const latest = latestOf(blocks);
   const recencyOf = remembering(recency, blocks, table.seqs);
@@ -91,10 +92,9 @@ function* weigh(
       isAgain[row] = again && file ? 1 : 0;
       isNew[row] = again || shown[key] === 1 || wordsFrom[row] === wordsFrom[row + 1] ? 0 : 1;
     }
-    for (const candidate of begin?.kind === "user" ? block.candidates : []) {
-      const { row, line } = candidate;
-      candidate.done = isDone?.(line) ?? false;
-      if (candidate.done) weights[row] = doneWeight * recencyOf(newest[keys[row]!]!) * (1 + warmth) * dated;
+    for (let row = from; row < to; row++) {
+      isDone[row] = begin?.kind === "user" && wasDone(lines[row]!) ? 1 : 0;
+      if (isDone[row] === 1) weights[row] = doneWeight * recencyOf(newest[keys[row]!]!) * (1 + warmth) * dated;
     }
     if ((steps += to - from) < rowsPerStep) continue;
     steps = 0;

@@ -6,7 +6,7 @@ import type { Work } from "../../turns.ts";
 import { split } from "./file-view.ts";
 import type { FileView } from "./file-view.ts";
 import { fileOfLine } from "./gone.ts";
-import type { Line } from "./line.ts";
+import type { Line, Stretch } from "./line.ts";
 import type { Passage } from "./passages.ts";
 import type { Reader, RecordText } from "./reading.ts";
 
@@ -91,12 +91,29 @@ function passagesOf(subject: string, view: FileView): FilePassages {
   for (const sure of doubt > 0 ? [false, true] : [true]) {
     for (const stretch of stretches) {
       const parts = doubt > 0 ? split(stretch, ({ seq }) => seq >= doubt === sure) : [stretch];
-      for (const { at, lines } of parts) passages.push({ file: true, subject, label: "", at, lines });
+      for (const part of parts)
+        for (const { at, lines } of bySentence(part)) passages.push({ file: true, subject, label: "", at, lines });
     }
   }
   let newest = 0;
   for (const { lines } of stretches) for (const { seq } of lines) if (seq > newest) newest = seq;
   return { subject, version, newest, passages };
+}
+
+/** A stretch with each of its paragraphs apart, as sentences. */
+function bySentence(stretch: Stretch): readonly Stretch[] {
+  const { at, lines } = stretch;
+  if (lines.every(({ sentences }) => sentences === undefined)) return [stretch];
+  const parts: { at: number; lines: readonly Line[] }[] = [];
+  let from = 0;
+  for (const [index, { sentences }] of lines.entries()) {
+    if (!sentences) continue;
+    if (index > from) parts.push({ at: at === 0 ? 0 : at + from, lines: lines.slice(from, index) });
+    parts.push({ at: 0, lines: sentences });
+    from = index + 1;
+  }
+  if (from < lines.length) parts.push({ at: at === 0 ? 0 : at + from, lines: lines.slice(from) });
+  return parts;
 }
 
 /** The texts that steps show, their calls' arguments among them. */

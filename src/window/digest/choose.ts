@@ -7,7 +7,6 @@ import { factsBy, wordsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import { Heap } from "./heap.ts";
 import { isClosing, isSentence, LineTable } from "./line-table.ts";
-import type { Candidate } from "./line-table.ts";
 import type { Line } from "./line.ts";
 import type { Passage } from "./passages.ts";
 import { readStatements } from "./statements.ts";
@@ -62,7 +61,7 @@ export function* lineChoosing(
   table: LineTable,
 ): Work<(room: number) => Work<readonly Passage[]>> {
   const candidates = yield* weighing(passages, options, facts, table);
-  const first = yield* readStatements(candidates, options.standing ?? [], facts);
+  const first = yield* readStatements(candidates, options.standing ?? []);
   const shownWords = new Set<number>();
   for (const text of options.shownTexts) {
     for (const spelling of wordsOf(text)) {
@@ -86,8 +85,7 @@ function* choose(
   const { isNew, isShown, isAgain, isChosen, values } = table;
   const choice = new Choice(table, shownWords, room, first);
   for (const { from, to } of blocks) isChosen.fill(0, from, to);
-  const unshown = (found: readonly Candidate[]): readonly number[] =>
-    found.map(({ row }) => row).filter((row) => isShown[row] === 0);
+  const unshown = (rows: readonly number[]): readonly number[] => rows.filter((row) => isShown[row] === 0);
   for (const row of unshown(first.amendments)) choice.take([row], room * (1 - amendmentShare));
   const leastBeside = choice.left - room * laterShare;
   for (const row of unshown(first.later)) choice.take([row], leastBeside);
@@ -231,13 +229,10 @@ class Choice {
   #with(row: number): readonly number[] {
     const { isChosen, isShown } = this.#table;
     const block = this.#table.blocks[row]!;
-    const newer = block.passage.file
-      ? this.#first.newerOfFile(block.passage.subject, this.#table.lines[row]!)
-      : this.#first.newerOf(block.candidates[row - block.from]!);
+    const newer = this.#first.newerOf(row);
     const hasHead = block.hasHead && row > block.from;
     if (newer.length === 0 && !hasHead) return nothing;
-    const rows = newer.map((one) => one.row);
-    if (hasHead) rows.push(block.from);
+    const rows = hasHead ? [...newer, block.from] : newer;
     return rows.filter((one) => isChosen[one] === 0 && isShown[one] === 0);
   }
 }

@@ -84,16 +84,11 @@ export class Facts {
       word = this.#older.words.get(given);
       if (!word) {
         const spelling = detached(given);
-        word = { spelling, worth: worthOf(spelling), shownIn: 0, table: 0, number: 0 };
+        word = { spelling, worth: worthOf(spelling) };
       }
       this.#newer.words.set(word.spelling, word);
     }
     return word;
-  }
-
-  /** A word that stands in a text which was examined, by its spelling. */
-  known(spelling: string): Word | undefined {
-    return this.#newer.words.get(spelling) ?? this.#older.words.get(spelling);
   }
 
   #look(text: string): LineFacts {
@@ -102,8 +97,6 @@ export class Facts {
       tokens: this.#counter.count(quoteLine(text)),
       words: [...words],
       failing: errorWords.test(text),
-      hasValue: undefined,
-      isBrief: undefined,
       home: this.#newer.mark,
     };
   }
@@ -145,11 +138,4 @@ export function wordsOf(text: string): readonly string[] {
 export function worthOf(word: string): number {
   if (word.includes("/")) return 2;
   return /[_\d]|\p{Ll}\p{Lu}|\w[.-]\w/u.test(word) ? 1 : 0.3;
-}
-
-const value = /(?<![\p{L}\p{N}_./:-])\d[\d.,]*(?![\p{L}\p{N}_:/-])/u;
-
-/** Whether a line says a number that is no part of a name. */
-export function hasValue({ text, facts }: Line): boolean {
-  return facts ? (facts.hasValue ??= value.test(text)) : value.test(text);
 }

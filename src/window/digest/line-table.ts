@@ -8,18 +8,9 @@ import type { Facts } from "./facts.ts";
 import type { Line, LineFacts, LineKind } from "./line.ts";
 import { Numbers } from "./numbers.ts";
 import type { Passage } from "./passages.ts";
-
-/** A line of a record as statements are read from it. */
-export interface Candidate {
-  readonly line: Line;
-  /** Its row in the table. */
-  row: number;
-  readonly index: number;
-  readonly block: Block;
-  readonly tokens: number;
-  /** Whether it is a line of the user's that was carried out. */
-  done: boolean;
-}
+import { longer, moveLists } from "./columns.ts";
+import { isDocument, isNamed, isNumeral, sayingOf, unitsOf } from "./saying.ts";
+import type { Saying } from "./saying.ts";
 
 /** The rows of a passage. */
 export interface Block {
@@ -28,8 +19,6 @@ export interface Block {
   to: number;
   /** Whether the first row is the beginning of a message, where that says what a line of the user's is about. */
   readonly hasHead: boolean;
-  /** The lines of a record; none of a file's. */
-  readonly candidates: readonly Candidate[];
   passage: Passage;
   /** The number of the line before it. */
   title: number;
@@ -97,6 +86,15 @@ export class LineTable {
   /** Likewise, 1 for a file's line that stands elsewhere in the digest: it is shown only beside a chosen one. */
   isAgain = new Uint8Array(64);
   isChosen = new Uint8Array(64);
+  /** Likewise, 1 for a line of the user's that was carried out. */
+  isDone = new Uint8Array(64);
+  /** The place of a row's first term, as of its first word. */
+  termsFrom = new Int32Array(65);
+  /** The terms of all rows. */
+  terms = new Int32Array(512);
+  /** By term: what it tells, and 1 for a name. */
+  termUnits = new Uint8Array(256);
+  termNamed = new Uint8Array(256);
   /** By word. */
   wordWorths = new Float64Array(256);
   wordShown = new Int32Array(256);
@@ -106,6 +104,7 @@ export class LineTable {
   readonly #counter: TokenCounter;
   readonly #words = new Numbers();
   readonly #keys = new Numbers();
+  readonly #terms = new Numbers();
   readonly #titles = new Numbers();
   readonly #known = new Map<readonly Line[], Block>();
   /** The choices that were made of it, and the rows that the last one had. */
@@ -129,6 +128,16 @@ export class LineTable {
   /** The number of a word; undefined where no line has it. */
   word(spelling: string): number | undefined {
     return this.#words.known(spelling);
+  }
+
+  /** The number of a term; undefined where no line has it. */
+  term(spelling: string): number | undefined {
+    return this.#terms.known(spelling);
+  }
+
+  /** Above the numbers of all terms. */
+  get termLimit(): number {
+    return this.#terms.limit;
   }
 
   /** The table for the next choice with a counter: without what is gone, where it holds much of that. */
@@ -162,24 +171,22 @@ export class LineTable {
     yield* this.#titles.keeping(Int32Array.from(titles));
     yield* this.#keys.keeping(this.keys.subarray(0, end));
     yield* this.#words.keeping(this.words.subarray(0, this.wordsFrom[end]!));
+    yield* this.#terms.keeping(this.terms.subarray(0, this.termsFrom[end]!));
   }
 
   /** Moves a block's rows to others before them. */
   #move(block: Block, to: number): void {
-    const { from, to: end, candidates } = block;
+    const { from, to: end } = block;
     const back = from - to;
     if (back === 0) return;
     for (const column of [this.keys, this.seqs, this.tokens, this.looks, this.worths]) column.copyWithin(to, from, end);
-    const { wordsFrom, words, lines, blocks } = this;
-    const firstWord = wordsFrom[to]!;
-    const wordsBack = wordsFrom[from]! - firstWord;
-    words.copyWithin(firstWord, wordsFrom[from]!, wordsFrom[end]!);
+    const { lines, blocks } = this;
     for (let row = from; row < end; row++) {
       lines[row - back] = lines[row]!;
       blocks[row - back] = block;
-      wordsFrom[row - back + 1] = wordsFrom[row + 1]! - wordsBack;
     }
-    for (const candidate of candidates) candidate.row -= back;
+    moveLists(this.words, this.wordsFrom, from, end, to);
+    moveLists(this.terms, this.termsFrom, from, end, to);
     block.from -= back;
     block.to -= back;
   }
@@ -223,22 +230,19 @@ export class LineTable {
     const { file, lines } = passage;
     const from = this.lines.length;
     const [first] = lines;
-    const candidates: Candidate[] = [];
     const block: Block = {
       from,
       to: from + lines.length,
       hasHead: first?.kind === "user" && this.#isHead(first, facts),
-      candidates,
       passage,
       title: -1,
       command: "",
       choice: -1,
     };
-    for (const [index, line] of lines.entries()) {
-      this.#addRow(line, file ? facts.ofFileLine(line) : facts.ofLine(line));
+    const isCode = file && !isDocument(passage.subject);
+    for (const line of lines) {
+      this.#addRow(line, file ? facts.ofFileLine(line) : facts.ofLine(line), sayingOf(line.text, line.kind, isCode));
       this.blocks.push(block);
-      const row = from + index;
-      if (!file) candidates.push({ line, row, index, block, tokens: this.tokens[row] ?? 0, done: false });
     }
     return block;
   }
@@ -249,7 +253,7 @@ export class LineTable {
     return tokens < longestHead && words.some(({ worth }) => worth >= 1);
   }
 
-  #addRow(line: Line, { tokens, words, failing }: LineFacts): void {
+  #addRow(line: Line, { tokens, words, failing }: LineFacts, { terms, looks }: Saying): void {
     const row = this.lines.push(line) - 1;
     if (row >= this.keys.length) {
       this.keys = longer(this.keys);
@@ -264,11 +268,14 @@ export class LineTable {
       this.isShown = longer(this.isShown);
       this.isAgain = longer(this.isAgain);
       this.isChosen = longer(this.isChosen);
+      this.isDone = longer(this.isDone);
+      this.termsFrom = longer(this.termsFrom);
     }
     this.keys[row] = this.#keys.of(line.key);
     this.seqs[row] = line.seq;
     this.tokens[row] = tokens + 1;
     this.looks[row] =
+      looks +
       (line.isSentence ? isSentence : 0) +
       (line.key.length <= bracketLength ? isBracket : 0) +
       (closing.test(line.key) ? isClosing : 0);
@@ -285,6 +292,26 @@ export class LineTable {
       this.words[end++] = word;
     }
     this.wordsFrom[row + 1] = end;
+    this.#addTerms(row, terms);
+  }
+
+  #addTerms(row: number, terms: readonly string[]): void {
+    let end = this.termsFrom[row] ?? 0;
+    while (end + terms.length > this.terms.length) this.terms = longer(this.terms);
+    for (const spelling of terms) {
+      let term = this.#terms.known(spelling);
+      if (term === undefined) {
+        term = this.#terms.of(spelling);
+        if (term >= this.termUnits.length) {
+          this.termUnits = longer(this.termUnits);
+          this.termNamed = longer(this.termNamed);
+        }
+        this.termUnits[term] = unitsOf(spelling);
+        this.termNamed[term] = isNumeral(spelling) ? 2 : isNamed(spelling) ? 1 : 0;
+      }
+      this.terms[end++] = term;
+    }
+    this.termsFrom[row + 1] = end;
   }
 
   #title(text: string, facts: Facts): number {
@@ -296,13 +323,6 @@ export class LineTable {
     }
     return title;
   }
-}
-
-/** A copy with twice the room, and one more. */
-function longer<T extends Int32Array | Float64Array | Uint8Array>(numbers: T): T {
-  const grown = new (numbers.constructor as new (length: number) => T)(2 * numbers.length + 1);
-  grown.set(numbers);
-  return grown;
 }
 
 /** The call in a label, without the note on how its output was cut. */

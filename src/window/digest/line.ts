@@ -13,16 +13,11 @@ import type { TextMask } from "../window.ts";
  */
 export type LineKind = "user" | "result" | "error" | "said" | "answered" | "read" | "written";
 
-/** A word that can be looked back for: one object a word, in all texts that one choice is made from. */
+/** A word that can be looked back for. */
 export interface Word {
   readonly spelling: string;
   /** The value of the line where it is new. */
   readonly worth: number;
-  /** The last choice that showed it. */
-  shownIn: number;
-  /** The last table of words that has it, and its number there. */
-  table: number;
-  number: number;
 }
 
 /** A line's text in numbers. */
@@ -32,10 +27,6 @@ export interface LineFacts {
   readonly words: readonly Word[];
   /** Whether it reports a failure. */
   readonly failing: boolean;
-  /** Whether it says a number that is no part of a name; undefined until it was asked. */
-  hasValue: boolean | undefined;
-  /** Whether it is a brief statement as far as its own text tells; undefined until it was asked. */
-  isBrief: boolean | undefined;
   /** The mark of the stretch of time in which they were asked for last. */
   home: FactsMark;
 }
@@ -54,6 +45,8 @@ export interface Line {
   readonly kind: LineKind;
   /** Whether it is a sentence of prose, which stands for itself: what is beside it is worth no more for it. */
   readonly isSentence: boolean;
+  /** The sentences of a paragraph that is longer than a digest shows of a line: each a line of its own. */
+  readonly sentences?: readonly Line[];
   /** The facts of its text, from the last time it was examined. */
   facts: LineFacts | undefined;
 }
@@ -78,7 +71,17 @@ export function lineOf(text: string, seq: number, kind: LineKind): Line {
 
 /** The lines of a text, with their source. */
 export function linesOf(text: string, seq: number, kind: LineKind, mask: TextMask): Line[] {
-  return splitLines(text).map((line) => lineOf(clip(line.trimEnd(), longestLine, mask), seq, kind));
+  return splitLines(text).map((line) => clippedLine(line.trimEnd(), seq, kind, mask));
+}
+
+/** Most characters of the sentences of a paragraph, on the average; other long lines are no prose. */
+const longestSentence = 400;
+
+function clippedLine(text: string, seq: number, kind: LineKind, mask: TextMask): Line {
+  const line = lineOf(clip(text, longestLine, mask), seq, kind);
+  const sentences = text.length > longestLine ? splitSentences(text) : [];
+  if (sentences.length < 2 || text.length / sentences.length > longestSentence) return line;
+  return { ...line, sentences: sentences.map((one) => lineOf(clip(one, longestLine, mask), seq, kind)) };
 }
 
 /** A line as it is compared with others. */
@@ -103,7 +106,7 @@ export function listingOf(text: string, seq: number, mask: TextMask, least = 3):
     const at = Number(match[1]);
     // Numbers that run backwards are no line numbers.
     if (at < next) return undefined;
-    const fresh = lineOf(clip(line.slice(match[0].length).trimEnd(), longestLine, mask), seq, "read");
+    const fresh = clippedLine(line.slice(match[0].length).trimEnd(), seq, "read", mask);
     const open = stretches.at(-1);
     if (open && at === next) open.lines.push(fresh);
     else stretches.push({ at, lines: [fresh] });

@@ -1,0 +1,179 @@
+/** Sayings of lines: the terms by which two lines are known to speak of the same, and whether a line states or corrects. */
+import type { LineKind } from "./line.ts";
+
+/** The look of a line that states something: a sentence, or a value behind a name. Other lines correct nothing. */
+export const states = 8;
+/** The look of a line that says a value, or that something changed. */
+export const asserts = 16;
+/** The look of a line that says in so many words that an earlier one is wrong. */
+export const corrects = 32;
+
+/** The look of a line that says that something changed. */
+export const changes = 64;
+
+/** How much a term that two lines have in common tells: a key all, a word half, two characters of a run a quarter. */
+export const enough = 4;
+
+/** Most characters of a line that are read, and most terms that it has. */
+const longestRead = 400;
+const mostTerms = 40;
+
+const value = /(?<![\p{Script=Latin}\p{N}_./:-])\d[\d.,]*(?::\d\d){0,2}(?![\p{Script=Latin}\p{N}_:/-])/u;
+const correction =
+  /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|withdrawn|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated)\b|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/iu;
+const change =
+  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|set to|went (?:up|down)|again|anew)\b|新しい|現在|现在|目前/iu;
+
+/** Words that stand in sentences of every subject. */
+const common = new Set(
+  (
+    "the and for are was were has have had not but with from this that these those they them their there then than its it's " +
+    "you your our his her she him who whom whose which what when where why how all any each every some such can could may " +
+    "might must shall should will would did does done been being into onto upon over under about after before between both " +
+    "either neither nor yet also only just very more most much many few less least other another same own too now new instead " +
+    "rather longer because since until while if else per via let please use used using set see say says said is am be by do " +
+    "so as at an of on or to up we us me my in no it out off here"
+  ).split(" "),
+);
+
+const word = /[\p{L}\p{N}_$@/](?:[\p{L}\p{N}_$.@/'-]*[\p{L}\p{N}_$@/])?/gu;
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u;
+const runs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]{2,}/gu;
+/** Characters of a number that may be what a correction repeats. */
+const longNumeral = 3;
+const numeral = /^[\d.,:/_-]+$/;
+
+/** Whether a file is a document or a configuration, and no code. */
+export function isDocument(path: string): boolean {
+  return /\.(?:md|mdx|txt|rst|adoc|org|tex|html?|ya?ml|json[5lc]?|toml|ini|cfg|conf|env|properties|csv|tsv|xml|log|eml)$|(?:^|\/)[^./]+$/i.test(
+    path,
+  );
+}
+
+/** A line's terms and looks. */
+export interface Saying {
+  readonly terms: readonly string[];
+  readonly looks: number;
+}
+
+/**
+ * The saying of a line.
+ *
+ * @param isCode - whether it is from a file of code: there only comments and constants state something
+ */
+export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying {
+  const read = text.slice(0, longestRead);
+  const isSpoken = kind === "user" || kind === "said" || kind === "answered";
+  const key = isSpoken || !isCode ? keyOf(read) : constant.exec(read)?.[1]?.toLowerCase();
+  if (!isSpoken && key === undefined && !(isCode ? comment.test(read) : isProse(read))) return silent;
+  const terms = termsOf(read);
+  if (key !== undefined) terms.add(`${key}:`);
+  const isCorrection = correction.test(read);
+  const isChange = isCorrection || change.test(read);
+  const looks =
+    states +
+    (isCorrection ? corrects : 0) +
+    (isChange ? changes : 0) +
+    (isChange || key !== undefined || value.test(read) ? asserts : 0);
+  return { terms: [...terms].slice(0, mostTerms), looks };
+}
+
+const silent: Saying = { terms: [], looks: 0 };
+
+/** The units of a term, see {@link enough}. */
+export function unitsOf(term: string): number {
+  if (term.endsWith(":")) return enough;
+  return unspaced.test(term) || numeral.test(term) ? 1 : 2;
+}
+
+/** Whether a term is a number: two lines may have it in common by chance. */
+export function isNumeral(term: string): boolean {
+  return numeral.test(term);
+}
+
+/** Whether a term looks like a name: it may stand in many lines, and still tells of what they speak. */
+export function isNamed(term: string): boolean {
+  return /[_\d/$@]|[\p{L}\p{N}][.-][\p{L}\p{N}]/u.test(term);
+}
+
+/** Words in small letters without the ending of a plural, the parts of names, and every two characters of other scripts. */
+export function termsOf(text: string): Set<string> {
+  const terms = new Set<string>();
+  let before = "";
+  for (const [found] of text.matchAll(word)) {
+    if (numeral.test(found)) {
+      // A number behind a word may be a name: clause 1.4.
+      if (before !== "") terms.add(`${before} ${found}`);
+      if (found.length >= longNumeral) terms.add(found);
+      before = "";
+      continue;
+    }
+    before = "";
+    if (unspaced.test(found)) continue;
+    before = plain(found);
+    if (before === "") continue;
+    terms.add(before);
+    if (found.includes("/")) continue;
+    const parts = found.split(/[_.@$-]+|(?<=\p{Ll})(?=\p{Lu})/u);
+    for (const part of parts.length > 1 ? parts : []) {
+      const term = plain(part);
+      if (term !== "" && !numeral.test(term)) terms.add(term);
+    }
+  }
+  for (const [run] of text.matchAll(runs)) {
+    const points = [...run];
+    for (let at = 0; at + 1 < points.length; at++) terms.add(`${points[at]}${points[at + 1]}`);
+  }
+  return terms;
+}
+
+/** A word as it is compared; empty for one that tells nothing. */
+function plain(found: string): string {
+  const small = found.toLowerCase().replace(/'s$/, "");
+  if (common.has(small)) return "";
+  if (small.length < 3) return /\p{Lu}|\p{L}\p{N}/u.test(found) ? small : "";
+  return /^\p{L}{3,}[^\P{L}s]s$/u.test(small) ? small.slice(0, -1) : small;
+}
+
+const keyed = /^[\s"'`*#>-]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*\s*(?:[:=：＝]|=>|->)\s*\S.{0,60}$/u;
+const constant =
+  /^\s*(?:export |const |final |static |public |let |var )*([A-Z][A-Z0-9_]{2,})\b[^=:]{0,20}[=:]\s*\S.{0,60}$/;
+const comment = /^\s*(?:\/\/|#|\*|\/\*|--|;|"""|<!--)\s*\p{L}\S*\s+\p{L}.*\p{L}/u;
+const moment = /^\d{1,4}[-/:.]\d{1,2}(?:[-/:.]\d{1,4})?|^\d{1,2}$/;
+const longestCell = 60;
+
+/** The name before a value: of a setting, of a table's row, or of a record's. */
+function keyOf(text: string): string | undefined {
+  const key = keyed.exec(text)?.[1];
+  if (key !== undefined) return /\p{L}/u.test(key) ? normal(key) : undefined;
+  const cells = cellsOf(text);
+  const first = cells.find((cell) => cell !== "" && !moment.test(cell));
+  return first === undefined || first === cells.at(-1) ? undefined : normal(first);
+}
+
+function normal(key: string): string {
+  return key.trim().normalize("NFKC").toLowerCase();
+}
+
+/** The cells of a table's row; none for a sentence. */
+function cellsOf(text: string): readonly string[] {
+  const line = text.trim();
+  const sign = /[|\t]/.exec(line)?.[0] ?? (/,\S/.test(line) && !/, /.test(line) ? "," : isRecord(line) ? ", " : "");
+  if (sign === "") return [];
+  const cells = line.split(sign).map((cell) => cell.trim().replaceAll(/^["'`]+|["'`]+$/g, ""));
+  return cells.some(({ length }) => length > longestCell) ? [] : cells;
+}
+
+/** Whether a line is a record with its names and values: `id 7, name Kirra, limit 40`. */
+function isRecord(line: string): boolean {
+  return /^[\w.-]+ \S[^,]*(?:, [\w.-]+ \S[^,]*)+$/.test(line) && !/[.!?]$/.test(line);
+}
+
+/** Whether most of a line is words. */
+function isProse(text: string): boolean {
+  if (unspaced.test(text)) return true;
+  const words = text.trim().split(/\s+/);
+  if (words.length < 4) return false;
+  const plainWords = words.filter((one) => /^["'(*_`]*\p{L}[\p{L}'-]*["')*_`]*[.,;:!?]*$/u.test(one));
+  return plainWords.length >= 0.55 * words.length;
+}
