@@ -4,7 +4,6 @@ import type { Work } from "../../turns.ts";
 import { weighing } from "./candidate.ts";
 import type { Candidates, ChoiceOptions } from "./candidate.ts";
 import { factsBy, wordsOf } from "./facts.ts";
-import type { Facts } from "./facts.ts";
 import { Heap } from "./heap.ts";
 import { isClosing, isSentence, LineTable } from "./line-table.ts";
 import type { Line } from "./line.ts";
@@ -42,25 +41,21 @@ export function lineChooser(
   passages: readonly Passage[],
   options: ChoiceOptions,
 ): (room: number) => readonly Passage[] {
-  const facts = factsBy(options.counter);
-  facts.age();
-  const choosing = atOnce(lineChoosing(passages, options, facts, new LineTable(options.counter)));
+  const choosing = atOnce(lineChoosing(passages, options, new LineTable(options.counter)));
   return (room) => atOnce(choosing(room));
 }
 
 /**
  * As {@link lineChooser}, in steps.
  *
- * @param facts - lent to this choice alone until it was made
- * @param table - the rows of an earlier choice's lines, lent likewise
+ * @param table - the rows of an earlier choice's lines, lent to this choice alone until it was made
  */
 export function* lineChoosing(
   passages: readonly Passage[],
   options: ChoiceOptions,
-  facts: Facts,
   table: LineTable,
 ): Work<(room: number) => Work<readonly Passage[]>> {
-  const candidates = yield* weighing(passages, options, facts, table);
+  const candidates = yield* weighing(passages, options, factsBy(options.counter), table);
   const first = yield* readStatements(candidates, options.standing ?? []);
   const shownWords = new Set<number>();
   for (const text of options.shownTexts) {

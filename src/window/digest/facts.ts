@@ -6,7 +6,7 @@ import { detached } from "../../message/detached.ts";
 import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../stub/cut.ts";
-import type { FactsMark, Line, LineFacts, Word } from "./line.ts";
+import type { Line, LineFacts, Word } from "./line.ts";
 
 /** Texts that are remembered twice over for a counter: a few megabytes. A choice of more lines has room for its own. */
 const mostTexts = 10_000;
@@ -15,37 +15,29 @@ const textsPerLine = 1.5;
 
 /** Texts and words of one stretch of time. */
 class Generation {
-  /** Tells it from others, and holds nothing of it but who counts its tokens. */
-  readonly mark: FactsMark;
   readonly facts = new Map<string, LineFacts>();
   readonly words = new Map<string, Word>();
-
-  constructor(counter: TokenCounter) {
-    this.mark = { counter };
-  }
 }
 
 /** The facts of texts. What was not asked for while many others were is forgotten. */
 export class Facts {
   readonly #counter: TokenCounter;
-  #newer: Generation;
-  #older: Generation;
+  #newer = new Generation();
+  #older = this.#newer;
   /** Lines of the choice since {@link Facts.age}. */
   #expected = 0;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
-    this.#newer = new Generation(counter);
-    this.#older = this.#newer;
   }
 
-  /** Forgets what is old. Not while a choice is made: a word is one object from its beginning to its end. */
+  /** Forgets what is old. */
   age(): void {
     const most = Math.max(mostTexts, textsPerLine * this.#expected);
     this.#expected = 0;
     if (this.#newer.facts.size < most) return;
     this.#older = this.#newer;
-    this.#newer = new Generation(this.#counter);
+    this.#newer = new Generation();
   }
 
   /** Notes how many lines a choice has, whether it asks for their facts or has them already. */
@@ -62,19 +54,13 @@ export class Facts {
     if (facts) for (const word of facts.words) newer.words.set(word.spelling, word);
     else facts = this.#look(text);
     newer.facts.set(detached(text), facts);
-    facts.home = newer.mark;
     return facts;
   }
 
   /** The facts of a line. */
   ofLine(line: Line): LineFacts {
-    if (line.facts?.home === this.#newer.mark) return line.facts;
+    if (line.facts?.counter === this.#counter) return line.facts;
     return (line.facts = this.of(line.text));
-  }
-
-  /** The facts of a file's line, whose words are compared by their spelling alone: they may be older. */
-  ofFileLine(line: Line): LineFacts {
-    return line.facts?.home.counter === this.#counter ? line.facts : this.ofLine(line);
   }
 
   /** A word by its spelling. */
@@ -97,35 +83,18 @@ export class Facts {
       tokens: this.#counter.count(quoteLine(text)),
       words: [...words],
       failing: errorWords.test(text),
-      home: this.#newer.mark,
+      counter: this.#counter,
     };
   }
 }
 
 const known = new WeakMap<TokenCounter, Facts>();
 
-const lent = new WeakSet<Facts>();
-
-/**
- * Lends the facts of texts by a counter to work with pauses. A choice marks words, and a word belongs to one choice at
- * a time, so facts on loan are not lent twice. Return them with {@link giveBack}.
- */
-export function lendFacts(counter: TokenCounter): Facts {
-  const facts = factsBy(counter);
-  lent.add(facts);
-  facts.age();
-  return facts;
-}
-
-/** Ends the loan of {@link lendFacts}. */
-export function giveBack(facts: Facts): void {
-  lent.delete(facts);
-}
-
-/** The facts of texts by a counter, without those that other work has on loan. */
+/** The facts of texts by a counter, for the next choice. */
 export function factsBy(counter: TokenCounter): Facts {
   let facts = known.get(counter);
-  if (!facts || lent.has(facts)) known.set(counter, (facts = new Facts(counter)));
+  if (!facts) known.set(counter, (facts = new Facts(counter)));
+  facts.age();
   return facts;
 }
 

@@ -92,7 +92,7 @@ export class LineTable {
   termsFrom = new Int32Array(65);
   /** The terms of all rows. */
   terms = new Int32Array(512);
-  /** By term: what it tells, and 1 for a name. */
+  /** By term: what it tells; and 1 for a name, 2 for a number. */
   termUnits = new Uint8Array(256);
   termNamed = new Uint8Array(256);
   /** By word. */
@@ -202,13 +202,9 @@ export class LineTable {
     for (const passage of passages) {
       const { file, subject, label, lines } = passage;
       let block = this.#known.get(lines);
-      if (!file || !block) {
-        // The words of records are those of one generation, by which statements are compared.
-        for (const line of lines) {
-          if (file) facts.ofFileLine(line);
-          else facts.ofLine(line);
-          if (++steps % linesPerStep === 0) yield;
-        }
+      for (const line of block ? [] : lines) {
+        facts.ofLine(line);
+        if (++steps % linesPerStep === 0) yield;
       }
       if (!block || block.choice === this.#choice) this.#known.set(lines, (block = this.#add(passage, facts)));
       const before = block.passage;
@@ -241,7 +237,7 @@ export class LineTable {
     };
     const isCode = file && !isDocument(passage.subject);
     for (const line of lines) {
-      this.#addRow(line, file ? facts.ofFileLine(line) : facts.ofLine(line), sayingOf(line.text, line.kind, isCode));
+      this.#addRow(line, facts.ofLine(line), sayingOf(line.text, line.kind, isCode));
       this.blocks.push(block);
     }
     return block;

@@ -27,12 +27,7 @@ export interface LineFacts {
   readonly words: readonly Word[];
   /** Whether it reports a failure. */
   readonly failing: boolean;
-  /** The mark of the stretch of time in which they were asked for last. */
-  home: FactsMark;
-}
-
-/** The mark of a stretch of time, and who counted the tokens in it. */
-export interface FactsMark {
+  /** The counter of its tokens. */
   readonly counter: TokenCounter;
 }
 

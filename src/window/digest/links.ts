@@ -142,11 +142,11 @@ export class Links {
     // What the user wrote of a file counts, whichever is the newer.
     const names = this.#known(namesOf(passage.subject)).filter((term) => this.#countOf(0, term) > 0);
     if (names.length === 0) return newer;
-    const said = this.#linked([...names, ...this.#known(termsOf(lines[row]!.text))], 0, (other) => {
-      if (sourceOf(this.#table, other) !== 0) return false;
-      return this.#shares(other, names) && this.#shares(other, this.#known(termsOf(lines[row]!.text)));
+    const said = this.#known(termsOf(lines[row]!.text));
+    const ofUser = this.#linked([...names, ...said], 0, (other) => {
+      return sourceOf(this.#table, other) === 0 && this.#shares(other, names) && this.#shares(other, said);
     });
-    return [...new Set([...newer, ...said])];
+    return [...new Set([...newer, ...ofUser])];
   }
 
   #shares(row: number, sought: readonly number[]): boolean {
@@ -227,8 +227,7 @@ export class Links {
         weight += telling;
       }
       const look = looks[row]!;
-      const isCorrection = (look & corrects) !== 0;
-      if (units < (isCorrection ? enough / 2 : enough)) continue;
+      if (units < ((look & corrects) === 0 ? enough : enough / 2)) continue;
       // A value that a tool printed is a newer one of the same only if the rest of the lines is much the same.
       const share = source === 1 && (look & changes) === 0 ? sameShare : leastShare;
       if (weight < share * Math.min(told, whole)) continue;

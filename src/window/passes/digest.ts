@@ -6,8 +6,6 @@ import { textsOf } from "../digest/candidates.ts";
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import { lineChoosing } from "../digest/choose.ts";
-import { giveBack, lendFacts } from "../digest/facts.ts";
-import type { Facts } from "../digest/facts.ts";
 import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { bySentences, keyOf, linesOf } from "../digest/line.ts";
@@ -83,28 +81,7 @@ function* planDigest(
   reading: Reading,
 ): Work<readonly Edit[]> {
   if (view.tokens <= context.target) return [];
-  const facts = lendFacts(context.counter);
-  try {
-    return yield* planWith(facts, view, context, { ...options, reading });
-  } finally {
-    giveBack(facts);
-  }
-}
-
-function* planWith(
-  facts: Facts,
-  view: View,
-  context: PassContext,
-  options: DigestOptions & { readonly reading: Reading },
-): Work<readonly Edit[]> {
-  const {
-    tailShare = 0.15,
-    indexShare = 0.02,
-    filesShare = 0.025,
-    memory = 80_000,
-    elastic = false,
-    reading,
-  } = options;
+  const { tailShare = 0.15, indexShare = 0.02, filesShare = 0.025, memory = 80_000, elastic = false } = options;
   const { counter, limit, profile } = context;
   const aim = elastic ? elasticTarget(view, context.target, limit, 0) : context.target;
   yield;
@@ -169,7 +146,7 @@ function* planWith(
   };
   const table = known.table ? yield* known.table.next(counter) : new LineTable(counter);
   known.table = undefined;
-  const choose = yield* lineChoosing(candidates, choice, facts, table);
+  const choose = yield* lineChoosing(candidates, choice, table);
   const shared = { pass: "digest", reason: "older steps became a digest" };
   const noteOf = function* (passages: readonly Passage[]): Work<Edit> {
     const titled = new Set(passages.flatMap(({ file, subject }) => (file ? [subject] : [])));
