@@ -3,10 +3,12 @@ import type { PassContext, View } from "../window.ts";
 
 /** Most share of the room that an epoch may leave filled, where the steps that stay fill much of it. */
 const highest = 0.97;
-/** Share of the budget that an epoch leaves filled where the model can recall the rest: it costs a call now and then. */
-const withRecall = 0.4;
-/** Tokens that it leaves then at least, in a small room, and the share of the room that they may be. */
-const leastLeft = 4_000;
+/**
+ * Tokens that an epoch leaves where the model can recall the rest, which costs a call now and then: some that every window
+ * needs, and a share of the budget; but no more than a share of the room.
+ */
+const leastLeft = 2_000;
+const shareLeft = 0.3;
 const mostLeft = 0.6;
 /** The price of reading a room of calls again and again from which that sets the mark, in equivalents of uncached calls. */
 const manyCalls = 62;
@@ -29,8 +31,8 @@ export function elasticTarget(view: View, context: MarkContext, kept: number): n
   const { budget, target, limit, fixed, hasRecall } = context;
   const least = Math.floor(limit * Math.min(highest, kept / limit + leastDigest));
   if (hasRecall) {
-    const small = Math.min(leastLeft, Math.floor(limit * mostLeft));
-    return Math.max(Math.floor(budget * withRecall) - fixed, small, least);
+    const left = Math.floor(leastLeft + shareLeft * budget) - fixed;
+    return Math.max(Math.min(left, Math.floor(mostLeft * limit)), least);
   }
   const { read, write } = context.profile.cache;
   const calls = view.steps.filter(({ kind }) => kind === "assistant");
