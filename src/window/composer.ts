@@ -279,6 +279,7 @@ export class Composer {
       counter: this.#counter,
       profile: this.#profile,
       ...this.#reading,
+      hasRecall: (options.tools ?? []).some(({ name }) => this.#reading.recallTools.includes(name)),
       budget,
       blocks: {
         system: blocks.system,

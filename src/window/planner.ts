@@ -45,6 +45,7 @@ export interface WindowPlan {
   readonly profile: Profile;
   readonly mask: TextMask;
   readonly recallTools: readonly string[];
+  readonly hasRecall: boolean;
   readonly sessionName?: string;
   /** Tokens the whole request may use. */
   readonly budget: number;

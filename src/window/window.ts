@@ -117,6 +117,8 @@ export interface PassContext {
   readonly mask: TextMask;
   /** The tools that recall: nothing is chosen from their calls and results. Default: `recall`. */
   readonly recallTools?: readonly string[];
+  /** Whether the model is offered one of them. Default false. */
+  readonly hasRecall?: boolean;
   /** The name of the session, for a note to a model that has to give it to recall. Default: none. */
   readonly sessionName?: string;
   /** The log behind the view, with what left the window, for passes that say `readsLog`. Absent: a pass knows the view alone. */

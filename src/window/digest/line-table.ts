@@ -9,8 +9,9 @@ import type { Line, LineFacts, LineKind } from "./line.ts";
 import { Numbers } from "./numbers.ts";
 import type { Passage } from "./passages.ts";
 import { longer, moveLists } from "./columns.ts";
-import { isDocument, isNamed, isNumeral, sayingOf, unitsOf } from "./saying.ts";
+import { isDocument, sayingOf } from "./saying.ts";
 import type { Saying } from "./saying.ts";
+import { Sayings } from "./sayings.ts";
 
 /** The rows of a passage. */
 export interface Block {
@@ -88,13 +89,8 @@ export class LineTable {
   isChosen = new Uint8Array(64);
   /** Likewise, 1 for a line of the user's that was carried out. */
   isDone = new Uint8Array(64);
-  /** The place of a row's first term, as of its first word. */
-  termsFrom = new Int32Array(65);
-  /** The terms of all rows. */
-  terms = new Int32Array(512);
-  /** By term: what it tells; and 1 for a name, 2 for a number. */
-  termUnits = new Uint8Array(256);
-  termNamed = new Uint8Array(256);
+  /** What the rows state. */
+  readonly sayings = new Sayings();
   /** By word. */
   wordWorths = new Float64Array(256);
   wordShown = new Int32Array(256);
@@ -104,7 +100,6 @@ export class LineTable {
   readonly #counter: TokenCounter;
   readonly #words = new Numbers();
   readonly #keys = new Numbers();
-  readonly #terms = new Numbers();
   readonly #titles = new Numbers();
   readonly #known = new Map<readonly Line[], Block>();
   /** The choices that were made of it, and the rows that the last one had. */
@@ -128,16 +123,6 @@ export class LineTable {
   /** The number of a word; undefined where no line has it. */
   word(spelling: string): number | undefined {
     return this.#words.known(spelling);
-  }
-
-  /** The number of a term; undefined where no line has it. */
-  term(spelling: string): number | undefined {
-    return this.#terms.known(spelling);
-  }
-
-  /** Above the numbers of all terms. */
-  get termLimit(): number {
-    return this.#terms.limit;
   }
 
   /** The table for the next choice with a counter: without what is gone, where it holds much of that. */
@@ -171,7 +156,7 @@ export class LineTable {
     yield* this.#titles.keeping(Int32Array.from(titles));
     yield* this.#keys.keeping(this.keys.subarray(0, end));
     yield* this.#words.keeping(this.words.subarray(0, this.wordsFrom[end]!));
-    yield* this.#terms.keeping(this.terms.subarray(0, this.termsFrom[end]!));
+    yield* this.sayings.keeping(end);
   }
 
   /** Moves a block's rows to others before them. */
@@ -186,7 +171,7 @@ export class LineTable {
       blocks[row - back] = block;
     }
     moveLists(this.words, this.wordsFrom, from, end, to);
-    moveLists(this.terms, this.termsFrom, from, end, to);
+    this.sayings.move(from, end, to);
     block.from -= back;
     block.to -= back;
   }
@@ -249,7 +234,7 @@ export class LineTable {
     return tokens < longestHead && words.some(({ worth }) => worth >= 1);
   }
 
-  #addRow(line: Line, { tokens, words, failing }: LineFacts, { terms, looks }: Saying): void {
+  #addRow(line: Line, { tokens, words, failing }: LineFacts, saying: Saying): void {
     const row = this.lines.push(line) - 1;
     if (row >= this.keys.length) {
       this.keys = longer(this.keys);
@@ -265,13 +250,11 @@ export class LineTable {
       this.isAgain = longer(this.isAgain);
       this.isChosen = longer(this.isChosen);
       this.isDone = longer(this.isDone);
-      this.termsFrom = longer(this.termsFrom);
     }
     this.keys[row] = this.#keys.of(line.key);
     this.seqs[row] = line.seq;
     this.tokens[row] = tokens + 1;
     this.looks[row] =
-      looks +
       (line.isSentence ? isSentence : 0) +
       (line.key.length <= bracketLength ? isBracket : 0) +
       (closing.test(line.key) ? isClosing : 0);
@@ -288,26 +271,7 @@ export class LineTable {
       this.words[end++] = word;
     }
     this.wordsFrom[row + 1] = end;
-    this.#addTerms(row, terms);
-  }
-
-  #addTerms(row: number, terms: readonly string[]): void {
-    let end = this.termsFrom[row] ?? 0;
-    while (end + terms.length > this.terms.length) this.terms = longer(this.terms);
-    for (const spelling of terms) {
-      let term = this.#terms.known(spelling);
-      if (term === undefined) {
-        term = this.#terms.of(spelling);
-        if (term >= this.termUnits.length) {
-          this.termUnits = longer(this.termUnits);
-          this.termNamed = longer(this.termNamed);
-        }
-        this.termUnits[term] = unitsOf(spelling);
-        this.termNamed[term] = isNumeral(spelling) ? 2 : isNamed(spelling) ? 1 : 0;
-      }
-      this.terms[end++] = term;
-    }
-    this.termsFrom[row + 1] = end;
+    this.sayings.add(row, saying);
   }
 
   #title(text: string, facts: Facts): number {

@@ -2,14 +2,14 @@
 import type { LineKind } from "./line.ts";
 
 /** The look of a line that states something: a sentence, or a value behind a name. Other lines correct nothing. */
-export const states = 8;
+export const states = 1;
 /** The look of a line that says a value, or that something changed. */
-export const asserts = 16;
+export const asserts = 2;
 /** The look of a line that says in so many words that an earlier one is wrong. */
-export const corrects = 32;
+export const corrects = 8;
 
 /** The look of a line that says that something changed. */
-export const changes = 64;
+export const changes = 4;
 
 /** How much a term that two lines have in common tells: a key all, a word half, two characters of a run a quarter. */
 export const enough = 4;
@@ -50,6 +50,11 @@ export function isDocument(path: string): boolean {
   );
 }
 
+/** Whether a text says in so many words that an earlier one is wrong. */
+export function isCorrection(text: string): boolean {
+  return correction.test(text);
+}
+
 /** A line's terms and looks. */
 export interface Saying {
   readonly terms: readonly string[];
@@ -68,11 +73,11 @@ export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying 
   if (!isSpoken && key === undefined && !(isCode ? comment.test(read) : isProse(read))) return silent;
   const terms = termsOf(read);
   if (key !== undefined) terms.add(`${key}:`);
-  const isCorrection = correction.test(read);
-  const isChange = isCorrection || change.test(read);
+  const isCorrecting = isCorrection(read);
+  const isChange = isCorrecting || change.test(read);
   const looks =
     states +
-    (isCorrection ? corrects : 0) +
+    (isCorrecting ? corrects : 0) +
     (isChange ? changes : 0) +
     (isChange || key !== undefined || value.test(read) ? asserts : 0);
   return { terms: [...terms].slice(0, mostTerms), looks };

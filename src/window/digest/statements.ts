@@ -5,8 +5,8 @@
 import type { Work } from "../../turns.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import type { Candidates } from "./candidate.ts";
-import { Links } from "./links.ts";
 import type { LineTable } from "./line-table.ts";
+import { NewerLines } from "./newer.ts";
 import { isRule } from "./requests.ts";
 
 /** The lines that a choice begins with, by their rows. */
@@ -33,15 +33,15 @@ export function* readStatements(
   { table, blocks, whole }: Pick<Candidates, "table" | "blocks" | "whole">,
   standing: readonly string[],
 ): Work<FirstChoices> {
-  const links = yield* Links.among(table, [...blocks, ...whole]);
+  const newer = yield* NewerLines.among(table, [...blocks, ...whole]);
   const { lines, seqs } = table;
   const changing: number[] = [];
   for (const text of standing.flatMap((text) => splitSentences(text))) {
-    changing.push(...links.newerThan(text));
+    changing.push(...newer.than(text));
     yield;
   }
   const isUsers = (row: number): boolean => lines[row]?.kind === "user";
-  const after = whole.flatMap(({ from, to }) => rowsOf(from, to).flatMap((row) => links.newerOf(row)));
+  const after = whole.flatMap(({ from, to }) => rowsOf(from, to).flatMap((row) => newer.of(row)));
   yield;
   return {
     amendments: [...new Set(changing.filter(isUsers))].sort((one, other) => seqs[other]! - seqs[one]! || one - other),
@@ -50,7 +50,7 @@ export function* readStatements(
       table,
       blocks.filter(({ passage }) => passage.lines[0]?.kind === "user").flatMap(({ from, to }) => rowsOf(from, to)),
     ),
-    newerOf: (row) => links.newerOf(row),
+    newerOf: (row) => newer.of(row),
   };
 }
 

@@ -82,8 +82,8 @@ function* planDigest(
 ): Work<readonly Edit[]> {
   if (view.tokens <= context.target) return [];
   const { tailShare = 0.15, indexShare = 0.02, filesShare = 0.025, memory = 80_000, elastic = false } = options;
-  const { counter, limit, profile } = context;
-  const aim = elastic ? elasticTarget(view, context.target, limit, 0) : context.target;
+  const { counter, profile } = context;
+  const aim = elastic ? elasticTarget(view, context, 0) : context.target;
   yield;
   const leaving = yield* leavingSteps(view, Math.floor(aim * tailShare), context);
   yield;
@@ -99,7 +99,7 @@ function* planDigest(
   const kept = view.steps.filter((step) => !leaving.has(step));
   yield;
   const keptTokens = kept.reduce((sum, step) => sum + step.tokens, 0);
-  const target = elastic ? elasticTarget(view, context.target, limit, keptTokens) : context.target;
+  const target = elastic ? elasticTarget(view, context, keptTokens) : context.target;
   yield;
   let tokensBefore = 0;
   for (const step of leaving) tokensBefore += step.logTokens;

@@ -105,6 +105,6 @@ function asLines({ seq, name }: ViewResult, text: string, options: LineOptions, 
   const { lines, shown, total } = interactiveLines(dump, options, mask);
   if (shown === 0) return text;
   const truncated = JSON.stringify({ by: "interactive-lines", shown, total });
-  const label = `[Windrow: ${inlineName(name)} truncated ${truncated}, ${quoteHint}; the whole is ${recallId(seq)}]`;
+  const label = `[Windrow: ${inlineName(name)} truncated ${truncated}, ${quoteHint}; recall ${recallId(seq)} shows the whole]`;
   return [label, ...[...dump.about, ...lines].map(quoteText)].join("\n");
 }

@@ -29,7 +29,7 @@ export function supersede({ when = "over-target" }: SupersedeOptions = {}): Pass
         const keys = [callKey(entry), screenKey(entry)].filter((key) => key !== undefined);
         const later = keys.map((key) => newer.get(key)).find((one) => one && (isError || !one.isError));
         if (later && entry.text !== undefined) {
-          const text = `[Windrow: an older result of ${inlineName(entry.name)}; the newer is m${later.seq}, the whole of this one ${recallId(entry.seq)}]`;
+          const text = `[Windrow: an older result of ${inlineName(entry.name)}; the newer is m${later.seq}; recall ${recallId(entry.seq)} shows the whole of this one]`;
           const edit = stubResult(entry, text, context, {
             pass: "supersede",
             reason: `message ${later.seq} has it newer`,

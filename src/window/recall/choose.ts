@@ -4,9 +4,10 @@ import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
 import { comparedLength, keyOf, ordered, renderRows, renderShown } from "./answer.ts";
 import type { Shown } from "./answer.ts";
-import { complement } from "./complement.ts";
+import { complement, tellingWeight } from "./complement.ts";
 import { headOf } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
+import { NewerHits } from "./newer.ts";
 import { bareLine, longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
 import { beginning, surroundings, withoutHoles } from "./surroundings.ts";
@@ -57,6 +58,13 @@ export interface Choice {
   readonly more: boolean;
 }
 
+/** Rows of a hit's document that are shown together. */
+interface Extract {
+  readonly hit: Hit;
+  readonly rows: readonly Row[];
+  readonly key: string;
+}
+
 /** Chooses from ranked hits. */
 export class Chooser {
   readonly #matcher: Matcher;
@@ -68,6 +76,7 @@ export class Chooser {
   readonly #covered: boolean[] = [];
   /** Lines that are shown, as they are compared with others. */
   readonly #lines = new Set<string>();
+  #newer: NewerHits | undefined;
   #left: number;
   #more = false;
 
@@ -82,6 +91,8 @@ export class Chooser {
   /** @param ranked - the hits, the best first */
   *choose(ranked: readonly RankedHit[]): Work<Choice> {
     const best = this.#best(ranked);
+    this.#newer = new NewerHits(ranked, (text) => this.#rarestIn(text));
+    yield;
     const heaviest = this.#heaviest();
     const relevant = ranked.filter((hit) => this.#isRelevant(hit, best, heaviest));
     let misses = 0;
@@ -157,14 +168,15 @@ export class Chooser {
     );
   }
 
-  /** Shows a hit; false where there is no room for it. */
-  #take({ hit, levels, near }: RankedHit): boolean {
+  /** Shows a hit with what is newer than its rows; false where there is no room for them. */
+  #take(ranked: RankedHit): boolean {
+    const { hit, near } = ranked;
     const { document, region } = hit;
     if (!region) return true;
     const known = this.#shown.get(document);
     if (hit.isHead && known) return true;
     const rows = this.#rowsOf(region);
-    const at = hit.isHead ? 0 : this.#placeOf(rows, hit, levels);
+    const at = hit.isHead ? 0 : this.#placeOf(rows, ranked);
     if (known?.rows.has(rows[at]?.start ?? -1)) return true;
     const around = hit.isHead
       ? beginning(rows)
@@ -172,7 +184,6 @@ export class Chooser {
           ...surroundings(rows, at, this.#isNamed(document)),
           ...complement(rows, at, document.callId === undefined, this.#matcher, this.#rarity),
         ]);
-    const remark = this.#options.remark?.(document) ?? "";
     for (const group of [around, [at]]) {
       const fresh = group.flatMap((index) => rows[index] ?? []).filter(({ start }) => !known?.rows.has(start));
       if (fresh.length === 0) return true;
@@ -182,18 +193,58 @@ export class Chooser {
         this.#merge(same, hit);
         return true;
       }
-      const cost = this.#cost(document, fresh, known === undefined, remark);
-      if (cost > this.#left) continue;
-      this.#left -= cost;
-      const shown = known ?? this.#open(hit, key, remark);
-      for (const row of fresh) {
-        shown.rows.set(row.start, row);
-        this.#lines.add(bareLine(row.text));
-      }
-      this.#coverBy([document.label, ...fresh.map(({ text }) => text)].join("\n"));
-      return true;
+      if (this.#show({ hit, rows: fresh, key }, this.#left)) return true;
     }
     return false;
+  }
+
+  /** Shows an extract with what is newer than its rows, all or none; whether there was room within some tokens. */
+  #show(first: Extract, most: number): boolean {
+    const extracts = [first];
+    const documents = new Set<HitDocument>(this.#shown.keys());
+    const lines = new Set<string>();
+    let cost = 0;
+    // What is newer than the newer ones is added behind them, so that the walk comes to it too.
+    for (const { hit, rows } of extracts) {
+      cost += this.#cost(hit.document, rows, !documents.has(hit.document));
+      if (cost > most) return false;
+      documents.add(hit.document);
+      for (const row of rows) lines.add(bareLine(row.text));
+      for (const newer of this.#newer?.of(hit.document, rows) ?? []) {
+        const found = this.#extractOf(newer);
+        const line = bareLine(found.rows[0]?.text ?? "");
+        if (lines.has(line) || this.#lines.has(line)) continue;
+        lines.add(line);
+        extracts.push(found);
+      }
+    }
+    this.#left -= cost;
+    for (const extract of extracts) this.#add(extract);
+    return true;
+  }
+
+  /** The row of a hit by itself. */
+  #extractOf(ranked: RankedHit): Extract {
+    const { hit } = ranked;
+    const rows = hit.region ? this.#rowsOf(hit.region) : [];
+    const row = rows[this.#placeOf(rows, ranked)];
+    return { hit, rows: row ? [row] : [], key: keyOf(hit.document, row ? [row] : [], row) };
+  }
+
+  #add({ hit, rows, key }: Extract): void {
+    const { document, also, repeats } = hit;
+    let shown = this.#shown.get(document);
+    if (!shown) {
+      const note = this.#remark(document);
+      shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length, note };
+      this.#shown.set(document, shown);
+      this.#byText.set(key, shown);
+    }
+    for (const row of rows) {
+      shown.rows.set(row.start, row);
+      this.#lines.add(bareLine(row.text));
+    }
+    this.#coverBy([document.label, ...rows.map(({ text }) => text)].join("\n"));
   }
 
   /** Whether a head has a telling word of the query. */
@@ -219,21 +270,13 @@ export class Chooser {
     }
   }
 
-  #widenOne({ document, region }: Hit, isWanted: (row: Row) => boolean): void {
+  #widenOne(hit: Hit, isWanted: (row: Row) => boolean): void {
+    const { document, region } = hit;
     const shown = this.#shown.get(document);
     if (!shown || !region || region.offset > 0 || region.text.length > saidWhole) return;
     const fresh = this.#rowsOf(region).filter((row) => !shown.rows.has(row.start) && isWanted(row));
-    const cost = fresh.length === 0 ? 0 : this.#cost(document, fresh, false, "");
-    if (this.#options.maxTokens - this.#left + cost > roomForSaid || cost > this.#left) return;
-    this.#left -= cost;
-    for (const row of fresh) shown.rows.set(row.start, row);
-  }
-
-  #open({ document, also, repeats }: Hit, key: string, note: string): Shown {
-    const shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length, note };
-    this.#shown.set(document, shown);
-    this.#byText.set(key, shown);
-    return shown;
+    const used = this.#options.maxTokens - this.#left;
+    if (fresh.length > 0) this.#show({ hit, rows: fresh, key: "" }, Math.min(this.#left, roomForSaid - used));
   }
 
   /** The same passage again: it stands under the newest message that has it. */
@@ -249,10 +292,28 @@ export class Chooser {
     shown.also = older.slice(0, mostAlso);
   }
 
-  #cost(document: HitDocument, rows: readonly Row[], isNew: boolean, remark: string): number {
+  #cost(document: HitDocument, rows: readonly Row[], isNew: boolean): number {
     const { counter } = this.#options;
     const text = renderRows(rows, document.count).join("\n");
-    return counter.count(text) + 2 + (isNew ? counter.count(headOf(document, remark)) + 3 : 8);
+    return counter.count(text) + 2 + (isNew ? counter.count(headOf(document, this.#remark(document))) + 3 : 8);
+  }
+
+  /** The rarest word of the query that a text has, of those that tell something. */
+  #rarestIn(text: string): number | undefined {
+    const { levels, words } = this.#matcher;
+    this.#matcher.look(text.toLowerCase());
+    let rarest: number | undefined;
+    let most = 0;
+    for (const [index, { weight }] of words.terms.entries()) {
+      const rarity = this.#rarity.weigh(index, levels[index]!) / weight;
+      if (levels[index] !== 2 || weight < tellingWeight || rarity <= most) continue;
+      [rarest, most] = [index, rarity];
+    }
+    return rarest;
+  }
+
+  #remark(document: HitDocument): string {
+    return this.#options.remark?.(document) ?? "";
   }
 
   #coverBy(text: string): void {
@@ -274,7 +335,7 @@ export class Chooser {
   }
 
   /** The row of a hit; in a text whose secrets were replaced, the nearest one with the same words. */
-  #placeOf(rows: readonly Row[], hit: Hit, levels: Uint8Array): number {
+  #placeOf(rows: readonly Row[], { hit, levels }: RankedHit): number {
     let nearest = Math.max(
       0,
       rows.findIndex(({ end }) => end > hit.start || end === hit.end),

@@ -22,6 +22,8 @@ export interface Hit extends Stretch {
   /** Older messages with the same line from the same call, the newest first, and how many there are. */
   also: readonly number[];
   repeats: number;
+  /** The first message that says it. */
+  since: number;
   /** The text around it. */
   region: Region | undefined;
   /** Whether others took its place. */
@@ -53,7 +55,7 @@ export interface RankedHit {
   readonly near: Uint8Array;
 }
 
-/** Hits that have the same words. */
+/** Hits that have the same words, and are all told or all printed. */
 export interface Group {
   readonly levels: Uint8Array;
   readonly near: Uint8Array;
@@ -95,7 +97,7 @@ export class Hits {
   constructor(rarity: Rarity, words: number) {
     this.#rarity = rarity;
     let seed = 20_011;
-    this.#codes = Array.from({ length: words + 1 }, () => {
+    this.#codes = Array.from({ length: words + 2 }, () => {
       seed = (seed * 48_271) % 2_147_483_647;
       return seed * 8;
     });
@@ -111,9 +113,10 @@ export class Hits {
    *
    * @param matcher - that looked at the hit
    * @param near - by word: 2 where the head or a line shortly before has it
+   * @param isTold - whether someone said it, or it corrects something: what tools print again and again never takes its room
    */
-  roomFor(matcher: Matcher, near: Uint8Array, seq: number): Group | undefined {
-    const group = this.#group(matcher, near);
+  roomFor(matcher: Matcher, near: Uint8Array, seq: number, isTold: boolean): Group | undefined {
+    const group = this.#group(matcher, near, isTold);
     if (group.newest !== seq) [group.newest, group.count] = [seq, 0];
     return group.count < mostOfGroup ? group : undefined;
   }
@@ -129,10 +132,11 @@ export class Hits {
     const same = key === undefined ? undefined : group.byText.get(key);
     if (same && same.document.seq === document.seq) return undefined;
     group.count++;
-    const hit: Hit = { ...place, also: [], repeats: 0, region: undefined, dropped: false };
+    const hit: Hit = { ...place, also: [], repeats: 0, since: document.seq, region: undefined, dropped: false };
     if (same && !same.dropped) {
       hit.also = [same.document.seq, ...same.also].slice(0, mostAlso);
       hit.repeats = same.repeats + 1;
+      hit.since = same.since;
       this.#drop(same);
     }
     if (key !== undefined) group.byText.set(key, hit);
@@ -154,8 +158,8 @@ export class Hits {
     return ranked.sort(compare);
   }
 
-  #group({ levels, exact }: Matcher, near: Uint8Array): Group {
-    let sum = exact ? (this.#codes[levels.length] ?? 0) : 0;
+  #group({ levels, exact }: Matcher, near: Uint8Array, isTold: boolean): Group {
+    let sum = (exact ? (this.#codes[levels.length] ?? 0) : 0) + (isTold ? (this.#codes[levels.length + 1] ?? 0) : 0);
     for (let index = 0; index < levels.length; index++) {
       sum += (this.#codes[index] ?? 0) * (levels[index]! + (near[index]! > levels[index]! ? 4 : 0));
     }

@@ -4,6 +4,7 @@
  */
 import type { Work } from "../../turns.ts";
 import type { RecallDocument } from "./document.ts";
+import { isCorrection } from "../digest/saying.ts";
 import { Hits } from "./hits.ts";
 import type { Hit, HitDocument, RankedHit } from "./hits.ts";
 import { isInsidePair, longLine, piecesOf } from "./pieces.ts";
@@ -199,10 +200,12 @@ class Scan {
     for (let index = 0; index < near.length; index++) {
       near[index] = this.#isNear(index) ? 2 : this.#head[index]!;
     }
-    const group = this.#hits.roomFor(this.#matcher, near, this.#document.seq);
+    const text = this.#text.slice(start, end);
+    const isTold = this.#document.callId === undefined || isCorrection(text);
+    const group = this.#hits.roomFor(this.#matcher, near, this.#document.seq, isTold);
     if (!group) return;
     const place = { document: this.#document, line: this.#line, start, end, isHead: false };
-    this.#keep(this.#hits.add(group, place, this.#text.slice(start, end)));
+    this.#keep(this.#hits.add(group, place, text));
   }
 
   /** A text whose head has the words answers with its beginning. */
@@ -210,7 +213,7 @@ class Scan {
     const { label, isCall, callId, seq } = this.#document;
     if (isCall === true || callId === undefined || this.#head.every((level) => level === 0)) return;
     this.#matcher.look(label.toLowerCase());
-    const group = this.#hits.roomFor(this.#matcher, this.#head, seq);
+    const group = this.#hits.roomFor(this.#matcher, this.#head, seq, false);
     const place = { document: this.#document, line: Infinity, start: 0, end: 0, isHead: true };
     if (group) this.#keep(this.#hits.add(group, place, ""));
   }

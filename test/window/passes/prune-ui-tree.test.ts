@@ -148,7 +148,7 @@ describe("the rule interactive lines", () => {
       },
     };
     expect(shown(JSON.stringify(dump)).split("\n")).toEqual([
-      '[Windrow: elementsJson truncated {"by":"interactive-lines","shown":4,"total":68}, quoted behind a space or |; the whole is m3]',
+      '[Windrow: elementsJson truncated {"by":"interactive-lines","shown":4,"total":68}, quoted behind a space or |; recall m3 shows the whole]',
       " url: https://example.org/form",
       " # Your order",
       " 7 textbox Name = Ada (focused)",

@@ -14,7 +14,7 @@ describe("supersede", () => {
     history.assistant("", ["b", "read", { path: "y", mode: "all" }]).result("b", long("other"));
     history.assistant("", ["c", "read", { mode: "all", path: "x" }]).result("c", long("new"));
     expect(results(windowBy(pass, history.messages))).toEqual([
-      "[Windrow: an older result of read; the newer is m7, the whole of this one m3]",
+      "[Windrow: an older result of read; the newer is m7; recall m3 shows the whole of this one]",
       long("other"),
       long("new"),
     ]);
@@ -38,7 +38,7 @@ describe("supersede", () => {
     history.assistant("", ["b", "ui", { depth: "1", app: "Notes" }]).result("b", dump("Notes", "other"));
     history.assistant("", ["c", "ui", { depth: "3" }]).result("c", dump("Mail", "new"));
     const shown = results(windowBy(pass, history.messages));
-    expect(shown[0]).toBe("[Windrow: an older result of ui; the newer is m7, the whole of this one m3]");
+    expect(shown[0]).toBe("[Windrow: an older result of ui; the newer is m7; recall m3 shows the whole of this one]");
     expect(shown.slice(1)).toEqual([dump("Notes", "other"), dump("Mail", "new")]);
   });
 });

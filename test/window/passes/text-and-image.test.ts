@@ -55,7 +55,7 @@ describe("a result of text and an image", () => {
   });
 
   it("keeps the image where a newer result takes the place of the text", () => {
-    const line = text("[Windrow: an older result of look; the newer is m5, the whole of this one m3]");
+    const line = text("[Windrow: an older result of look; the newer is m5; recall m3 shows the whole of this one]");
     const composed = windowBy(supersede({ when: "always" }), looks(both("a"), both("b")));
     expect(contents(composed)).toEqual([[line, image(300)], both("b")]);
   });

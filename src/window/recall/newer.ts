@@ -1,0 +1,118 @@
+/** Newer hits: what recall never shows a row without, as later messages say something newer of the same. */
+import { Links, mayChange } from "../digest/links.ts";
+import type { Origins, Source } from "../digest/links.ts";
+import { corrects, isDocument, sayingOf, termsOf } from "../digest/saying.ts";
+import { Sayings } from "../digest/sayings.ts";
+import { splitSentences } from "../../message/sentences.ts";
+import { isPath } from "../stub/stub.ts";
+import type { HitDocument, RankedHit } from "./hits.ts";
+import type { Row } from "./pieces.ts";
+
+/** Hits, the best first, that are looked at. */
+const mostHits = 1_024;
+
+/** A sentence of a hit. */
+interface Sentence {
+  readonly ranked: RankedHit;
+  readonly source: Source;
+}
+
+/** The links among the sentences of hits. */
+export class NewerHits implements Origins {
+  readonly #sentences: Sentence[] = [];
+  readonly #sayings = new Sayings();
+  readonly #links: Links;
+  readonly #rarestIn: (text: string) => number | undefined;
+  /** The numbers of sentences by their documents and texts. */
+  readonly #numbers = new Map<HitDocument, Map<string, number>>();
+
+  /**
+   * @param ranked - the hits, the best first
+   * @param rarestIn - the rarest of the query's words that a text has and that tell something
+   */
+  constructor(ranked: readonly RankedHit[], rarestIn: (text: string) => number | undefined) {
+    this.#rarestIn = rarestIn;
+    const hits = ranked
+      .filter(({ hit }) => hit.region && !hit.isHead)
+      .slice(0, mostHits)
+      .sort(({ hit: one }, { hit: other }) => one.document.seq - other.document.seq || one.start - other.start);
+    const changing: number[] = [];
+    for (const one of hits) {
+      const { document, region, start, end } = one.hit;
+      const source = sourceOf(document);
+      const found = region!.text.slice(start - region!.offset, end - region!.offset);
+      for (const text of isJson(found) ? [] : splitSentences(found)) {
+        const saying = sayingOf(text, kinds[source], isCode(document));
+        if (!mayChange(saying.looks, source) || rarestIn(text) === undefined) continue;
+        const number = this.#sentences.push({ ranked: one, source }) - 1;
+        this.#sayings.add(number, saying);
+        changing.push(number);
+        const numbers = this.#numbers.get(document);
+        if (numbers) numbers.set(text.trim(), number);
+        else this.#numbers.set(document, new Map([[text.trim(), number]]));
+      }
+    }
+    this.#links = new Links(this.#sayings, changing, this);
+  }
+
+  sourceOf(number: number): Source {
+    return this.#sentences[number]!.source;
+  }
+
+  isLater(other: number, number: number): boolean {
+    const { hit } = this.#sentences[number]!.ranked;
+    return this.#isLater(other, hit.document, hit.start, hit.since);
+  }
+
+  /** The newest hits of what rows of a document speak of. */
+  of(document: HitDocument, rows: readonly Row[]): readonly RankedHit[] {
+    const numbers = this.#numbers.get(document);
+    const start = Math.min(...rows.map((row) => row.start));
+    const newer = statementsOf(rows).flatMap((statement) => {
+      const number = numbers?.get(statement);
+      const found =
+        number === undefined
+          ? this.#links.newerThan(termsOf(statement), (other) => this.#isLater(other, document, start, document.seq))
+          : this.#links.newerOf(number);
+      const subject = this.#rarestIn(statement);
+      return subject === undefined ? found : found.filter((other) => this.#isAbout(other, subject));
+    });
+    return [...new Set(newer.map((other) => this.#sentences[other]!.ranked))];
+  }
+
+  /** Whether a sentence has a word of the query, in itself or near it, or corrects what has. */
+  #isAbout(other: number, word: number): boolean {
+    const { levels, near } = this.#sentences[other]!.ranked;
+    return levels[word] === 2 || near[word] === 2 || (this.#sayings.looks[other]! & corrects) !== 0;
+  }
+
+  /** Whether a sentence was said later than a text, which was first said in message `since`, or corrects it in the same. */
+  #isLater(other: number, document: HitDocument, start: number, since: number): boolean {
+    const { hit } = this.#sentences[other]!.ranked;
+    if (hit.document.seq !== document.seq) return hit.document.seq > since;
+    return hit.document === document && hit.start > start && (this.#sayings.looks[other]! & corrects) !== 0;
+  }
+}
+
+/** Sentences, and the lines of JSON as one: a member speaks of what its object speaks of. */
+function statementsOf(rows: readonly Row[]): readonly string[] {
+  const members = rows.filter(({ text }) => isJson(text)).map(({ text }) => text);
+  const others = rows.filter(({ text }) => !isJson(text));
+  const sentences = others.flatMap(({ text }) => splitSentences(text)).map((one) => one.trim());
+  return members.length === 0 ? sentences : [...sentences, members.join("\n")];
+}
+
+function isJson(text: string): boolean {
+  return /^\s*(?:"[^"]*":|[{}[\]])/.test(text);
+}
+
+const kinds = ["user", "result", "answered"] as const;
+
+function sourceOf({ label, callId }: HitDocument): Source {
+  if (callId !== undefined || label === "result") return 1;
+  return label === "assistant" ? 2 : 0;
+}
+
+function isCode({ label, callId }: HitDocument): boolean {
+  return callId !== undefined && label.split(" ").some((word) => isPath(word) && !isDocument(word));
+}
