@@ -70,8 +70,8 @@ describe("a miss", () => {
     expect(recalled.length).toBeGreaterThan(0);
     for (const { recall = {}, index, text } of recalled) {
       const answer = recallFrom(demo!.messages.slice(0, index), recall, { maxTokens: 4_000, counter });
-      const lines = answer.text.split("\n").map((line) => line.replace(/^[\s|]+/, ""));
-      expect(lines.join("\n")).toContain(text);
+      // A listing has its numbers before the lines.
+      for (const line of text.split("\n")) expect(answer.text).toContain(line.trim());
     }
   });
 

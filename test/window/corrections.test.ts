@@ -1,4 +1,4 @@
-/** Corrections: whatever its source and its form, no window shows what was corrected without the correction. */
+/** Corrections: whatever their sources and forms, no window and no recall shows what was corrected without its correction. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { it } from "vitest";
@@ -6,6 +6,7 @@ import { messageText, resultText } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { composeWindow } from "../../src/window/compose.ts";
+import { recallFrom } from "../../src/window/recall/recall.ts";
 import type { Composed } from "../../src/window/window.ts";
 import "../support/property-seed.ts";
 
@@ -36,9 +37,22 @@ const forms: readonly Form[] = [
     `${thing}の${quality}設定は${old}です。`,
     `訂正：${thing}の${quality}設定は${old}ではなく${now}です。`,
   ],
+  (thing, quality, old, now) => [
+    `${thing}的${quality}参数是${old}。`,
+    `${thing}的${quality}参数改为${now}，不再是${old}。`,
+  ],
+  (thing, quality, old, now) => [
+    `| ${thing} ${quality} | ${old} | checked |`,
+    `| ${thing} ${quality} | ${now} | checked |`,
+  ],
+  (thing, quality, old, now) => [`${thing}-${quality},${old},kept`, `${thing}-${quality},${now},kept`],
+  (thing, quality, old, now) => [
+    `${thing}.${quality} = ${old}`,
+    `The words "${old}" under ${thing}.${quality} give way to "${now}", which was wrong before.`,
+  ],
 ];
 
-const sources = ["page", "file", "output", "user", "agent", "code"] as const;
+const sources = ["page", "file", "output", "user", "agent", "code", "listing", "mail", "changelog"] as const;
 type Source = (typeof sources)[number];
 
 const names = ["ba", "co", "du", "fe", "gi", "ho", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "zo"];
@@ -73,8 +87,11 @@ const pair = fc.record({
   later: fc.constantFrom(...sources),
   between: fc.integer({ min: 1, max: 20 }),
   after: fc.integer({ min: 5, max: 40 }),
+  pairs: fc.integer({ min: 1, max: 6 }),
   budget: fc.integer({ min: 3_000, max: 12_000 }),
 });
+
+type Pair = typeof pair extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Says a sentence in the middle of a long text of a source. */
 function say(history: HistoryBuilder, source: Source, seed: number, sentence: string): void {
@@ -82,14 +99,25 @@ function say(history: HistoryBuilder, source: Source, seed: number, sentence: st
   const text = `${prose(seed, 4)} ${sentence} ${prose(seed + 1, 4)}`;
   const isLine = !/[.。]$/.test(sentence);
   const body = isLine ? `${prose(seed, 3)}\n${sentence}\n${prose(seed + 1, 3)}` : text;
+  const numbered = `${prose(seed, 2)}\n${sentence}\n${prose(seed + 1, 2)}`
+    .replaceAll(/\. /g, ".\n")
+    .split("\n")
+    .map((line, index) => `${String(index + 1).padStart(6)}→${line}`)
+    .join("\n");
+  const results: Record<Exclude<Source, "user" | "agent">, readonly [string, Record<string, string>, string]> = {
+    page: ["fetch", { url: `https://h.example/${id}` }, body],
+    file: ["read", { path: `notes/${id}.md` }, body],
+    output: ["bash", { command: `show ${id}` }, body],
+    code: ["read", { path: `src/${id}.ts` }, `export function f${seed}() {\n  // ${sentence}\n  return ${seed};\n}`],
+    listing: ["read", { path: `docs/${id}.md` }, numbered],
+    mail: ["mail", { id }, `From: quay@h.example\nSubject: ${nameOf(seed + 9)}\n\n${body}`],
+    changelog: ["bash", { command: `cat CHANGES-${id}` }, `## ${seed % 90}.0\n\n- ${sentence}\n- ${prose(seed, 1)}`],
+  };
   if (source === "user") history.user(isLine ? body : sentence);
   else if (source === "agent") history.assistant(isLine ? body : sentence).user("Go on.");
-  else if (source === "page") history.assistant("", [id, "fetch", { url: `https://h.example/${id}` }]).result(id, body);
-  else if (source === "file") history.assistant("", [id, "read", { path: `notes/${id}.md` }]).result(id, body);
-  else if (source === "output") history.assistant("", [id, "bash", { command: `show ${id}` }]).result(id, body);
   else {
-    const code = `export function f${seed}() {\n  // ${sentence}\n  return ${seed};\n}`;
-    history.assistant("", [id, "read", { path: `src/${id}.ts` }]).result(id, code);
+    const [tool, args, result] = results[source];
+    history.assistant("", [id, tool, args]).result(id, result);
   }
 }
 
@@ -104,31 +132,64 @@ function textOfMessage(message: Message): string {
   ].join("\n");
 }
 
-it("never shows what was corrected without its correction", { timeout: 300_000 }, () => {
+/** A history of pairs, each said and corrected, with what is asked about each. */
+function historyOf({ seed, form, earlier, later, between, after, pairs }: Pair): {
+  readonly messages: readonly Message[];
+  readonly said: readonly { readonly first: string; readonly now: string; readonly query: string }[];
+} {
+  const history = new HistoryBuilder().user("Keep the registers; a later correction beats what is said earlier.");
+  const fill = (count: number): void => {
+    for (let step = 0; step < count; step++) {
+      const at = seed + history.messages.length;
+      const id = `f${history.messages.length}`;
+      history.assistant("", [id, "fetch", { url: `https://h.example/${at}` }]).result(id, prose(at, 12));
+    }
+  };
+  const said = Array.from({ length: pairs }, (_, index) => {
+    const at = seed + 1_000 * index;
+    const [thing, quality, old] = [nameOf(at), nameOf(at + 1), `${nameOf(at + 2)}${at % 90}`];
+    const now = `${nameOf(at + 3)}${at % 90}`;
+    const [first, second] = form(thing, quality, old, now);
+    return { at, first, second, now, query: `${thing} ${quality}` };
+  });
+  fill(3);
+  for (const { at, first } of said) say(history, earlier, at + 10, first);
+  fill(between);
+  for (const { at, second } of said) say(history, later, at + 20, second);
+  fill(after);
+  return { messages: history.user("Go on.").messages, said };
+}
+
+it("never shows what was corrected without its correction in a window", { timeout: 600_000 }, () => {
   let shown = 0;
   fc.assert(
-    fc.property(pair, ({ seed, form, earlier, later, between, after, budget }) => {
-      const [old, now] = [nameOf(seed + 2), `${nameOf(seed + 3)}${seed % 90}`];
-      const [first, second] = form(nameOf(seed), nameOf(seed + 1), `${old}${seed % 90}`, now);
-      const history = new HistoryBuilder().user("Keep the registers; a later correction beats what is said earlier.");
-      const fill = (count: number): void => {
-        for (let step = 0; step < count; step++) {
-          const at = seed + history.messages.length;
-          const id = `f${history.messages.length}`;
-          history.assistant("", [id, "fetch", { url: `https://h.example/${at}` }]).result(id, prose(at, 12));
-        }
-      };
-      fill(3);
-      say(history, earlier, seed + 10, first);
-      fill(between);
-      say(history, later, seed + 20, second);
-      fill(after);
-      const text = textOf(composeWindow({ messages: history.user("Go on.").messages, budget }));
-      if (!text.includes(first)) return;
-      shown++;
-      assert.ok(text.includes(now), `${earlier}, then ${later}: ${first}`);
+    fc.property(pair, (given) => {
+      const { messages, said } = historyOf(given);
+      const text = textOf(composeWindow({ messages, budget: given.budget }));
+      for (const { first, now } of said) {
+        if (!text.includes(first)) continue;
+        shown++;
+        assert.ok(text.includes(now), `${given.earlier}, then ${given.later}: ${first}`);
+      }
     }),
     { numRuns },
   );
   assert.ok(shown > numRuns / 4, "hardly a window shows what was corrected");
+});
+
+it("never shows what was corrected without its correction in an answer of recall", { timeout: 600_000 }, () => {
+  let shown = 0;
+  fc.assert(
+    fc.property(pair, (given) => {
+      const { messages, said } = historyOf(given);
+      for (const { first, now, query } of said) {
+        const { text } = recallFrom(messages, { query }, { maxTokens: given.budget / 8 });
+        if (!text.includes(first)) continue;
+        shown++;
+        assert.ok(text.includes(now), `${given.earlier}, then ${given.later}: ${first}`);
+      }
+    }),
+    { numRuns },
+  );
+  assert.ok(shown > numRuns / 4, "hardly an answer shows what was corrected");
 });

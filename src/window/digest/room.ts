@@ -11,7 +11,7 @@ const mostLeft = 0.6;
 /** The price of reading a room of calls again and again from which that sets the mark, in equivalents of uncached calls. */
 const manyCalls = 62;
 /** How much of the room a call's share of a rewrite may cost, in equivalents of uncached tokens. */
-const rewriteShare = 0.1;
+const rewriteShare = 0.08;
 /** Share of the room that the digest keeps where one step fills the rest. */
 const leastDigest = 0.2;
 

@@ -22,7 +22,7 @@ const value = /(?<![\p{Script=Latin}\p{N}_./:-])\d[\d.,]*(?::\d\d){0,2}(?![\p{Sc
 const correction =
   /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|withdrawn|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated)\b|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/iu;
 const change =
-  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|set to|went (?:up|down)|again|anew)\b|新しい|現在|现在|目前/iu;
+  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|set to|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/iu;
 
 /** Words that stand in sentences of every subject. */
 const common = new Set(
@@ -37,6 +37,7 @@ const common = new Set(
 );
 
 const word = /[\p{L}\p{N}_$@/](?:[\p{L}\p{N}_$.@/'-]*[\p{L}\p{N}_$@/])?/gu;
+const spaced = /[\p{Script=Latin}\p{N}_$@/](?:[\p{Script=Latin}\p{N}_$.@/'-]*[\p{Script=Latin}\p{N}_$@/])?/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u;
 const runs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]{2,}/gu;
 /** Characters of a number that may be what a correction repeats. */
@@ -70,7 +71,12 @@ export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying 
   const read = text.slice(0, longestRead);
   const isSpoken = kind === "user" || kind === "said" || kind === "answered";
   const key = isSpoken || !isCode ? keyOf(read) : constant.exec(read)?.[1]?.toLowerCase();
-  if (!isSpoken && key === undefined && !(isCode ? comment.test(read) : isProse(read))) return silent;
+  if (
+    !isSpoken &&
+    key === undefined &&
+    !(isCode ? comment.test(read) || (sentenceEnd.test(read) && isProse(read)) : isProse(read))
+  )
+    return silent;
   const terms = termsOf(read);
   if (key !== undefined) terms.add(`${key}:`);
   const isCorrecting = isCorrection(read);
@@ -105,7 +111,10 @@ export function isNamed(term: string): boolean {
 export function termsOf(text: string): Set<string> {
   const terms = new Set<string>();
   let before = "";
-  for (const [found] of text.matchAll(word)) {
+  const words = [...text.matchAll(word)].flatMap(([found]) => {
+    return unspaced.test(found) ? [...found.matchAll(spaced)].map(([inner]) => inner) : [found];
+  });
+  for (const found of words) {
     if (numeral.test(found)) {
       // A number behind a word may be a name: clause 1.4.
       if (before !== "") terms.add(`${before} ${found}`);
@@ -114,7 +123,6 @@ export function termsOf(text: string): Set<string> {
       continue;
     }
     before = "";
-    if (unspaced.test(found)) continue;
     before = plain(found);
     if (before === "") continue;
     terms.add(before);
@@ -143,7 +151,10 @@ function plain(found: string): string {
 const keyed = /^[\s"'`*#>-]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*\s*(?:[:=：＝]|=>|->)\s*\S.{0,60}$/u;
 const constant =
   /^\s*(?:export |const |final |static |public |let |var )*([A-Z][A-Z0-9_]{2,})\b[^=:]{0,20}[=:]\s*\S.{0,60}$/;
-const comment = /^\s*(?:\/\/|#|\*|\/\*|--|;|"""|<!--)\s*\p{L}\S*\s+\p{L}.*\p{L}/u;
+const comment =
+  /^\s*(?:\/\/|#|\*|\/\*|--|;|"""|<!--)\s*(?:\p{L}\S*\s+\p{L}.*\p{L}|.*[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2})/u;
+/** The end of a line of a docstring: code hardly ends so. */
+const sentenceEnd = /[\p{L}\p{N})"'`][.。]$/u;
 const moment = /^\d{1,4}[-/:.]\d{1,2}(?:[-/:.]\d{1,4})?|^\d{1,2}$/;
 const longestCell = 60;
 
@@ -157,12 +168,20 @@ function keyOf(text: string): string | undefined {
 }
 
 function normal(key: string): string {
-  return key.trim().normalize("NFKC").toLowerCase();
+  return key
+    .trim()
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, "_")
+    .replace(/^_/, "");
 }
 
 /** The cells of a table's row; none for a sentence. */
 function cellsOf(text: string): readonly string[] {
-  const line = text.trim();
+  const line = text
+    .trim()
+    .replaceAll(/\s*<\/?(?:tr|td|th)\b[^>]*>\s*/gi, "\t")
+    .trim();
   const sign = /[|\t]/.exec(line)?.[0] ?? (/,\S/.test(line) && !/, /.test(line) ? "," : isRecord(line) ? ", " : "");
   if (sign === "") return [];
   const cells = line.split(sign).map((cell) => cell.trim().replaceAll(/^["'`]+|["'`]+$/g, ""));

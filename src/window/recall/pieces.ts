@@ -14,7 +14,7 @@ const most = 320;
 const least = 48;
 
 /** The end of a sentence or of a value of JSON, with the white space behind it. */
-const ends = /[.!?;][")\]'’”]*\s+|[。！？；]|[}\]]+,?\s*|,\s*(?=["{[])/g;
+const ends = /[.!?][")\]'’”]*\s+|[。！？]|[}\]]+,?\s*|,\s*(?=["{[])/g;
 
 /** The number before a line of a listing, the place before one that a search found, and the name before a text of a call. */
 const lead = /^\s*(?:[^\s:]*[./][^\s:]*[:-]\d+[:-]|\d+(?:\t|→|\| ?|: |:|-)|[\w.]+: )/;
