@@ -2,21 +2,21 @@
 import type { LoopJob } from "../../src/loop/loop.ts";
 import { benchOf } from "../../src/loop/study.ts";
 import type { LoopBench } from "../../src/loop/study.ts";
-import { contract } from "./contract.ts";
-import { migration } from "./migration.ts";
+import { newsroom } from "./newsroom.ts";
+import { notebook } from "./notebook.ts";
 import { jobOf } from "./plan.ts";
 import type { Plan } from "./plan.ts";
+import { porting } from "./porting.ts";
 import { Sight } from "./sight.ts";
-import { runbook } from "./runbook.ts";
-import { tables } from "./tables.ts";
-import { travel } from "./travel.ts";
+import { timetable } from "./timetable.ts";
+import { warehouse } from "./warehouse.ts";
 
 const plans: Readonly<Record<string, (seed: number, size: number) => Plan>> = {
-  travel,
-  tables,
-  runbook,
-  migration,
-  contract,
+  notebook,
+  newsroom,
+  warehouse,
+  timetable,
+  porting,
 };
 
 /** The plans as jobs, with the reader of their agents. */

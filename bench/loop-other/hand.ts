@@ -27,6 +27,8 @@ export interface Need {
   /** The name that recall is asked for, and the words for what is sought of it. */
   readonly about: string;
   readonly sought: string;
+  /** The key of the rule that holds where nothing is stated about the key itself. */
+  readonly rule?: string;
   /** Calls that bring it again. */
   readonly again?: readonly Call[];
 }
@@ -70,9 +72,11 @@ export class Hand {
   *find(needs: readonly Need[]): Script<readonly string[]> {
     const where = new Map<string, "notes" | "window" | "recall" | "tools">();
     const look = (place: "window" | "recall" | "tools"): readonly Need[] =>
-      needs.filter(({ key }) => {
+      needs.filter(({ key, rule }) => {
         const noted = this.#notes.get(key);
-        const found = newestOf(key, this.#sight.passages, this.#reading, noted);
+        const newest = (of: string): Stated | undefined =>
+          newestOf(of, this.#sight.passages, this.#reading, noted?.key === of ? noted : undefined);
+        const found = newest(key) ?? (rule === undefined ? undefined : newest(rule));
         if (!found) return true;
         if (found !== noted) where.set(key, place);
         else if (!where.has(key)) where.set(key, "notes");
@@ -105,6 +109,12 @@ export class Hand {
       });
       return found?.value ?? unknown;
     });
+  }
+
+  /** The newest statement of the window that differs from a value: what stood there before, as far as one can see. */
+  earlier(key: string, value: string): string {
+    const stated = this.#sight.passages.flatMap(({ passage }) => this.#reading(passage));
+    return stated.findLast((one) => one.key === key && one.value !== value)?.value ?? unknown;
   }
 }
 

@@ -65,7 +65,7 @@ describe("a reader", () => {
         bench: otherBench,
         policies: policiesOf([policy]),
         budgets: [4_000],
-        families: ["contract"],
+        families: ["notebook"],
         seeds: [1],
         size,
         counter: estimate,
@@ -81,8 +81,8 @@ describe("a reader", () => {
     const [exact, own]: [string[], string[]] = [[], []];
     expect((await run("adaptive+recall", 50, {}, exact)).recalls).toBeGreaterThan(0);
     await run("adaptive+recall", 50, { ownWords: true }, own);
-    expect(exact.join(" ")).toMatch(/\bclause\b/);
-    expect(own.join(" ")).not.toMatch(/\bclause\b/);
+    expect(exact.join(" ")).toMatch(/\bfreezer\b/);
+    expect(own.join(" ")).not.toMatch(/\bfreezer\b/);
     expect(await run("adaptive+recall", 50, { forgets: 1 })).toMatchObject({ recalls: 0 });
   });
 });

@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { clearToolUses } from "../../bench/loop/clear-tool-uses.ts";
 import { otherBench } from "../../bench/loop-other/families.ts";
 import { Hand } from "../../bench/loop-other/hand.ts";
-import type { Need } from "../../bench/loop-other/hand.ts";
+import type { Need, Reading } from "../../bench/loop-other/hand.ts";
+import { notebookReading } from "../../bench/loop-other/notebook-reading.ts";
 import { Sight } from "../../bench/loop-other/sight.ts";
-import { travelReading } from "../../bench/loop-other/travel-reading.ts";
+import { timetableReading } from "../../bench/loop-other/timetable-reading.ts";
 import type { SeenMessage } from "../../src/loop/jobs/view.ts";
 import { plainPolicy, policies, policiesOf } from "../../src/loop/policy.ts";
 import { familiesOf, runStudy } from "../../src/loop/study.ts";
@@ -52,15 +53,21 @@ it("sees what windows without older messages and results lose", async () => {
 
 it("knows its own families alone", () => {
   expect(familiesOf(undefined, otherBench)).toEqual(otherBench.names);
-  expect(() => familiesOf(["travl"], otherBench)).toThrow(/no family "travl".*travel/);
+  expect(() => familiesOf(["notebok"], otherBench)).toThrow(/no family "notebok".*notebook/);
 });
 
 describe("what an agent reads", () => {
   const said = (text: string): SeenMessage => ({ role: "user", text, calls: [], results: [] });
   const need = (key: string): Need => ({ key, about: key, sought: key });
   /** The values that an agent without tools finds. */
-  const found = (messages: readonly SeenMessage[], keys: readonly string[]): unknown =>
-    new Hand(new Sight(messages, false), travelReading).find(keys.map(need)).next().value;
+  const found = (
+    messages: readonly SeenMessage[],
+    needs: readonly (string | Need)[],
+    reading: Reading = notebookReading,
+  ): unknown =>
+    new Hand(new Sight(messages, false), reading)
+      .find(needs.map((one) => (typeof one === "string" ? need(one) : one)))
+      .next().value;
 
   const record = (lines: readonly string[]): SeenMessage =>
     said(
@@ -74,35 +81,39 @@ describe("what an agent reads", () => {
     const digest = record([
       "--- what the user wrote",
       "[m30]",
-      " Ms Kor sits in 4B and eats rask, always.",
+      " By the way, sample S-104 went into freezer Kor, behind the old racks.",
       "[m7]",
-      " Ms Kor sits in 1A and eats olm, always.",
+      " You will need it one day: sample S-104 is kept in freezer Olm.",
     ]);
-    expect(found([digest], ["seat Ms Kor"])).toEqual(["4B"]);
-    const later = said("A change. Not 4B but 9F for Ms Kor, as a seat, from here on.");
-    expect(found([digest, later], ["seat Ms Kor", "meal Ms Kor"])).toEqual(["9F", "rask"]);
+    expect(found([digest], ["freezer S-104"])).toEqual(["Kor"]);
+    const later = said("Freezer Kor is being thawed, and sample S-104 lies in freezer Rask now.");
+    expect(found([digest, later], ["freezer S-104", "freezer S-105"])).toEqual(["Rask", "unknown"]);
   });
 
   it("is what took a value's place, also where the old print was read again", () => {
-    const mail = said("Hotel Vesk no longer asks 90 a night but 120, taxes included.");
-    const print = said('{\n  "hotel": "Vesk",\n  "nightly": 90,\n}');
-    expect(found([mail, print], ["rate Vesk"])).toEqual(["120"]);
+    const mended = said("The pH of 6.41 for buffer vesk was a slip of the pen, 7.12 is right.");
+    const entry = said("Yield was low.\nBuffer vesk came to a pH of 6.41 at room temperature.");
+    expect(found([mended, entry], ["pH vesk"])).toEqual(["7.12"]);
   });
 
   it("is nothing where a line stands under no label", () => {
-    const digest = record([
-      "--- what was said and printed, in order",
-      "[m12 brochure Morl]",
-      '   "hotel": "Vesk",',
-      "…",
-      '   "nightly": 90,',
-    ]);
-    expect(found([digest], ["rate Vesk"])).toEqual(["unknown"]);
+    const file = (...lines: readonly string[]): SeenMessage =>
+      record(["--- protocols/vesk.toml (m12)", ...lines, " minutes = 12"]);
+    expect(found([file(" [spin]", "… 9")], ["spin time vesk"])).toEqual(["unknown"]);
+    expect(found([file(" [spin]", " rpm = 4200")], ["spin time vesk", "spin speed vesk"])).toEqual(["12", "4200"]);
     const told = record([
       "--- what was said and printed, in order",
-      "[m12 brochure Morl]",
-      " offers: hotel Vesk, nightly 90, currency EUR",
+      "[m12 staff_list 2]",
+      " members: teacher Ms Kor, locker 31, extension 4180",
     ]);
-    expect(found([told], ["rate Vesk"])).toEqual(["90"]);
+    expect(found([told], ["extension Ms Kor"], timetableReading)).toEqual(["4180"]);
+  });
+
+  it("is an exception before the rule, whenever the rule was said", () => {
+    const signs = { ...need("signs 7 in 7kor"), rule: "signs 7" };
+    const rule = said("Absences in year 7 are signed by Ms Olm, as ever.");
+    const exception = said("Unlike the rest of year 7, class 7kor goes to Mr Rask with absences.");
+    expect(found([rule], [signs], timetableReading)).toEqual(["Ms Olm"]);
+    expect(found([exception, rule], [signs], timetableReading)).toEqual(["Mr Rask"]);
   });
 });
