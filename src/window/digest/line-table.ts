@@ -89,7 +89,7 @@ export class LineTable {
   isChosen = new Uint8Array(64);
   /** Likewise, 1 for a line of the user's that was carried out. */
   isDone = new Uint8Array(64);
-  /** What the rows state. */
+  /** The sayings of the rows. */
   readonly sayings = new Sayings();
   /** By word. */
   wordWorths = new Float64Array(256);

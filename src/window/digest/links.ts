@@ -25,7 +25,7 @@ const mostNewer = 12;
 export type Source = 0 | 1 | 2;
 const sources = [0, 1, 2] as const;
 
-/** Where statements are from. */
+/** The sources and the order of statements. */
 export interface Origins {
   sourceOf(row: number): Source;
   /** Whether a row was said after another. */

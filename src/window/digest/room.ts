@@ -17,7 +17,7 @@ const rewriteShare = 0.08;
 /** Share of the room that the digest keeps where one step fills the rest. */
 const leastDigest = 0.2;
 
-/** What the mark depends on, beside the view. */
+/** The prices and sizes that the mark depends on. */
 type MarkContext = Pick<PassContext, "budget" | "target" | "limit" | "fixed" | "profile" | "hasRecall">;
 
 /**

@@ -4,23 +4,16 @@ import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
 import { comparedLength, keyOf, ordered, renderRows, renderShown } from "./answer.ts";
 import type { Shown } from "./answer.ts";
-import { complement, tellingWeight } from "./complement.ts";
+import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
 import { NewerHits } from "./newer.ts";
 import { bareLine, longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
+import { Relevance, telling } from "./relevance.ts";
 import { beginning, surroundings, withoutHoles } from "./surroundings.ts";
 import { Matcher } from "./words.ts";
 import type { Rarity, RecallWords } from "./words.ts";
-
-/** The share of the best hit's weight that a hit needs, with the words near it and by its own. */
-const cutOff = 0.5;
-const ownCutOff = 0.2;
-
-/** The share that a hit needs without the query's heaviest word, and without any of its names: it may be about others. */
-const restCutOff = 0.75;
-const otherCutOff = 0.9;
 
 /** Tokens from which a hit has to be nearly as good as the best, and how good that is. */
 const comfortable = 600;
@@ -69,6 +62,7 @@ interface Extract {
 export class Chooser {
   readonly #matcher: Matcher;
   readonly #rarity: Rarity;
+  readonly #relevance: Relevance;
   readonly #options: ChoiceOptions;
   readonly #shown = new Map<HitDocument, Shown>();
   readonly #byText = new Map<string, Shown>();
@@ -83,6 +77,7 @@ export class Chooser {
   constructor(words: RecallWords, rarity: Rarity, options: ChoiceOptions) {
     this.#matcher = new Matcher(words);
     this.#rarity = rarity;
+    this.#relevance = new Relevance(words, rarity);
     this.#options = options;
     this.#left = options.maxTokens;
     for (const line of options.beside?.split("\n") ?? []) this.#lines.add(bareLine(line));
@@ -90,11 +85,11 @@ export class Chooser {
 
   /** @param ranked - the hits, the best first */
   *choose(ranked: readonly RankedHit[]): Work<Choice> {
-    const best = this.#best(ranked);
-    this.#newer = new NewerHits(ranked, (text) => this.#rarestIn(text));
+    const best = this.#relevance.best(ranked, this.#options.asked);
+    this.#newer = new NewerHits(ranked, (text) => this.#relevance.rarestIn(text));
     yield;
-    const heaviest = this.#heaviest();
-    const relevant = ranked.filter((hit) => this.#isRelevant(hit, best, heaviest));
+    const heaviest = this.#relevance.heaviest();
+    const relevant = ranked.filter((hit) => this.#relevance.isRelevant(hit, best, heaviest));
     let misses = 0;
     const again: RankedHit[] = [];
     for (const hit of relevant) {
@@ -130,42 +125,17 @@ export class Chooser {
     return line.length >= comparedLength && this.#lines.has(line);
   }
 
-  /** The weight of the best hit; a question that is still to be answered has all words, and tells nothing. */
-  #best(ranked: readonly RankedHit[]): number {
-    const { asked } = this.#options;
-    const others = ranked.filter(({ hit }) => hit.document.seq !== asked);
-    return (others.length > 0 ? others : ranked).reduce((most, { together }) => Math.max(most, together), 0);
-  }
-
-  #isRelevant(hit: RankedHit, best: number, heaviest: number): boolean {
-    const { exact, own, together, levels, near, isOther } = hit;
-    if (exact) return true;
-    const isSubject = levels.some((level, index) => {
-      return (level === 2 || near[index] === 2) && this.#rarity.weigh(index, 2) >= heaviest;
-    });
-    const share = isOther ? otherCutOff : isSubject ? cutOff : restCutOff;
-    return together >= share * best && own >= ownCutOff * best;
-  }
-
   /** Words that tell much and stand in nothing chosen so far get their best hit. */
   *#cover(ranked: readonly RankedHit[]): Work<void> {
     const { terms } = this.#matcher.words;
-    const heaviest = this.#heaviest();
+    const heaviest = this.#relevance.heaviest();
     for (let index = 0; index < terms.length; index++) {
-      if (this.#covered[index] || !this.#rarity.has(index) || this.#rarity.weigh(index, 2) < cutOff * heaviest)
+      if (this.#covered[index] || !this.#rarity.has(index) || this.#rarity.weigh(index, 2) < telling * heaviest)
         continue;
       const hit = ranked.find(({ levels, isOther }) => levels[index] === 2 && !isOther);
       if (hit) this.#take(hit);
       yield;
     }
-  }
-
-  #heaviest(): number {
-    const { terms } = this.#matcher.words;
-    return terms.reduce(
-      (most, _, index) => Math.max(most, this.#rarity.has(index) ? this.#rarity.weigh(index, 2) : 0),
-      0,
-    );
   }
 
   /** Shows a hit with what is newer than its rows; false where there is no room for them. */
@@ -181,7 +151,7 @@ export class Chooser {
     const around = hit.isHead
       ? beginning(rows)
       : withoutHoles(rows, [
-          ...surroundings(rows, at, this.#isNamed(document)),
+          ...surroundings(rows, at, this.#relevance.isNamed(document)),
           ...complement(rows, at, document.callId === undefined, this.#matcher, this.#rarity),
         ]);
     for (const group of [around, [at]]) {
@@ -247,14 +217,6 @@ export class Chooser {
     this.#coverBy([document.label, ...rows.map(({ text }) => text)].join("\n"));
   }
 
-  /** Whether a head has a telling word of the query. */
-  #isNamed({ label }: HitDocument): boolean {
-    const { levels, words } = this.#matcher;
-    const heaviest = this.#heaviest();
-    this.#matcher.look(label.toLowerCase());
-    return words.terms.some((_, index) => levels[index] === 2 && this.#rarity.weigh(index, 2) >= cutOff * heaviest);
-  }
-
   /**
    * While little is shown, more is shown of what people and the agent said: first the lines with numbers and names, which
    * have to be given exactly, then short messages whole.
@@ -296,20 +258,6 @@ export class Chooser {
     const { counter } = this.#options;
     const text = renderRows(rows, document.count).join("\n");
     return counter.count(text) + 2 + (isNew ? counter.count(headOf(document, this.#remark(document))) + 3 : 8);
-  }
-
-  /** The rarest word of the query that a text has, of those that tell something. */
-  #rarestIn(text: string): number | undefined {
-    const { levels, words } = this.#matcher;
-    this.#matcher.look(text.toLowerCase());
-    let rarest: number | undefined;
-    let most = 0;
-    for (const [index, { weight }] of words.terms.entries()) {
-      const rarity = this.#rarity.weigh(index, levels[index]!) / weight;
-      if (levels[index] !== 2 || weight < tellingWeight || rarity <= most) continue;
-      [rarest, most] = [index, rarity];
-    }
-    return rarest;
   }
 
   #remark(document: HitDocument): string {
