@@ -32,6 +32,10 @@ const forms: readonly Form[] = [
     `The ${quality} of the ${thing} stands in ${old}.`,
     `The ${quality} of the ${thing} has moved to ${now}.`,
   ],
+  (thing, quality, old, now) => [
+    `The ${quality} of the ${thing} is ${old}.`,
+    `The ${quality} of the ${thing} is ${now}.`,
+  ],
   (thing, quality, old, now) => [`${thing}_${quality}: ${old}`, `${thing}_${quality}: ${now}`],
   (thing, quality, old, now) => [
     `${thing}の${quality}設定は${old}です。`,
@@ -87,7 +91,7 @@ const pair = fc.record({
   later: fc.constantFrom(...sources),
   between: fc.integer({ min: 1, max: 20 }),
   after: fc.integer({ min: 5, max: 40 }),
-  pairs: fc.integer({ min: 1, max: 6 }),
+  pairs: fc.integer({ min: 1, max: 30 }),
   budget: fc.integer({ min: 3_000, max: 12_000 }),
 });
 

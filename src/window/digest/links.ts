@@ -32,12 +32,9 @@ export interface Origins {
   isLater(other: number, row: number): boolean;
 }
 
-/**
- * Whether a statement may change another: the agent repeats what no longer holds; of what tools printed, a line that says
- * no value changes nothing.
- */
+/** Whether a statement may change another: the agent repeats what no longer holds. */
 export function mayChange(looks: number, source: Source): boolean {
-  return (looks & states) !== 0 && (looks & (source === 2 ? corrects : source === 1 ? asserts : states)) !== 0;
+  return (looks & (source === 2 ? corrects : states)) !== 0;
 }
 
 /** A newer statement: how much it has in common, and whether it says a value or that it corrects one. */

@@ -34,8 +34,8 @@ export class NewerLines implements Origins {
         const key = keys[row]!;
         if (seqs[row]! < newer.#since[key]!) newer.#since[key] = seqs[row]!;
         // Of requests that were carried out, a line that says no value changes nothing.
-        const source = isDone[row] === 1 ? 1 : sourceOf(lines[row]!);
-        if (mayChange(looks[row]!, source)) rows.push(row);
+        if (isDone[row] === 1 && (looks[row]! & asserts) === 0) continue;
+        if (mayChange(looks[row]!, sourceOf(lines[row]!))) rows.push(row);
       }
       if ((steps += to - from) < rowsPerStep) continue;
       steps = 0;

@@ -70,13 +70,12 @@ export interface Saying {
 export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying {
   const read = text.slice(0, longestRead);
   const isSpoken = kind === "user" || kind === "said" || kind === "answered";
-  const key = isSpoken || !isCode ? keyOf(read) : constant.exec(read)?.[1]?.toLowerCase();
-  if (
-    !isSpoken &&
-    key === undefined &&
-    !(isCode ? comment.test(read) || (sentenceEnd.test(read) && isProse(read)) : isProse(read))
-  )
-    return silent;
+  const inComment = isCode ? comment.exec(read)?.[1] : undefined;
+  const isBare = isCode && inComment === undefined;
+  const key = isBare ? constant.exec(read)?.[1]?.toLowerCase() : keyOf(inComment ?? read);
+  const isStated =
+    inComment === undefined ? isProse(read) && (!isBare || sentenceEnd.test(read)) : twoWords.test(inComment);
+  if (!isSpoken && key === undefined && !isStated) return silent;
   const terms = termsOf(read);
   if (key !== undefined) terms.add(`${key}:`);
   const isCorrecting = isCorrection(read);
@@ -151,8 +150,9 @@ function plain(found: string): string {
 const keyed = /^[\s"'`*#>-]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*\s*(?:[:=：＝]|=>|->)\s*\S.{0,60}$/u;
 const constant =
   /^\s*(?:export |const |final |static |public |let |var )*([A-Z][A-Z0-9_]{2,})\b[^=:]{0,20}[=:]\s*\S.{0,60}$/;
-const comment =
-  /^\s*(?:\/\/|#|\*|\/\*|--|;|"""|<!--)\s*(?:\p{L}\S*\s+\p{L}.*\p{L}|.*[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2})/u;
+const comment = /^\s*(?:\/\/+|#+|\*+|\/\*+|--|;+|"""|<!--)\s*(.+)$/u;
+/** Two words, or two signs of a script without spaces. */
+const twoWords = /\p{L}\S*\s+\p{L}.*\p{L}|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}/u;
 /** The end of a line of a docstring: code hardly ends so. */
 const sentenceEnd = /[\p{L}\p{N})"'`][.。]$/u;
 const moment = /^\d{1,4}[-/:.]\d{1,2}(?:[-/:.]\d{1,4})?|^\d{1,2}$/;
