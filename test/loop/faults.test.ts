@@ -81,9 +81,8 @@ describe("a reader", () => {
     const [exact, own]: [string[], string[]] = [[], []];
     expect((await run("adaptive+recall", 50, {}, exact)).recalls).toBeGreaterThan(0);
     await run("adaptive+recall", 50, { ownWords: true }, own);
-    const plain = exact.find((query) => inOwnWords(query) !== query);
-    expect(plain).toBeDefined();
-    expect(own).not.toContain(plain);
+    expect(exact.join(" ")).toMatch(/\btitre\b/);
+    expect(own.join(" ")).not.toMatch(/\btitre\b/);
     expect(await run("adaptive+recall", 50, { forgets: 1 })).toMatchObject({ recalls: 0 });
   });
 });

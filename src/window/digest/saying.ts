@@ -19,10 +19,11 @@ const longestRead = 400;
 const mostTerms = 40;
 
 const value = /(?<![\p{Script=Latin}\p{N}_./:-])\d[\d.,]*(?::\d\d){0,2}(?![\p{Script=Latin}\p{N}_:/-])/u;
+// Without the flag `u` these two take a sixth of the time, and mean the same.
 const correction =
-  /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|withdrawn|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated)\b|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/iu;
+  /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|withdrawn|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated)\b|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/i;
 const change =
-  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|set to|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/iu;
+  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|set to|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/i;
 
 /** Words that stand in sentences of every subject. */
 const common = new Set(
