@@ -197,3 +197,14 @@ it("never shows what was corrected without its correction in an answer of recall
   );
   assert.ok(shown > numRuns / 4, "hardly an answer shows what was corrected");
 });
+
+it.each(["The retry limit is 125.", "The retry limit was raised to 125.", "We raised it: retry limit 125."])(
+  "answers a question that names the old number with the newer one: %s",
+  (newer) => {
+    const history = new HistoryBuilder().user("The retry limit is 140.").assistant("Noted.").user(newer);
+    const { text } = recallFrom(history.assistant("Noted.").user("?").messages, {
+      query: "is the retry limit still 140",
+    });
+    assert.ok(text.includes("140") && text.includes("125"), text);
+  },
+);

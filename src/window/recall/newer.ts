@@ -1,7 +1,7 @@
 /** Newer hits: what recall never shows a row without, as later messages say something newer of the same. */
 import { Links, mayChange } from "../digest/links.ts";
 import type { Origins, Source } from "../digest/links.ts";
-import { corrects, isDocument, sayingOf, termsOf } from "../digest/saying.ts";
+import { changes, corrects, isDocument, sayingOf, termsOf } from "../digest/saying.ts";
 import { Sayings } from "../digest/sayings.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import { isPath } from "../stub/stub.ts";
@@ -80,10 +80,10 @@ export class NewerHits implements Origins {
     return [...new Set(newer.map((other) => this.#sentences[other]!.ranked))];
   }
 
-  /** Whether a sentence has a word of the query, in itself or near it, or corrects what has. */
+  /** Whether a sentence has a word of the query, in itself or near it, or says that something changed. */
   #isAbout(other: number, word: number): boolean {
     const { levels, near } = this.#sentences[other]!.ranked;
-    return levels[word] === 2 || near[word] === 2 || (this.#sayings.looks[other]! & corrects) !== 0;
+    return levels[word] === 2 || near[word] === 2 || (this.#sayings.looks[other]! & changes) !== 0;
   }
 
   /** Whether a sentence was said later than a text, which was first said in message `since`, or corrects it in the same. */

@@ -1,4 +1,5 @@
 /** Relevance: what hits and texts have of a query, weighed against its best hit and its heaviest word. */
+import { isNumeral } from "../digest/saying.ts";
 import { tellingWeight } from "./complement.ts";
 import type { HitDocument, RankedHit } from "./hits.ts";
 import { Matcher } from "./words.ts";
@@ -55,15 +56,15 @@ export class Relevance {
     return words.terms.some((_, index) => levels[index] === 2 && this.#rarity.weigh(index, 2) >= telling * heaviest);
   }
 
-  /** The rarest word of the query that a text has, of those that tell something. */
+  /** The rarest word of the query that a text has, of those that tell something; no number, which may be the old value. */
   rarestIn(text: string): number | undefined {
     const { levels, words } = this.#matcher;
     this.#matcher.look(text.toLowerCase());
     let rarest: number | undefined;
     let most = 0;
-    for (const [index, { weight }] of words.terms.entries()) {
+    for (const [index, { word, weight }] of words.terms.entries()) {
       const rarity = this.#rarity.weigh(index, levels[index]!) / weight;
-      if (levels[index] !== 2 || weight < tellingWeight || rarity <= most) continue;
+      if (levels[index] !== 2 || weight < tellingWeight || isNumeral(word) || rarity <= most) continue;
       [rarest, most] = [index, rarity];
     }
     return rarest;
