@@ -54,6 +54,49 @@ const forms: readonly Form[] = [
     `${thing}.${quality} = ${old}`,
     `The words "${old}" under ${thing}.${quality} give way to "${now}", which was wrong before.`,
   ],
+  ...[
+    "Scratch that:",
+    "I misspoke:",
+    "Actually no:",
+    "Ignore what was said before:",
+    "Rectification:",
+    "Sorry, I meant:",
+  ].map((word): Form => (thing, quality, old, now) => [
+    `The ${quality} of the ${thing} is ${old}.`,
+    `${word} the ${quality} of the ${thing} should be ${now}.`,
+  ]),
+  (thing, quality, old, now) => [
+    `Der ${quality}-Wert von ${thing} ist ${old}.`,
+    `Korrektur: Der ${quality}-Wert von ${thing} ist ${now}.`,
+  ],
+  (thing, quality, old, now) => [
+    `Параметр ${quality} для ${thing} равен ${old}.`,
+    `Исправление: параметр ${quality} для ${thing} равен ${now}.`,
+  ],
+  (thing, quality, old, now) => [
+    `The ${quality} of the café ${thing} is ${old}.`,
+    `The ${quality} of the cafe\u0301 ${thing} is ${now}.`,
+  ],
+  ...[
+    (name: string, value: string) =>
+      `2026-03-04 ${10 + (value.length % 10)}:${10 + name.length}:07 INFO ${name}=${value}`,
+    (name: string, value: string) => `[2026-03-04T10:0${value.length % 10}:07Z] WARN ${name} is ${value}`,
+    (name: string, value: string) => `Mar  4 10:0${value.length % 10}:07 quay ${name}: ${value}`,
+    (name: string, value: string) => `${name};${value};kept`,
+    (name: string, value: string) => `${name}, ${value}, kept`,
+    (name: string, value: string) => `  "${name}": "${value}",`,
+    (name: string, value: string) => `{ "${name}": "${value}", "state": "kept" }`,
+    (name: string, value: string) => `<li>${name}: ${value}</li>`,
+    (name: string, value: string) => `+${name}: ${value}`,
+    (name: string, value: string) => `${name} (in metres): ${value}`,
+    (name: string, value: string) => `conf/quay.yml:12: ${name}: ${value}`,
+    (name: string, value: string) => `export ${name.toUpperCase()}=${value}`,
+    (name: string, value: string) => `- **${name}**: ${value}`,
+    (name: string, value: string) => `${name}   ${value}   kept`,
+  ].map((line): Form => (thing, quality, old, now) => [
+    line(`${thing}_${quality}`, old),
+    line(`${thing}_${quality}`, now),
+  ]),
 ];
 
 const sources = ["page", "file", "output", "user", "agent", "code", "listing", "mail", "changelog"] as const;
@@ -92,12 +135,17 @@ const pair = fc.record({
   between: fc.integer({ min: 1, max: 20 }),
   after: fc.integer({ min: 5, max: 40 }),
   pairs: fc.integer({ min: 1, max: 30 }),
+  isTogether: fc.boolean(),
+  isPlain: fc.boolean(),
   budget: fc.integer({ min: 3_000, max: 12_000 }),
 });
 
 type Pair = typeof pair extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Says a sentence in the middle of a long text of a source. */
+/** The sources whose later lines count where one text says a thing and corrects it. */
+const told: readonly Source[] = ["page", "output", "user", "mail"];
+
+/** Says a sentence in the middle of a long text of a source; or several, with others between them. */
 function say(history: HistoryBuilder, source: Source, seed: number, sentence: string): void {
   const id = `s${history.messages.length}`;
   const text = `${prose(seed, 4)} ${sentence} ${prose(seed + 1, 4)}`;
@@ -136,8 +184,18 @@ function textOfMessage(message: Message): string {
   ].join("\n");
 }
 
+const plainThings = "billing search orders mail stock print report archive".split(" ");
+const plainQualities = "timeout retries quota margin length price".split(" ");
+
+/** Names and values: rare names, or words and numbers of which each stands in many pairs. */
+function namesOf(at: number, index: number, isPlain: boolean): readonly [string, string, string, string] {
+  if (!isPlain) return [nameOf(at), nameOf(at + 1), `${nameOf(at + 2)}${at % 90}`, `${nameOf(at + 3)}${at % 90}`];
+  const [thing, quality] = [plainThings[index % 8]!, plainQualities[Math.floor(index / 8)]!];
+  return [thing, quality, `${200 + 7 * index}`, `${1_000 + 7 * index}`];
+}
+
 /** A history of pairs, each said and corrected, with what is asked about each. */
-function historyOf({ seed, form, earlier, later, between, after, pairs }: Pair): {
+function historyOf({ seed, form, earlier, later, between, after, pairs, isTogether, isPlain }: Pair): {
   readonly messages: readonly Message[];
   readonly said: readonly { readonly first: string; readonly now: string; readonly query: string }[];
 } {
@@ -151,15 +209,18 @@ function historyOf({ seed, form, earlier, later, between, after, pairs }: Pair):
   };
   const said = Array.from({ length: pairs }, (_, index) => {
     const at = seed + 1_000 * index;
-    const [thing, quality, old] = [nameOf(at), nameOf(at + 1), `${nameOf(at + 2)}${at % 90}`];
-    const now = `${nameOf(at + 3)}${at % 90}`;
+    const [thing, quality, old, now] = namesOf(at, index, isPlain);
     const [first, second] = form(thing, quality, old, now);
     return { at, first, second, now, query: `${thing} ${quality}` };
   });
   fill(3);
-  for (const { at, first } of said) say(history, earlier, at + 10, first);
-  fill(between);
-  for (const { at, second } of said) say(history, later, at + 20, second);
+  if (isTogether && told.includes(later)) {
+    for (const { at, first, second } of said) say(history, later, at + 10, `${first}\n${prose(at, 2)}\n${second}`);
+  } else {
+    for (const { at, first } of said) say(history, earlier, at + 10, first);
+    fill(between);
+    for (const { at, second } of said) say(history, later, at + 20, second);
+  }
   fill(after);
   return { messages: history.user("Go on.").messages, said };
 }

@@ -37,7 +37,7 @@ export function mayChange(looks: number, source: Source): boolean {
   return (looks & (source === 2 ? corrects : states)) !== 0;
 }
 
-/** A newer statement: how much it has in common, and whether it says a value or that it corrects one. */
+/** A newer statement: how much it has in common, and how surely it says a new value. */
 interface Link {
   readonly row: number;
   readonly weight: number;
@@ -155,6 +155,7 @@ export class Links {
   /** @param least - statements in which a term stands that no other one has */
   #linked(given: readonly number[], least: number, isLater: (row: number) => boolean): readonly number[] {
     const counts = this.#counts;
+    const { termUnits } = this.#sayings;
     const most = Math.max(namedLines, commonShare * this.#size);
     const own = given
       .filter((term) => counts[term]! > least && counts[term]! <= most)
@@ -162,7 +163,7 @@ export class Links {
       .slice(0, mostCompared);
     if (own.length === 0) return nothing;
     for (const [index, term] of own.entries()) this.#bits[term] = index + 1;
-    const told = own.reduce((sum, term) => sum + this.#telling(term), 0);
+    const told = own.reduce((sum, term) => (termUnits[term] === enough ? sum : sum + this.#telling(term)), 0);
     const found: Link[] = [];
     for (const source of sources) this.#find(source, own, told, isLater, found);
     for (const term of own) this.#bits[term] = 0;
@@ -185,7 +186,8 @@ export class Links {
         const term = terms[at]!;
         if (this.#counts[term]! > most) continue;
         const telling = this.#telling(term);
-        whole += telling;
+        // The words of a key that another has not are known already.
+        if (termUnits[term] !== enough) whole += telling;
         const isNumber = termNamed[term] === 2;
         if (this.#bits[term] === 0) {
           if (isNumber) others++;
@@ -203,7 +205,7 @@ export class Links {
       const share = (look & changes) === 0 ? sameShare : leastShare;
       if (weight < share * Math.min(told, whole)) continue;
       // The newest is enough of those that say as much of the same, as surely.
-      const certainty = look & (asserts | corrects);
+      const certainty = look & (asserts | changes | corrects);
       if (covered.some((newer) => (newer.mask & mask) === mask && newer.certainty >= certainty)) continue;
       covered.push({ mask, certainty });
       found.push({ row, weight, certainty });

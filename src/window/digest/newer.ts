@@ -1,11 +1,10 @@
 /** Newer lines: what a digest's line never stands without, as later lines say something newer of the same. */
 import type { Work } from "../../turns.ts";
 import type { Block, LineTable } from "./line-table.ts";
-import { isSentence } from "./line-table.ts";
 import type { Line } from "./line.ts";
 import { Links, mayChange } from "./links.ts";
 import type { Origins, Source } from "./links.ts";
-import { asserts, corrects, termsOf } from "./saying.ts";
+import { asserts, termsOf } from "./saying.ts";
 
 /** Rows that are looked at in one step. */
 const rowsPerStep = 2_048;
@@ -51,17 +50,14 @@ export class NewerLines implements Origins {
     return sourceOf(this.#table.lines[row]!);
   }
 
-  /** Whether a row was said after another: in a later message, or by a correction later in the same. */
+  /** Whether a row was said after another: in a later message, or by what corrects or renews it later in the same. */
   isLater(other: number, row: number): boolean {
-    const { keys, seqs, looks, blocks, sayings } = this.#table;
+    const { keys, seqs, blocks, sayings } = this.#table;
     if (keys[other] === keys[row]) return false;
-    const isPair = (looks[other]! & looks[row]! & isSentence) !== 0;
-    const isCorrection = isPair && (sayings.looks[other]! & corrects) !== 0;
     const [before, after] = [blocks[row]!.passage, blocks[other]!.passage];
-    // The lines of a file all stand in it as it is.
-    if (before.file && after.file && before.subject === after.subject) return isCorrection && other > row;
-    if (seqs[other] !== seqs[row]) return seqs[other]! > (before.file ? seqs[row]! : this.#since[keys[row]!]!);
-    return other > row && (isCorrection || (isPair && (sayings.looks[other]! & sayings.looks[row]! & asserts) !== 0));
+    const isOneFile = before.file && after.file && before.subject === after.subject;
+    if (isOneFile || seqs[other] === seqs[row]) return other > row && sayings.renews(other, row, isOneFile);
+    return seqs[other]! > (before.file ? seqs[row]! : this.#since[keys[row]!]!);
   }
 
   /** The newest lines of what a row speaks of, which it never stands without. */

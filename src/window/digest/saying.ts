@@ -10,6 +10,8 @@ export const corrects = 8;
 
 /** The look of a line that says that something changed. */
 export const changes = 4;
+/** The look of a line that begins with a moment: a log's, which says what held then. */
+export const isDated = 16;
 
 /** How much a term that two lines have in common tells: a key all, a word half, two characters of a run a quarter. */
 export const enough = 4;
@@ -21,9 +23,9 @@ const mostTerms = 40;
 const value = /(?<![\p{Script=Latin}\p{N}_./:-])\d[\d.,]*(?::\d\d){0,2}(?![\p{Script=Latin}\p{N}_:/-])/u;
 // Without the flag `u` these two take a sixth of the time, and mean the same.
 const correction =
-  /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|withdrawn|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated)\b|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/i;
+  /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|rectif\w+|withdrawn|scratch that|misspoke|actually,? no|i meant|ignore (?:that|this|my|the|what)|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated|korrektur|berichtig\w+|statt)\b|исправлен|вместо|больше не|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/i;
 const change =
-  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|set to|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/i;
+  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|postponed|set to|should be|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/i;
 
 /** Words that stand in sentences of every subject. */
 const common = new Set(
@@ -69,7 +71,8 @@ export interface Saying {
  * @param isCode - whether it is from a file of code: there only comments and constants state something
  */
 export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying {
-  const read = text.slice(0, longestRead);
+  const lead = isCode ? "" : leads.exec(text)![0];
+  const read = text.slice(lead.length, lead.length + longestRead);
   const isSpoken = kind === "user" || kind === "said" || kind === "answered";
   const inComment = isCode ? comment.exec(read)?.[1] : undefined;
   const isBare = isCode && inComment === undefined;
@@ -84,6 +87,7 @@ export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying 
   const looks =
     states +
     (isCorrecting ? corrects : 0) +
+    (dated.test(lead) ? isDated : 0) +
     (isChange ? changes : 0) +
     (isChange || key !== undefined || value.test(read) ? asserts : 0);
   return { terms: [...terms].slice(0, mostTerms), looks };
@@ -108,7 +112,8 @@ export function isNamed(term: string): boolean {
 }
 
 /** Words in small letters without the ending of a plural, the parts of names, and every two characters of other scripts. */
-export function termsOf(text: string): Set<string> {
+export function termsOf(given: string): Set<string> {
+  const text = given.normalize();
   const terms = new Set<string>();
   let before = "";
   const words = [...text.matchAll(word)].flatMap(([found]) => {
@@ -148,7 +153,12 @@ function plain(found: string): string {
   return /^\p{L}{3,}[^\P{L}s]s$/u.test(small) ? small.slice(0, -1) : small;
 }
 
-const keyed = /^[\s"'`*#>-]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*\s*(?:[:=：＝]|=>|->)\s*\S.{0,60}$/u;
+/** The signs before what a line says: its place in a file, a mark of a list or a change, and the moment and level of a log's. */
+const leads =
+  /^\s*(?:[^\s:]*[./][^\s:]*[:-]\d+[:-]\s*|\d+(?:→|\t|\| |: ))?(?:[-+*•]\s*)?(?:\[?(?:\d{4}-\d\d-\d\d[T ]?|(?:[A-Z][a-z]{2} {1,2}\d{1,2} )?\d\d:\d\d)[\d:.,+Z]*\]?\s*)*(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL)\]?:?\s+)?/;
+const dated = /\d\d[:-]\d\d[^\d]/;
+const keyed =
+  /^(?:export |set )?["'`*#>]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*(?: \([^()]*\))?\s*(?:[:=：＝]|=>|->)\s*\S.{0,60}$/iu;
 const constant =
   /^\s*(?:export |const |final |static |public |let |var )*([A-Z][A-Z0-9_]{2,})\b[^=:]{0,20}[=:]\s*\S.{0,60}$/;
 const comment = /^\s*(?:\/\/+|#+|\*+|\/\*+|--|;+|"""|<!--)\s*(.+)$/u;
@@ -161,11 +171,29 @@ const longestCell = 60;
 
 /** The name before a value: of a setting, of a table's row, or of a record's. */
 function keyOf(text: string): string | undefined {
-  const key = keyed.exec(text)?.[1];
+  const line = unmarked(text);
+  const key = keyed.exec(line)?.[1];
   if (key !== undefined) return /\p{L}/u.test(key) ? normal(key) : undefined;
-  const cells = cellsOf(text);
+  const cells = cellsOf(line);
   const first = cells.find((cell) => cell !== "" && !moment.test(cell));
   return first === undefined || first === cells.at(-1) ? undefined : normal(first);
+}
+
+/** A line without the signs of HTML and JSON: a row of cells, `name: value`, or `name value, name value`. */
+function unmarked(text: string): string {
+  const line = text
+    .trim()
+    .replaceAll(/\s*<\/?(?:tr|td|th)\b[^>]*>\s*/gi, "\t")
+    .replaceAll(/<\/?(?:li|p|b|strong|code|span|div|dt|dd)\b[^>]*>/gi, "")
+    .trim();
+  if (!/^[{["]/.test(line)) return line;
+  const bare = line.replaceAll(/^[\s{[]+|[\s}\],]+$/g, "");
+  return /,\s*"[^"]*":/.test(bare)
+    ? bare
+        .replaceAll(/"\s*:\s*/g, " ")
+        .replaceAll('"', "")
+        .replaceAll(/,(?=\S)/g, ", ")
+    : bare;
 }
 
 function normal(key: string): string {
@@ -177,28 +205,34 @@ function normal(key: string): string {
     .replace(/^_/, "");
 }
 
+/** The signs between the cells of a row, the surest first. */
+const signs = [/[|\t]/, / {2,}/, /;(?=\S)/, /,(?=\S)/, /, /] as const;
+
 /** The cells of a table's row; none for a sentence. */
-function cellsOf(text: string): readonly string[] {
-  const line = text
-    .trim()
-    .replaceAll(/\s*<\/?(?:tr|td|th)\b[^>]*>\s*/gi, "\t")
-    .trim();
-  const sign = /[|\t]/.exec(line)?.[0] ?? (/,\S/.test(line) && !/, /.test(line) ? "," : isRecord(line) ? ", " : "");
-  if (sign === "") return [];
+function cellsOf(line: string): readonly string[] {
+  const sign = signs.find((one) => one.test(line));
+  if (sign === undefined || (sign === signs[4] && !isRecord(line)) || (sign === signs[3] && line.includes(", ")))
+    return [];
   const cells = line.split(sign).map((cell) => cell.trim().replaceAll(/^["'`]+|["'`]+$/g, ""));
   return cells.some(({ length }) => length > longestCell) ? [] : cells;
 }
 
-/** Whether a line is a record with its names and values: `id 7, name Kirra, limit 40`. */
+/** Whether a line is a record: `id 7, name Kirra, limit 40`, or `Kirra, 40, kept`. */
 function isRecord(line: string): boolean {
-  return /^[\w.-]+ \S[^,]*(?:, [\w.-]+ \S[^,]*)+$/.test(line) && !/[.!?]$/.test(line);
+  return (
+    /^[\w.-]+ \S[^,]*(?:, [\w.-]+ \S[^,]*)+$|^[^\s,]+(?: [^\s,]+)?(?:, [^\s,]+(?: [^\s,]+)?){2,}$/.test(line) &&
+    !/[.!?]$/.test(line)
+  );
 }
+
+/** Three words with a verb: `Limit is 140.` */
+const sentenceOfThree = /^\S+ (?:is|are|was|were) \S+$/;
 
 /** Whether most of a line is words. */
 function isProse(text: string): boolean {
   if (unspaced.test(text)) return true;
   const words = text.trim().split(/\s+/);
-  if (words.length < 4) return false;
+  if (words.length < 4) return sentenceOfThree.test(text);
   const plainWords = words.filter((one) => /^["'(*_`]*\p{L}[\p{L}'-]*["')*_`]*[.,;:!?]*$/u.test(one));
   return plainWords.length >= 0.55 * words.length;
 }

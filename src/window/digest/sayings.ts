@@ -2,7 +2,7 @@
 import type { Work } from "../../turns.ts";
 import { longer, moveLists } from "./columns.ts";
 import { Numbers } from "./numbers.ts";
-import { isNamed, isNumeral, unitsOf } from "./saying.ts";
+import { corrects, enough, isDated, isNamed, isNumeral, states, unitsOf } from "./saying.ts";
 import type { Saying } from "./saying.ts";
 
 /** The sayings of rows, with their terms by number. */
@@ -30,6 +30,22 @@ export class Sayings {
   /** The terms of a row. */
   termsOf(row: number): Int32Array {
     return this.terms.subarray(this.termsFrom[row], this.termsFrom[row + 1]);
+  }
+
+  /**
+   * Whether a row that stands later in the same text changes another. The lines of a file all hold, but for those of a log;
+   * rows of a table with other keys speak of other things.
+   */
+  renews(other: number, row: number, isFile: boolean): boolean {
+    const looks = this.looks[other]!;
+    if ((looks & corrects) !== 0) return true;
+    const [later, before] = [this.#keyOf(other), this.#keyOf(row)];
+    const isOther = later !== undefined && before !== undefined && later !== before;
+    return !isOther && (looks & this.looks[row]! & (isFile ? isDated : states)) !== 0;
+  }
+
+  #keyOf(row: number): number | undefined {
+    return this.termsOf(row).findLast((term) => this.termUnits[term] === enough);
   }
 
   /** Sets a row, which is behind all others. */

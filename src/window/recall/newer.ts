@@ -22,16 +22,16 @@ export class NewerHits implements Origins {
   readonly #sentences: Sentence[] = [];
   readonly #sayings = new Sayings();
   readonly #links: Links;
-  readonly #rarestIn: (text: string) => number | undefined;
+  readonly #wordsIn: (text: string) => readonly number[];
   /** The numbers of sentences by their documents and texts. */
   readonly #numbers = new Map<HitDocument, Map<string, number>>();
 
   /**
    * @param ranked - the hits, the best first
-   * @param rarestIn - the rarest of the query's words that a text has and that tell something
+   * @param wordsIn - the words of the query that a text has and that tell something, the rarest first
    */
-  constructor(ranked: readonly RankedHit[], rarestIn: (text: string) => number | undefined) {
-    this.#rarestIn = rarestIn;
+  constructor(ranked: readonly RankedHit[], wordsIn: (text: string) => readonly number[]) {
+    this.#wordsIn = wordsIn;
     const hits = ranked
       .filter(({ hit }) => hit.region && !hit.isHead)
       .slice(0, mostHits)
@@ -41,9 +41,9 @@ export class NewerHits implements Origins {
       const { document, region, start, end } = one.hit;
       const source = sourceOf(document);
       const found = region!.text.slice(start - region!.offset, end - region!.offset);
-      for (const text of isJson(found) ? [] : splitSentences(found)) {
+      for (const text of statementsIn(found)) {
         const saying = sayingOf(text, kinds[source], isCode(document));
-        if (!mayChange(saying.looks, source) || rarestIn(text) === undefined) continue;
+        if (!mayChange(saying.looks, source) || wordsIn(text).length === 0) continue;
         const number = this.#sentences.push({ ranked: one, source }) - 1;
         this.#sayings.add(number, saying);
         changing.push(number);
@@ -61,7 +61,7 @@ export class NewerHits implements Origins {
 
   isLater(other: number, number: number): boolean {
     const { hit } = this.#sentences[number]!.ranked;
-    return this.#isLater(other, hit.document, hit.start, hit.since);
+    return this.#isLater(other, hit.document, hit.start, hit.since, number);
   }
 
   /** The newest hits of what rows of a document speak of. */
@@ -74,32 +74,46 @@ export class NewerHits implements Origins {
         number === undefined
           ? this.#links.newerThan(termsOf(statement), (other) => this.#isLater(other, document, start, document.seq))
           : this.#links.newerOf(number);
-      const subject = this.#rarestIn(statement);
+      const words = this.#wordsIn(statement);
+      // A record says many things, of which the query asks for one.
+      if (isJson(statement)) return found.filter((other) => words.every((word) => this.#has(other, word)));
+      const [subject] = words;
       return subject === undefined ? found : found.filter((other) => this.#isAbout(other, subject));
     });
     return [...new Set(newer.map((other) => this.#sentences[other]!.ranked))];
   }
 
-  /** Whether a sentence has a word of the query, in itself or near it, or says that something changed. */
+  /** Whether a sentence has a word of the query, or says that something changed. */
   #isAbout(other: number, word: number): boolean {
-    const { levels, near } = this.#sentences[other]!.ranked;
-    return levels[word] === 2 || near[word] === 2 || (this.#sayings.looks[other]! & changes) !== 0;
+    return this.#has(other, word) || (this.#sayings.looks[other]! & changes) !== 0;
   }
 
-  /** Whether a sentence was said later than a text, which was first said in message `since`, or corrects it in the same. */
-  #isLater(other: number, document: HitDocument, start: number, since: number): boolean {
+  /** Whether a sentence has a word of the query, in itself or near it. */
+  #has(other: number, word: number): boolean {
+    const { levels, near } = this.#sentences[other]!.ranked;
+    return levels[word]! > 0 || near[word]! > 0;
+  }
+
+  /** Whether a sentence was said later than a text, which was first said in message `since`, or renews it in the same. */
+  #isLater(other: number, document: HitDocument, start: number, since: number, number?: number): boolean {
     const { hit } = this.#sentences[other]!.ranked;
     if (hit.document.seq !== document.seq) return hit.document.seq > since;
-    return hit.document === document && hit.start > start && (this.#sayings.looks[other]! & corrects) !== 0;
+    if (hit.document !== document || hit.start <= start) return false;
+    if (number === undefined) return (this.#sayings.looks[other]! & corrects) !== 0;
+    return this.#sayings.renews(other, number, isFile(document));
   }
 }
 
 /** Sentences, and the lines of JSON as one: a member speaks of what its object speaks of. */
 function statementsOf(rows: readonly Row[]): readonly string[] {
-  const members = rows.filter(({ text }) => isJson(text)).map(({ text }) => text);
-  const others = rows.filter(({ text }) => !isJson(text));
-  const sentences = others.flatMap(({ text }) => splitSentences(text)).map((one) => one.trim());
+  const members = rows.filter(({ text }) => isJson(text)).map(({ text }) => text.trim());
+  const sentences = rows.filter(({ text }) => !isJson(text)).flatMap(({ text }) => statementsIn(text));
   return members.length === 0 ? sentences : [...sentences, members.join("\n")];
+}
+
+/** The sentences of a line; a line of JSON is one. */
+function statementsIn(text: string): readonly string[] {
+  return isJson(text) ? [text.trim()] : splitSentences(text).map((one) => one.trim());
 }
 
 function isJson(text: string): boolean {
@@ -108,11 +122,16 @@ function isJson(text: string): boolean {
 
 const kinds = ["user", "result", "answered"] as const;
 
-function sourceOf({ label, callId }: HitDocument): Source {
+function sourceOf({ label, callId, isCall }: HitDocument): Source {
+  if (isCall === true) return 2;
   if (callId !== undefined || label === "result") return 1;
   return label === "assistant" ? 2 : 0;
 }
 
-function isCode({ label, callId }: HitDocument): boolean {
-  return callId !== undefined && label.split(" ").some((word) => isPath(word) && !isDocument(word));
+function isFile({ label, callId }: HitDocument): boolean {
+  return callId !== undefined && label.split(" ").some((word) => isPath(word) && !word.includes("://"));
+}
+
+function isCode(document: HitDocument): boolean {
+  return isFile(document) && document.label.split(" ").some((word) => isPath(word) && !isDocument(word));
 }

@@ -56,17 +56,14 @@ export class Relevance {
     return words.terms.some((_, index) => levels[index] === 2 && this.#rarity.weigh(index, 2) >= telling * heaviest);
   }
 
-  /** The rarest word of the query that a text has, of those that tell something; no number, which may be the old value. */
-  rarestIn(text: string): number | undefined {
+  /** The words of the query that a text has and that tell something, the rarest first; no number, which may be the old value. */
+  wordsIn(text: string): readonly number[] {
     const { levels, words } = this.#matcher;
     this.#matcher.look(text.toLowerCase());
-    let rarest: number | undefined;
-    let most = 0;
-    for (const [index, { word, weight }] of words.terms.entries()) {
+    const found = words.terms.flatMap(({ word, weight }, index) => {
       const rarity = this.#rarity.weigh(index, levels[index]!) / weight;
-      if (levels[index] !== 2 || weight < tellingWeight || isNumeral(word) || rarity <= most) continue;
-      [rarest, most] = [index, rarity];
-    }
-    return rarest;
+      return rarity > 0 && weight >= tellingWeight && !isNumeral(word) ? [{ index, rarity }] : [];
+    });
+    return found.sort((left, right) => right.rarity - left.rarity).map(({ index }) => index);
   }
 }
