@@ -8,7 +8,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { findModel } from "../tokens/models.ts";
 import type { ModelPrices } from "../tokens/models.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { checkBudget } from "../window/budget.ts";
+import { checkBudget, smallBudget } from "../window/budget.ts";
 import type { ComposeOptions, Shown } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import { anyOf, checkGiven, count, kinds, listOf } from "../window/options.ts";
@@ -16,7 +16,7 @@ import type { Kind } from "../window/options.ts";
 import { profileOf } from "../window/provider/profile.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { strategyOf } from "../window/by-name.ts";
-import type { Composed, Strategy } from "../window/window.ts";
+import type { Composed, ForcedEpoch, Report, Strategy } from "../window/window.ts";
 import type { CostConditions, PricesOf } from "./cost-metric.ts";
 import { callsOf, readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
@@ -121,6 +121,8 @@ export interface ReplayResult extends WindowFigures {
   readonly profile: string;
   /** Tokens of every request when asked for; 0 for a refused one. */
   readonly series?: readonly number[];
+  /** Set where epochs came every third call or sooner over the whole session: as in a window's report. */
+  readonly tooSmall?: NonNullable<Report["tooSmall"]>;
 }
 
 /**
@@ -258,6 +260,7 @@ async function runPlan(
 ): Promise<readonly ReplayResult[]> {
   const composer = composerOf(strategy, options);
   const tally = new WindowTally(recording, budgets, { ...calibration, ...costs });
+  const forced: ForcedEpoch[] = [];
   for (const { index, composed } of requestsOf(
     { messages: recording.messages, sent },
     recording.calls,
@@ -265,6 +268,7 @@ async function runPlan(
     limit,
   )) {
     const about = { strategy: strategy.name, budget: limit, index };
+    if (composed?.report.opened?.reason === "over-budget") forced.push(...(composed.state.forced ?? []).slice(-1));
     if (composed) options.onWindow?.({ ...about, composed, shown: () => composer.shown() });
     if (options.onMiss) {
       const window = { messages: composed?.messages ?? [], edits: composer.state.edits };
@@ -283,8 +287,8 @@ async function runPlan(
     await pacer.step();
   }
   const names = { strategy: strategy.name, profile: profileOf(options.profile).name };
-  const { series } = tally;
-  return tally.results().map((result) => ({ ...names, ...result, ...(options.series && { series }) }));
+  const advice = { ...names, ...smallBudget(forced, limit, strategy.lowWater) };
+  return tally.results().map((result) => ({ ...advice, ...result, ...(options.series && { series: tally.series }) }));
 }
 
 function composerOf(strategy: Strategy, { profile, counter }: ReplayOptions): Composer {

@@ -3,7 +3,7 @@ import { addNamed } from "./measure.ts";
 import type { ReplayedSession, ReplayResult } from "./replay.ts";
 
 /** The result of one strategy over all sessions. */
-export interface ReplayTotal extends Omit<ReplayResult, "series" | "profile" | "budget"> {
+export interface ReplayTotal extends Omit<ReplayResult, "series" | "profile" | "budget" | "tooSmall"> {
   /** The budget; null when the sessions had different ones. */
   readonly budget: number | null;
   readonly sessions: number;

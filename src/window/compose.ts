@@ -201,6 +201,6 @@ function stateFor(messages: readonly Message[], state: WindowState): WindowState
   const last = messages[state.opened - 1];
   const same = state.opened === 0 || (last !== undefined && hashName(hashMessage(last)) === state.openedHash);
   if (same) return state;
-  const { horizon: _, ...rest } = state;
+  const { horizon: _, forced: __, ...rest } = state;
   return { ...rest, edits: [], inserts: [], opened: 0, openedHash: "" };
 }

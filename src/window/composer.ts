@@ -8,7 +8,7 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
-import { checkBudget, isTriggered } from "./budget.ts";
+import { adviceOn, checkBudget, isTriggered, withForced } from "./budget.ts";
 import { checkComposeOptions, initialState, readsLog } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { defaultMask } from "./stub/cut.ts";
@@ -153,19 +153,20 @@ export class Composer {
     // An epoch without edits still takes out the inserts of the one before.
     const isWithin = before.tokens <= budget && planned.length === 0 && !changed;
     if (reason === undefined || isWithin) return this.#finish(before, budget);
-    const epoch = this.#state.epoch;
+    const [past, history] = [this.#state, this.#history];
     let edits = mergeEdits(withoutDeltas(this.#state.edits), planned);
-    yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
+    yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), past.epoch, options);
     let after = this.#layout(options);
     // Repair of the remaining history may add a few tokens to what was planned.
     for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
       const more = yield* this.#plan(options, budget);
       planned = mergeEdits(planned, more);
       edits = mergeEdits(edits, more);
-      yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
+      yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), past.epoch, options);
       after = this.#layout(options);
     }
     if (after.tokens > budget) throw overBudget(after.blocks, after.tokens, budget);
+    if (full === "over-budget") this.#state = withForced(this.#state, past, history.steps(), [before, after]);
     return this.#finish(after, budget, { reason, tokensBefore: before.tokens, edits: planned });
   }
 
@@ -196,8 +197,7 @@ export class Composer {
    */
   shown(): Shown {
     this.#history.take();
-    const { systemHash, length } = this.#state;
-    const system = this.#history.system;
+    const [{ systemHash, length }, system] = [this.#state, this.#history.system];
     const own = hashName(hashMessages(system.map(({ message }) => message)));
     const history = this.#history.steps().flatMap((step) => step.messages);
     const leading = length === 0 || own === systemHash ? system : [];
@@ -339,6 +339,7 @@ export class Composer {
       cost,
       tools: fixed.toolCosts,
       ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
+      ...adviceOn(this.#state, budget, this.#strategy.lowWater, () => this.#history.steps()),
       counts: countFates(this.#last, this.#state.edits),
       repairs: countRepairs(this.#history.repairs),
       faults: this.#validator.faultsOf(messages),

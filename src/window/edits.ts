@@ -278,7 +278,7 @@ export function withoutReasoning(
 
 /** The state of the epoch after `epoch`, with its edits in force and no inserts. */
 export function reopened(state: WindowState, edits: readonly Edit[], epoch: number): WindowState {
-  return { ...state, epoch: epoch + 1, previous: epoch, edits, inserts: [] };
+  return { ...state, epoch: epoch + 1, previous: epoch, edits, inserts: [], forced: [] };
 }
 
 /**
@@ -305,7 +305,7 @@ export function undone(state: WindowState, back: WindowState, last: number, prof
     opened: last,
     ...(state.whole !== undefined && { whole: last }),
     length: 0,
-    inserts: [],
+    ...{ inserts: [], forced: [] },
     reverted: [...(state.reverted ?? []), ...gone.map(({ from, to }) => ({ from, to }))],
   };
 }

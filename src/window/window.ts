@@ -377,6 +377,17 @@ export interface WindowState {
   readonly whole?: number;
   /** Tokens of the last window's system, tools and history: what the provider's cache holds. */
   readonly cached?: number;
+  /** The newest epochs that the budget forced, oldest first, as far as no other came between. At most 8. Absent: none. */
+  readonly forced?: readonly ForcedEpoch[];
+}
+
+/** An epoch that opened because the window would not have fitted its budget. */
+export interface ForcedEpoch {
+  /** Model calls since the epoch before it, and the tokens that they brought: 0 where the budget did not force that one. */
+  readonly calls: number;
+  readonly brought: number;
+  /** Tokens of the whole request behind it. */
+  readonly left: number;
 }
 
 /** Why an epoch opened. */
@@ -425,6 +436,11 @@ export interface Report {
   readonly tools: ToolCosts;
   /** The parts of the strategy that did not run as configured. */
   readonly note?: string;
+  /**
+   * Set while epochs come every third call or sooner: the `budget` that would do, in tokens as those of the report's own
+   * `budget`, and a line for people. `smallBudget` in budget.ts says how it is derived.
+   */
+  readonly tooSmall?: { readonly budget: number; readonly warning: string };
   /** Messages of the log by what became of them. */
   readonly counts: {
     readonly kept: number;

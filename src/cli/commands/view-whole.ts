@@ -16,6 +16,7 @@ export function windowLines(window: WindowPreview, { view: labels }: Words): rea
   const absent = missing.length > 0 ? labels.notCounted(missing.join(", ")) : "";
   return [
     printable(`${labels.window}: ${size}${opens}${absent}`),
+    ...(report.tooSmall ? [printable(report.tooSmall.warning)] : []),
     ...tools.flatMap((tool) => ["", ...headed(`tool [${tool.name}]`, toolText(tool))]),
     ...messages.flatMap((message) => ["", ...headed(`${message.role} [${message.id}]`, textOf(message.parts))]),
   ];

@@ -204,6 +204,9 @@ function show(sessions: readonly NamedSession[], own: boolean, kept: readonly st
       if (session === sessions.at(-1)) blocks.push(legend(distances, table.columns, colour, columns));
       paragraph(...recordWords(session));
       paragraph(verdict(session.results, recorded, session.calls));
+      paragraph(
+        ...session.results.map(({ strategy, tooSmall }) => (tooSmall ? `${strategy}: ${tooSmall.warning}` : "")),
+      );
     }
   } else {
     const calls = totals[0]?.calls ?? 0;

@@ -87,6 +87,7 @@ export function epochRecord(
     ...(state.whole !== undefined && { whole: state.whole }),
     ...(conversation && { held: conversation }),
     ...(state.horizon !== undefined && { horizon: state.horizon }),
+    ...(state.forced && { forced: state.forced.map((epoch): JsonValue => ({ ...epoch })) }),
     edits: state.edits.map(encodeEdit),
   };
   return { kind: "edit", type: "epoch", data, timestamp };
@@ -149,6 +150,7 @@ export function outlineOf(data: JsonObject): EpochOutline | undefined {
     length: typeof length === "number" ? length : 0,
     prefixHash: text(data.prefix_hash),
     ...(typeof data.horizon === "number" && { horizon: data.horizon }),
+    ...(Array.isArray(data.forced) && { forced: data.forced as unknown as NonNullable<WindowState["forced"]> }),
     previous: Number(data.previous ?? Math.max(0, epoch - 1)),
     ...(Array.isArray(data.slot) && { slot: data.slot as unknown as readonly PinnedBlock[] }),
     ...(Array.isArray(data.inserts) && { inserts: data.inserts as unknown as readonly Insert[] }),
