@@ -7,9 +7,10 @@ import { splitLines } from "./quote.ts";
 
 /**
  * The possible end of a sentence: after full-width marks anywhere, after other marks before a space or the end of the
- * line.
+ * line. Looking back keeps a long run of marks linear.
  */
-const ends = /[。！？]+[」』”’）)]*(?![とっ]|[」』”’）)。！？])|[.!?…]+["'”’)\]」]*(?=\s+[^\s\p{Ll}]|\s*$)/gu;
+const ends =
+  /(?<![。！？])[。！？]+[」』”’）)]*(?![とっ]|[」』”’）)。！？])|(?<![.!?…])[.!?…]+["'”’)\]」]*(?=\s+[^\s\p{Ll}]|\s*$)/gu;
 
 /** Abbreviations, whose point ends no sentence. */
 const abbreviation = /(?:^|[\s(])(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St|vs|No|Fig|e\.g|i\.e|cf)\.$/u;

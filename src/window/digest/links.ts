@@ -149,7 +149,8 @@ export class Links {
   #isRare(source: Source, term: number): boolean {
     const count = this.#countOf(source, term);
     const most = Math.max(rareLines, rareShare * this.#sizes[source]!);
-    return count > 0 && count <= (this.#sayings.termNamed[term] === 1 ? namedLines : most);
+    const isName = this.#sayings.termNamed[term] === 1 || this.#sayings.termUnits[term] === enough;
+    return count > 0 && count <= (isName ? namedLines : most);
   }
 
   /** @param least - statements in which a term stands that no other one has */
@@ -176,7 +177,9 @@ export class Links {
     const { looks, terms, termsFrom, termUnits, termNamed } = this.#sayings;
     const most = Math.max(namedLines, commonShare * this.#size);
     const covered: { readonly mask: number; readonly certainty: number }[] = [];
-    const anchors = own.filter((term) => this.#isRare(source, term));
+    const rare = own.filter((term) => this.#isRare(source, term));
+    // Where all are frequent, the rarest one finds the newest.
+    const anchors = rare.length > 0 ? rare : own.filter((term) => this.#countOf(source, term) > 0).slice(0, 1);
     for (const place of this.#placesOf(source, anchors)) {
       const row = this.#rows[place]!;
       if (!isLater(row)) continue;
@@ -218,7 +221,8 @@ export class Links {
     const places: number[] = [];
     for (const term of rare.slice(0, mostLooked)) {
       const at = source * this.#sayings.termLimit + term;
-      for (let index = this.#starts[at]!; index < this.#starts[at + 1]!; index++) {
+      const end = this.#starts[at + 1]!;
+      for (let index = Math.max(this.#starts[at]!, end - namedLines); index < end; index++) {
         const place = this.#posted[index]!;
         if (this.#stamps[place] === stamp) continue;
         this.#stamps[place] = stamp;

@@ -23,7 +23,7 @@ const mostTerms = 40;
 const value = /(?<![\p{Script=Latin}\p{N}_./:-])\d[\d.,]*(?::\d\d){0,2}(?![\p{Script=Latin}\p{N}_:/-])/u;
 // Without the flag `u` these two take a sixth of the time, and mean the same.
 const correction =
-  /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|rectif\w+|withdrawn|scratch that|misspoke|actually,? no|i meant|ignore (?:that|this|my|the|what)|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated|korrektur|berichtig\w+|statt)\b|исправлен|вместо|больше не|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/i;
+  /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|rectif\w+|withdrawn|scratch that|misspoke|actually,? no|i meant|ignore (?:that|this|my|the|what)|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated|korrektur|berichtig\w+|statt)\b|исправлен|вместо|больше не|정정|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/i;
 const change =
   /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|postponed|set to|should be|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/i;
 
@@ -71,7 +71,7 @@ export interface Saying {
  * @param isCode - whether it is from a file of code: there only comments and constants state something
  */
 export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying {
-  const lead = isCode ? "" : leads.exec(text)![0];
+  const lead = isCode ? "" : leads.exec(text.slice(0, longestRead))![0];
   const read = text.slice(lead.length, lead.length + longestRead);
   const isSpoken = kind === "user" || kind === "said" || kind === "answered";
   const inComment = isCode ? comment.exec(read)?.[1] : undefined;
@@ -158,7 +158,7 @@ const leads =
   /^\s*(?:[^\s:]*[./][^\s:]*[:-]\d+[:-]\s*|\d+(?:→|\t|\| |: ))?(?:[-+*•]\s*)?(?:\[?(?:\d{4}-\d\d-\d\d[T ]?|(?:[A-Z][a-z]{2} {1,2}\d{1,2} )?\d\d:\d\d)[\d:.,+Z]*\]?\s*)*(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL)\]?:?\s+)?/;
 const dated = /\d\d[:-]\d\d[^\d]/;
 const keyed =
-  /^(?:export |set )?["'`*#>]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*(?: \([^()]*\))?\s*(?:[:=：＝]|=>|->)\s*\S.{0,60}$/iu;
+  /^(?:export |set )?["'`*#>]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*(?: \([^()]*\))?\s*(?:(?<!\d):(?!\/\/)|:(?=\s)|[=：＝]|=>|->)\s*\S.{0,60}$/iu;
 const constant =
   /^\s*(?:export |const |final |static |public |let |var )*([A-Z][A-Z0-9_]{2,})\b[^=:]{0,20}[=:]\s*\S.{0,60}$/;
 const comment = /^\s*(?:\/\/+|#+|\*+|\/\*+|--|;+|"""|<!--)\s*(.+)$/u;

@@ -86,7 +86,7 @@ export class Chooser {
   /** @param ranked - the hits, the best first */
   *choose(ranked: readonly RankedHit[]): Work<Choice> {
     const best = this.#relevance.best(ranked, this.#options.asked);
-    this.#newer = new NewerHits(ranked, (text) => this.#relevance.wordsIn(text));
+    this.#newer = new NewerHits(ranked, this.#relevance);
     yield;
     const heaviest = this.#relevance.heaviest();
     const relevant = ranked.filter((hit) => this.#relevance.isRelevant(hit, best, heaviest));

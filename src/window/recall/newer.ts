@@ -7,6 +7,7 @@ import { splitSentences } from "../../message/sentences.ts";
 import { isPath } from "../stub/stub.ts";
 import type { HitDocument, RankedHit } from "./hits.ts";
 import type { Row } from "./pieces.ts";
+import type { Relevance } from "./relevance.ts";
 
 /** Hits, the best first, that are looked at. */
 const mostHits = 1_024;
@@ -22,16 +23,16 @@ export class NewerHits implements Origins {
   readonly #sentences: Sentence[] = [];
   readonly #sayings = new Sayings();
   readonly #links: Links;
-  readonly #wordsIn: (text: string) => readonly number[];
+  readonly #relevance: Relevance;
   /** The numbers of sentences by their documents and texts. */
   readonly #numbers = new Map<HitDocument, Map<string, number>>();
 
   /**
    * @param ranked - the hits, the best first
-   * @param wordsIn - the words of the query that a text has and that tell something, the rarest first
+   * @param relevance - what texts have of the query
    */
-  constructor(ranked: readonly RankedHit[], wordsIn: (text: string) => readonly number[]) {
-    this.#wordsIn = wordsIn;
+  constructor(ranked: readonly RankedHit[], relevance: Relevance) {
+    this.#relevance = relevance;
     const hits = ranked
       .filter(({ hit }) => hit.region && !hit.isHead)
       .slice(0, mostHits)
@@ -43,7 +44,7 @@ export class NewerHits implements Origins {
       const found = region!.text.slice(start - region!.offset, end - region!.offset);
       for (const text of statementsIn(found)) {
         const saying = sayingOf(text, kinds[source], isCode(document));
-        if (!mayChange(saying.looks, source) || wordsIn(text).length === 0) continue;
+        if (!mayChange(saying.looks, source) || relevance.wordsIn(text).length === 0) continue;
         const number = this.#sentences.push({ ranked: one, source }) - 1;
         this.#sayings.add(number, saying);
         changing.push(number);
@@ -74,18 +75,30 @@ export class NewerHits implements Origins {
         number === undefined
           ? this.#links.newerThan(termsOf(statement), (other) => this.#isLater(other, document, start, document.seq))
           : this.#links.newerOf(number);
-      const words = this.#wordsIn(statement);
+      const words = this.#relevance.wordsIn(statement);
       // A record says many things, of which the query asks for one.
       if (isJson(statement)) return found.filter((other) => words.every((word) => this.#has(other, word)));
-      const [subject] = words;
-      return subject === undefined ? found : found.filter((other) => this.#isAbout(other, subject));
+      if (words.length === 0) return found;
+      const isOwn = number !== undefined && !this.#sentences[number]!.ranked.isOther;
+      return found.filter((other) => this.#isAbout(other, words) && !(isOwn && this.#isOfAnother(other)));
     });
     return [...new Set(newer.map((other) => this.#sentences[other]!.ranked))];
   }
 
-  /** Whether a sentence has a word of the query, or says that something changed. */
-  #isAbout(other: number, word: number): boolean {
-    return this.#has(other, word) || (this.#sayings.looks[other]! & changes) !== 0;
+  /** Whether a sentence has one of some words of the query, or says that something changed. */
+  #isAbout(other: number, words: readonly number[]): boolean {
+    return words.some((word) => this.#has(other, word)) || (this.#sayings.looks[other]! & changes) !== 0;
+  }
+
+  /** Whether a sentence stands under the id of another thing. */
+  #isOfAnother(other: number): boolean {
+    const { hit, isOther } = this.#sentences[other]!.ranked;
+    if (!isOther || !hit.region) return false;
+    const { text, offset } = hit.region;
+    const isSaid = hit.document.callId === undefined;
+    return this.#relevance.isOfAnother(
+      isSaid ? text.slice(0, hit.end - offset) : text.slice(hit.start - offset, hit.end - offset),
+    );
   }
 
   /** Whether a sentence has a word of the query, in itself or near it. */

@@ -66,4 +66,23 @@ export class Relevance {
     });
     return found.sort((left, right) => right.rarity - left.rarity).map(({ index }) => index);
   }
+
+  /** Whether a text has an id of another thing: made as one of the query's, of letters and digits, which it has not. */
+  isOfAnother(text: string): boolean {
+    const ids = this.#matcher.words.terms.filter(({ word, isName }) => isName && /\d/.test(word));
+    const lower = text.toLowerCase();
+    return ids.some(({ word }) => !lower.includes(word)) && ids.some(({ word }) => shapeOf(word).test(lower));
+  }
+}
+
+/** The pattern of ids that are made as one is. */
+function shapeOf(id: string): RegExp {
+  const parts = id.split(/(\d+|[a-z]+)/).map((part) => {
+    return /^\d/.test(part)
+      ? String.raw`\d+`
+      : /^[a-z]/.test(part)
+        ? "[a-z]+"
+        : part.replaceAll(/[^\w]/g, String.raw`\$&`);
+  });
+  return new RegExp(`(?<![a-z0-9])${parts.join("")}(?![a-z0-9])`);
 }
