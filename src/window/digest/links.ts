@@ -177,9 +177,12 @@ export class Links {
     const { looks, terms, termsFrom, termUnits, termNamed } = this.#sayings;
     const most = Math.max(namedLines, commonShare * this.#size);
     const covered: { readonly mask: number; readonly certainty: number }[] = [];
-    const rare = own.filter((term) => this.#isRare(source, term));
-    // Where all are frequent, the rarest one finds the newest.
-    const anchors = rare.length > 0 ? rare : own.filter((term) => this.#countOf(source, term) > 0).slice(0, 1);
+    const rare = own.filter((term) => this.#isRare(source, term)).slice(0, mostLooked);
+    // Of the frequent ones the rarest finds the newest.
+    const anchors = [
+      ...rare,
+      ...own.filter((term) => !rare.includes(term) && this.#countOf(source, term) > 0).slice(0, 1),
+    ];
     for (const place of this.#placesOf(source, anchors)) {
       const row = this.#rows[place]!;
       if (!isLater(row)) continue;
@@ -209,17 +212,18 @@ export class Links {
       if (weight < share * Math.min(told, whole)) continue;
       // The newest is enough of those that say as much of the same, as surely.
       const certainty = look & (asserts | changes | corrects);
-      if (covered.some((newer) => (newer.mask & mask) === mask && newer.certainty >= certainty)) continue;
+      if (covered.some((newer) => (newer.mask & mask) === mask && (newer.certainty & certainty) === certainty))
+        continue;
       covered.push({ mask, certainty });
       found.push({ row, weight, certainty });
     }
   }
 
   /** The places of statements with any of these terms, newest first. */
-  #placesOf(source: Source, rare: readonly number[]): readonly number[] {
+  #placesOf(source: Source, anchors: readonly number[]): readonly number[] {
     const stamp = ++this.#stamp;
     const places: number[] = [];
-    for (const term of rare.slice(0, mostLooked)) {
+    for (const term of anchors) {
       const at = source * this.#sayings.termLimit + term;
       const end = this.#starts[at + 1]!;
       for (let index = Math.max(this.#starts[at]!, end - namedLines); index < end; index++) {

@@ -4,7 +4,7 @@ import type { Block, LineTable } from "./line-table.ts";
 import type { Line } from "./line.ts";
 import { Links, mayChange } from "./links.ts";
 import type { Origins, Source } from "./links.ts";
-import { asserts, termsOf } from "./saying.ts";
+import { asserts, changes, termsOf } from "./saying.ts";
 
 /** Rows that are looked at in one step. */
 const rowsPerStep = 2_048;
@@ -33,7 +33,7 @@ export class NewerLines implements Origins {
         const key = keys[row]!;
         if (seqs[row]! < newer.#since[key]!) newer.#since[key] = seqs[row]!;
         // Of requests that were carried out, a line that says no value changes nothing.
-        if (isDone[row] === 1 && (looks[row]! & asserts) === 0) continue;
+        if (isDone[row] === 1 && (looks[row]! & (asserts | changes)) === 0) continue;
         if (mayChange(looks[row]!, sourceOf(lines[row]!))) rows.push(row);
       }
       if ((steps += to - from) < rowsPerStep) continue;

@@ -3,7 +3,7 @@ import type { LineKind } from "./line.ts";
 
 /** The look of a line that states something: a sentence, or a value behind a name. Other lines correct nothing. */
 export const states = 1;
-/** The look of a line that says a value, or that something changed. */
+/** The look of a line that says a value. */
 export const asserts = 2;
 /** The look of a line that says in so many words that an earlier one is wrong. */
 export const corrects = 8;
@@ -89,7 +89,7 @@ export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying 
     (isCorrecting ? corrects : 0) +
     (dated.test(lead) ? isDated : 0) +
     (isChange ? changes : 0) +
-    (isChange || key !== undefined || value.test(read) ? asserts : 0);
+    (key !== undefined || value.test(read) ? asserts : 0);
   return { terms: [...terms].slice(0, mostTerms), looks };
 }
 
@@ -158,7 +158,7 @@ const leads =
   /^\s*(?:[^\s:]*[./][^\s:]*[:-]\d+[:-]\s*|\d+(?:→|\t|\| |: ))?(?:[-+*•]\s*)?(?:\[?(?:\d{4}-\d\d-\d\d[T ]?|(?:[A-Z][a-z]{2} {1,2}\d{1,2} )?\d\d:\d\d)[\d:.,+Z]*\]?\s*)*(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL)\]?:?\s+)?/;
 const dated = /\d\d[:-]\d\d[^\d]/;
 const keyed =
-  /^(?:export |set )?["'`*#>]*([\p{L}\p{N}_.][\p{L}\p{N}_. -]{0,39})["'`*]*(?: \([^()]*\))?\s*(?:(?<!\d):(?!\/\/)|:(?=\s)|[=：＝]|=>|->)\s*\S.{0,60}$/iu;
+  /^(?:export |set |--)?["'`*#>]*([\p{L}\p{N}_./][\p{L}\p{N}_./[\] -]{0,59})["'`*]*(?: \([^()]*\))?\s*(?:(?<!\d):(?!\/\/)|:(?=\s)|[=：＝]|=>|->)\s*(?:\S.{0,60}|\S{1,200})$/iu;
 const constant =
   /^\s*(?:export |const |final |static |public |let |var )*([A-Z][A-Z0-9_]{2,})\b[^=:]{0,20}[=:]\s*\S.{0,60}$/;
 const comment = /^\s*(?:\/\/+|#+|\*+|\/\*+|--|;+|"""|<!--)\s*(.+)$/u;
