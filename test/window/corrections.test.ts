@@ -269,3 +269,42 @@ it.each(["The retry limit is 125.", "The retry limit was raised to 125.", "We ra
     assert.ok(text.includes("140") && text.includes("125"), text);
   },
 );
+
+it.each([
+  ["Use Kirra for the build. The region is eu-west-1.", "Correction: the region is us-east-2.", "kirra build"],
+  ["The owner of billing is Alice.", "The owner of billing is Bob.", "does Alice own billing"],
+  ["We ship on Tuesday.", "We ship on Thursday instead.", "Tuesday"],
+])("answers with what the user corrected later, whatever the question's words: %s", (older, newer, query) => {
+  const history = new HistoryBuilder().user(older).assistant("Noted.").user(newer).assistant("Noted.").user("?");
+  const { text } = recallFrom(history.messages, { query });
+  assert.ok(text.includes(older) && text.includes(newer), text);
+});
+
+it.each([5, 30])("shows no poll of a value without the newest of %i", (count) => {
+  const history = new HistoryBuilder().user("Watch the build.");
+  for (let at = 0; at < count; at++) {
+    history.assistant("", [`p${at}`, "poll", {}]).result(`p${at}`, `The coverage of the build is ${300 + at}.`);
+  }
+  const { text } = recallFrom(history.user("?").messages, { query: "coverage build 302" }, { maxTokens: 200 });
+  assert.ok(!text.includes("is 302.") || text.includes(`is ${299 + count}.`), text);
+});
+
+it("does not let a line without a value stand for a newer value", () => {
+  const history = new HistoryBuilder().user("Go.").user("The timeout of the billing service is 30.");
+  const show = (id: string, text: string): void => void history.assistant("", [id, "show", { id }]).result(id, text);
+  show("a", "The timeout of the billing service is 900.");
+  show("b", "Add a new test for the timeout of the billing service.");
+  for (let at = 0; at < 40; at++) show(`f${at}`, prose(at, 12));
+  const text = textOf(composeWindow({ messages: history.user("Go on.").messages, budget: 2_000 }));
+  assert.ok(!text.includes("service is 30.") || text.includes("service is 900."), text);
+});
+
+it("takes the same word of another id for no newer one", () => {
+  const history = new HistoryBuilder().user("C-1624 writes: my extension is 9835.").assistant("Noted.");
+  for (let at = 0; at < 20; at++) {
+    history.user(`C-20${at + 10} writes: my extension is now ${4_000 + at}.`).assistant("Noted.");
+  }
+  const { text } = recallFrom(history.user("?").messages, { query: "extension of C-1624" }, { maxTokens: 150 });
+  assert.match(text, /9835/);
+  assert.doesNotMatch(text, /is now 40/);
+});

@@ -6,6 +6,7 @@ import { comparedLength, keyOf, ordered, renderRows, renderShown } from "./answe
 import type { Shown } from "./answer.ts";
 import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
+import type { RecallDocument } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
 import { NewerHits } from "./newer.ts";
 import { bareLine, longLine, rowsOf } from "./pieces.ts";
@@ -39,6 +40,8 @@ export interface ChoiceOptions {
   readonly asked?: number;
   /** A remark for a document whose lines no longer hold. */
   readonly remark?: (document: HitDocument) => string;
+  /** Documents of what users said, oldest first. */
+  readonly said?: readonly RecallDocument[];
   /** Text that the answer shows beside the choice. */
   readonly beside?: string;
 }
@@ -86,7 +89,7 @@ export class Chooser {
   /** @param ranked - the hits, the best first */
   *choose(ranked: readonly RankedHit[]): Work<Choice> {
     const best = this.#relevance.best(ranked, this.#options.asked);
-    this.#newer = new NewerHits(ranked, this.#relevance);
+    this.#newer = new NewerHits(ranked, this.#options.said ?? [], this.#relevance);
     yield;
     const heaviest = this.#relevance.heaviest();
     const relevant = ranked.filter((hit) => this.#relevance.isRelevant(hit, best, heaviest));

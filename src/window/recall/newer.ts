@@ -5,7 +5,9 @@ import { changes, corrects, isDocument, sayingOf, termsOf } from "../digest/sayi
 import { Sayings } from "../digest/sayings.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import { isPath } from "../stub/stub.ts";
+import type { RecallDocument } from "./document.ts";
 import type { HitDocument, RankedHit } from "./hits.ts";
+import { rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
 import type { Relevance } from "./relevance.ts";
 
@@ -29,14 +31,15 @@ export class NewerHits implements Origins {
 
   /**
    * @param ranked - the hits, the best first
+   * @param said - what users said, with and without words of the query
    * @param relevance - what texts have of the query
    */
-  constructor(ranked: readonly RankedHit[], relevance: Relevance) {
+  constructor(ranked: readonly RankedHit[], said: readonly RecallDocument[], relevance: Relevance) {
     this.#relevance = relevance;
-    const hits = ranked
-      .filter(({ hit }) => hit.region && !hit.isHead)
-      .slice(0, mostHits)
-      .sort(({ hit: one }, { hit: other }) => one.document.seq - other.document.seq || one.start - other.start);
+    const best = ranked.filter(({ hit }) => hit.region && !hit.isHead).slice(0, mostHits);
+    const hits = [...best, ...rest(said, best, relevance)].sort(
+      ({ hit: one }, { hit: other }) => one.document.seq - other.document.seq || one.start - other.start,
+    );
     const changing: number[] = [];
     for (const one of hits) {
       const { document, region, start, end } = one.hit;
@@ -44,7 +47,9 @@ export class NewerHits implements Origins {
       const found = region!.text.slice(start - region!.offset, end - region!.offset);
       for (const text of statementsIn(found)) {
         const saying = sayingOf(text, kinds[source], isCode(document));
-        if (!mayChange(saying.looks, source) || relevance.wordsIn(text).length === 0) continue;
+        if (!mayChange(saying.looks, source)) continue;
+        const isSaid = document.label === "user" && (saying.looks & corrects) !== 0;
+        if (!isSaid && relevance.wordsIn(text).length === 0) continue;
         const number = this.#sentences.push({ ranked: one, source }) - 1;
         this.#sayings.add(number, saying);
         changing.push(number);
@@ -115,6 +120,35 @@ export class NewerHits implements Origins {
     if (number === undefined) return (this.#sayings.looks[other]! & corrects) !== 0;
     return this.#sayings.renews(other, number, isFile(document));
   }
+}
+
+/** The rows of what users said that are no hits. */
+function rest(said: readonly RecallDocument[], hits: readonly RankedHit[], relevance: Relevance): readonly RankedHit[] {
+  const known = new Map<number, { readonly document: HitDocument; readonly starts: Set<number> }>();
+  for (const { hit } of hits) {
+    const { document, start } = hit;
+    if (document.label !== "user") continue;
+    const found = known.get(document.seq);
+    if (found) found.starts.add(start);
+    else known.set(document.seq, { document, starts: new Set([start]) });
+  }
+  return said.flatMap(({ text, ...given }) => {
+    const region = { text, offset: 0, line: 0 };
+    const rows = rowsOf(region);
+    const { document, starts } = known.get(given.seq) ?? {
+      document: { ...given, count: rows.length },
+      starts: new Set<number>(),
+    };
+    const near = relevance.levelsIn(text);
+    return rows
+      .filter(({ start }) => !starts.has(start))
+      .map(({ start, end, line, text: row }): RankedHit => {
+        const place = { document, line, start, end, isHead: false, region, dropped: false };
+        const hit = { ...place, also: [], repeats: 0, since: document.seq };
+        const levels = relevance.levelsIn(row);
+        return { hit, score: 0, own: 0, together: 0, exact: false, isOther: relevance.isOther(near), levels, near };
+      });
+  });
 }
 
 /** Sentences, and the lines of JSON as one: a member speaks of what its object speaks of. */

@@ -157,6 +157,7 @@ export class Recalling {
       ...options,
       maxTokens: left,
       asked: this.#asked,
+      said: this.#search.said,
       remark,
       ...(file && { beside: file.text }),
     });

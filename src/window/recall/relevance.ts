@@ -67,6 +67,18 @@ export class Relevance {
     return found.sort((left, right) => right.rarity - left.rarity).map(({ index }) => index);
   }
 
+  /** How a text has the words of the query. */
+  levelsIn(text: string): Uint8Array {
+    this.#matcher.look(text.toLowerCase());
+    return this.#matcher.levels.slice();
+  }
+
+  /** Whether the query has names, and a text with these levels has none of them. */
+  isOther(levels: Uint8Array): boolean {
+    const names = this.#rarity.names();
+    return names.length > 0 && names.every((index) => levels[index] !== 2);
+  }
+
   /** Whether a text has an id of another thing: made as one of the query's, of letters and digits, which it has not. */
   isOfAnother(text: string): boolean {
     const ids = this.#matcher.words.terms.filter(({ word, isName }) => isName && /\d/.test(word));

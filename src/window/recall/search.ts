@@ -26,6 +26,9 @@ const nearInOutput = 2;
 const keptWhole = 16 * 1024;
 const keptAround = 4 * 1024;
 
+/** Characters of what users said that are kept, the newest: it may change what has none of the query's words. */
+const mostSaid = 256 * 1024;
+
 /** Hits whose surroundings are copied in one step. */
 const hitsPerStep = 32;
 
@@ -34,6 +37,8 @@ export class RecallSearch {
   readonly rarity: Rarity;
   readonly #matcher: Matcher;
   readonly #hits: Hits;
+  readonly #said: RecallDocument[] = [];
+  #saidLength = 0;
 
   constructor(words: RecallWords) {
     this.#matcher = new Matcher(words);
@@ -43,7 +48,20 @@ export class RecallSearch {
 
   /** Searches a document. Nothing of its text is kept but what stands around the best hits. */
   *take(document: RecallDocument): Work<void> {
+    if (document.label === "user") this.#keepSaid(document);
     yield* new Scan(document, this.#matcher, this.rarity, this.#hits).run();
+  }
+
+  /** Documents of what users said, oldest first. */
+  get said(): readonly RecallDocument[] {
+    return this.#said;
+  }
+
+  #keepSaid(document: RecallDocument): void {
+    if (document.text.length > keptWhole) return;
+    this.#said.push(document);
+    this.#saidLength += document.text.length;
+    while (this.#saidLength > mostSaid) this.#saidLength -= this.#said.shift()!.text.length;
   }
 
   /** The best hits of all documents, the best first. */

@@ -86,6 +86,7 @@ describe("sentences", () => {
     const text = "ログインを直しました。We fixed it. ".repeat(60_000);
     expect(splitSentences(text)).toHaveLength(120_000);
     expect(splitSentences("あ".repeat(1_000_000))).toHaveLength(1);
+    expect(splitSentences(`${"!?".repeat(200_000)}x`)).toHaveLength(1);
   });
 });
 
