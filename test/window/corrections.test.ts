@@ -286,17 +286,23 @@ it.each([5, 30])("shows no poll of a value without the newest of %i", (count) =>
     history.assistant("", [`p${at}`, "poll", {}]).result(`p${at}`, `The coverage of the build is ${300 + at}.`);
   }
   const { text } = recallFrom(history.user("?").messages, { query: "coverage build 302" }, { maxTokens: 200 });
-  assert.ok(!text.includes("is 302.") || text.includes(`is ${299 + count}.`), text);
+  assert.ok(text.includes(`is ${299 + count}.`), text);
 });
 
 it("does not let a line without a value stand for a newer value", () => {
-  const history = new HistoryBuilder().user("Go.").user("The timeout of the billing service is 30.");
+  const history = new HistoryBuilder().user("Read what the tools show, step by step.").assistant("Yes.");
   const show = (id: string, text: string): void => void history.assistant("", [id, "show", { id }]).result(id, text);
-  show("a", "The timeout of the billing service is 900.");
-  show("b", "Add a new test for the timeout of the billing service.");
+  const services = Array.from({ length: 12 }, (_, at) => nameOf(at + 1));
+  for (const [at, name] of services.entries()) history.user(`The timeout of the ${name} service is ${300 + at}.`);
+  for (const [at, name] of services.entries()) show(`a${at}`, `The timeout of the ${name} service is ${900 + at}.`);
+  for (const [at, name] of services.entries()) show(`b${at}`, `Add a new test for the timeout of the ${name} service.`);
   for (let at = 0; at < 40; at++) show(`f${at}`, prose(at, 12));
-  const text = textOf(composeWindow({ messages: history.user("Go on.").messages, budget: 2_000 }));
-  assert.ok(!text.includes("service is 30.") || text.includes("service is 900."), text);
+  history.user("Go on.");
+  const shown = [1_200, 1_600, 2_000, 3_000].flatMap((budget) => {
+    const text = textOf(composeWindow({ messages: history.messages, budget }));
+    return services.flatMap((_, at) => (text.includes(`is ${300 + at}.`) ? [text.includes(`is ${900 + at}.`)] : []));
+  });
+  assert.ok(shown.length > 0 && shown.every(Boolean), `${shown.filter(Boolean).length} of ${shown.length}`);
 });
 
 it("takes the same word of another id for no newer one", () => {

@@ -17,6 +17,8 @@ const otherCutOff = 0.9;
 export class Relevance {
   readonly #matcher: Matcher;
   readonly #rarity: Rarity;
+  /** The ids of the query, each with the pattern of those that are made alike. */
+  #ids: readonly { readonly word: string; readonly shape: RegExp }[] | undefined;
 
   constructor(words: RecallWords, rarity: Rarity) {
     this.#matcher = new Matcher(words);
@@ -56,15 +58,13 @@ export class Relevance {
     return words.terms.some((_, index) => levels[index] === 2 && this.#rarity.weigh(index, 2) >= telling * heaviest);
   }
 
-  /** The words of the query that a text has and that tell something, the rarest first; no number, which may be the old value. */
+  /** The words of the query that a text has and that tell something; no number, which may be the old value. */
   wordsIn(text: string): readonly number[] {
     const { levels, words } = this.#matcher;
     this.#matcher.look(text.toLowerCase());
-    const found = words.terms.flatMap(({ word, weight }, index) => {
-      const rarity = this.#rarity.weigh(index, levels[index]!) / weight;
-      return rarity > 0 && weight >= tellingWeight && !isNumeral(word) ? [{ index, rarity }] : [];
+    return words.terms.flatMap(({ word, weight }, index) => {
+      return levels[index]! > 0 && weight >= tellingWeight && !isNumeral(word) ? [index] : [];
     });
-    return found.sort((left, right) => right.rarity - left.rarity).map(({ index }) => index);
   }
 
   /** How a text has the words of the query. */
@@ -81,9 +81,11 @@ export class Relevance {
 
   /** Whether a text has an id of another thing: made as one of the query's, of letters and digits, which it has not. */
   isOfAnother(text: string): boolean {
-    const ids = this.#matcher.words.terms.filter(({ word, isName }) => isName && /\d/.test(word));
     const lower = text.toLowerCase();
-    return ids.some(({ word }) => !lower.includes(word)) && ids.some(({ word }) => shapeOf(word).test(lower));
+    this.#ids ??= this.#matcher.words.terms
+      .filter(({ word, isName }) => isName && /\d/.test(word))
+      .map(({ word }) => ({ word, shape: shapeOf(word) }));
+    return this.#ids.some(({ word }) => !lower.includes(word)) && this.#ids.some(({ shape }) => shape.test(lower));
   }
 }
 
