@@ -32,9 +32,19 @@ export interface Origins {
   isLater(other: number, row: number): boolean;
 }
 
-/** Whether a statement may change another: the agent repeats what no longer holds. */
-export function mayChange(looks: number, source: Source): boolean {
-  return (looks & (source === 2 ? corrects : states)) !== 0;
+/** The statements that may change others, of those in order: the agent repeats what no longer holds, unless it says a new name or number. */
+export function changing(sayings: Sayings, rows: readonly number[], origins: Origins): readonly number[] {
+  const known = new Uint8Array(sayings.termLimit);
+  return rows.filter((row) => {
+    let isNew = false;
+    for (const term of sayings.termsOf(row)) {
+      if (known[term] === 0 && sayings.termNamed[term] !== 0 && sayings.termUnits[term] !== enough) isNew = true;
+      known[term] = 1;
+    }
+    const looks = sayings.looks[row]!;
+    if (origins.sourceOf(row) !== 2) return (looks & states) !== 0;
+    return (looks & corrects) !== 0 || (isNew && (looks & asserts) !== 0);
+  });
 }
 
 /** A newer statement: how much it has in common, and how surely it says a new value. */

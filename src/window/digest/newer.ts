@@ -2,9 +2,9 @@
 import type { Work } from "../../turns.ts";
 import type { Block, LineTable } from "./line-table.ts";
 import type { Line } from "./line.ts";
-import { Links, mayChange } from "./links.ts";
+import { changing, Links } from "./links.ts";
 import type { Origins, Source } from "./links.ts";
-import { asserts, changes, termsOf } from "./saying.ts";
+import { asserts, changes, states, termsOf } from "./saying.ts";
 
 /** Rows that are looked at in one step. */
 const rowsPerStep = 2_048;
@@ -24,7 +24,7 @@ export class NewerLines implements Origins {
   /** The links among the rows of blocks. */
   static *among(table: LineTable, blocks: readonly Block[]): Work<NewerLines> {
     const newer = new NewerLines(table);
-    const { keys, seqs, isDone, lines } = table;
+    const { keys, seqs, isDone } = table;
     const { looks } = table.sayings;
     const rows: number[] = [];
     let steps = 0;
@@ -34,7 +34,7 @@ export class NewerLines implements Origins {
         if (seqs[row]! < newer.#since[key]!) newer.#since[key] = seqs[row]!;
         // Of requests that were carried out, a line that says no value changes nothing.
         if (isDone[row] === 1 && (looks[row]! & (asserts | changes)) === 0) continue;
-        if (mayChange(looks[row]!, sourceOf(lines[row]!))) rows.push(row);
+        if ((looks[row]! & states) !== 0) rows.push(row);
       }
       if ((steps += to - from) < rowsPerStep) continue;
       steps = 0;
@@ -42,7 +42,7 @@ export class NewerLines implements Origins {
     }
     rows.sort((left, right) => seqs[left]! - seqs[right]! || left - right);
     yield;
-    newer.#links = new Links(table.sayings, rows, newer);
+    newer.#links = new Links(table.sayings, changing(table.sayings, rows, newer), newer);
     return newer;
   }
 

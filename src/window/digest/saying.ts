@@ -71,12 +71,13 @@ export interface Saying {
  * @param isCode - whether it is from a file of code: there only comments and constants state something
  */
 export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying {
-  const lead = isCode ? "" : leads.exec(text.slice(0, longestRead))![0];
-  const read = text.slice(lead.length, lead.length + longestRead);
-  const isSpoken = kind === "user" || kind === "said" || kind === "answered";
-  const inComment = isCode ? comment.exec(read)?.[1] : undefined;
+  const inComment = isCode ? comment.exec(text.slice(0, longestRead))?.[1] : undefined;
   const isBare = isCode && inComment === undefined;
-  const key = isBare ? constant.exec(read)?.[1]?.toLowerCase() : keyOf(inComment ?? read);
+  const said = inComment ?? text;
+  const lead = isBare ? "" : leads.exec(said.slice(0, longestRead))![0];
+  const read = said.slice(lead.length, lead.length + longestRead);
+  const isSpoken = kind === "user" || kind === "said" || kind === "answered";
+  const key = isBare ? constant.exec(read)?.[1]?.toLowerCase() : keyOf(read);
   const isStated =
     inComment === undefined ? isProse(read) && (!isBare || sentenceEnd.test(read)) : twoWords.test(inComment);
   if (!isSpoken && key === undefined && !isStated) return silent;

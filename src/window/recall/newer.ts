@@ -1,7 +1,7 @@
 /** Newer hits: what recall never shows a row without, as later messages say something newer of the same. */
-import { Links, mayChange } from "../digest/links.ts";
+import { changing, Links } from "../digest/links.ts";
 import type { Origins, Source } from "../digest/links.ts";
-import { changes, corrects, isDocument, sayingOf, termsOf } from "../digest/saying.ts";
+import { changes, corrects, isDocument, sayingOf, states, termsOf } from "../digest/saying.ts";
 import { Sayings } from "../digest/sayings.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import { isPath } from "../stub/stub.ts";
@@ -40,25 +40,25 @@ export class NewerHits implements Origins {
     const hits = [...best, ...rest(said, best, relevance)].sort(
       ({ hit: one }, { hit: other }) => one.document.seq - other.document.seq || one.start - other.start,
     );
-    const changing: number[] = [];
+    const stated: number[] = [];
     for (const one of hits) {
       const { document, region, start, end } = one.hit;
       const source = sourceOf(document);
       const found = region!.text.slice(start - region!.offset, end - region!.offset);
       for (const text of statementsIn(found)) {
         const saying = sayingOf(text, kinds[source], isCode(document));
-        if (!mayChange(saying.looks, source)) continue;
+        if ((saying.looks & states) === 0) continue;
         const isSaid = document.label === "user" && (saying.looks & corrects) !== 0;
         if (!isSaid && relevance.wordsIn(text).length === 0) continue;
         const number = this.#sentences.push({ ranked: one, source }) - 1;
         this.#sayings.add(number, saying);
-        changing.push(number);
+        stated.push(number);
         const numbers = this.#numbers.get(document);
         if (numbers) numbers.set(text.trim(), number);
         else this.#numbers.set(document, new Map([[text.trim(), number]]));
       }
     }
-    this.#links = new Links(this.#sayings, changing, this);
+    this.#links = new Links(this.#sayings, changing(this.#sayings, stated, this), this);
   }
 
   sourceOf(number: number): Source {
