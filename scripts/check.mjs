@@ -1,16 +1,21 @@
 /**
- * Runs the checks of the package, fast ones first: all of them, or those named. Each prints one line when good, and its
- * output and what to do when bad.
+ * Runs the checks of the package: all of them, those named, or with `quick` those that read the sources alone. Each prints
+ * one line when good, and its output and what to do when bad.
  *
- *   npm run check [name…]
+ *   npm run check [quick | name…]
  */
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import { root } from "./package-files.mjs";
 
 const sources = ["src", "web", "test", "bench", "scripts"].filter((folder) => existsSync(join(root, folder)));
 const node = process.execPath;
+
+/** The checks that need neither a build nor a pack, the longest first. They run two at a time. */
+const quick = ["lint", "imports", "types", "page", "size", "format"];
 
 const checks = [
   {
@@ -18,12 +23,6 @@ const checks = [
     command: [node, "scripts/check-size.mjs"],
     good: (output) => output,
     advice: "Split the file by concept: one file, one idea that fits in the head.",
-  },
-  {
-    name: "words",
-    command: [node, "scripts/check-words.mjs"],
-    good: (output) => output,
-    advice: "CONTRIBUTING.md, House rules, says how a comment reads.",
   },
   {
     name: "lint",
@@ -42,12 +41,6 @@ const checks = [
     command: ["depcruise", ...sources],
     good: (output) => output.match(/\(.*\)/)?.[0].slice(1, -1) ?? "",
     advice: "The rules, with what to do, are in .dependency-cruiser.cjs.",
-  },
-  {
-    name: "rooms",
-    command: [node, "scripts/check-rooms.mjs"],
-    good: (output) => output,
-    advice: "Move what two children of a room need into one of them, or below both; mend the map in CONTRIBUTING.md.",
   },
   {
     name: "types",
@@ -112,29 +105,43 @@ const checks = [
   },
 ];
 
-const wanted = process.argv.slice(2);
+const names = process.argv.slice(2);
+const wanted = names.length === 1 && names[0] === "quick" ? quick : names;
 const unknown = wanted.filter((name) => !checks.some((check) => check.name === name));
 if (unknown.length > 0) {
-  console.error(`No check is called ${unknown.join(", ")}. Known: ${checks.map((check) => check.name).join(", ")}.`);
+  console.error(
+    `No check is called ${unknown.join(", ")}. Known: quick, ${checks.map(({ name }) => name).join(", ")}.`,
+  );
   process.exit(2);
 }
 
-const bad = checks.filter((check) => (wanted.length === 0 || wanted.includes(check.name)) && !run(check));
+const chosen = checks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const atOnce = quick.flatMap((name) => chosen.filter((check) => check.name === name));
+const bad = [];
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, () => runAll(atOnce)));
+// The rest read what the build writes, in this order.
+await runAll(chosen.filter(({ name }) => !quick.includes(name)));
 if (bad.length > 0) {
-  console.error(`Failed: ${bad.map((check) => check.name).join(", ")}. One alone: npm run check ${bad[0]?.name}`);
+  console.error(`Failed: ${bad.join(", ")}. One alone: npm run check ${bad[0]}`);
   process.exit(1);
 }
 
-function run({ name, command: [program, ...values], good, advice }) {
+/** Runs the checks that are left in a list, until none is. */
+async function runAll(left) {
+  for (let check = left.shift(); check; check = left.shift()) if (!(await run(check))) bad.push(check.name);
+}
+
+async function run({ name, command: [program, ...values], good, advice }) {
   const started = performance.now();
   const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
   const env = { ...process.env, PATH: path, NO_COLOR: "1" };
-  const { status, stdout, stderr, error } = spawnSync(program, values, { cwd: root, env, encoding: "utf8" });
+  const options = { cwd: root, env, maxBuffer: 64 << 20 };
+  const { code, stdout, stderr } = await promisify(execFile)(program, values, options).catch((error) => error);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  if (status === 0) {
+  if (code === undefined) {
     console.log(`ok    ${name.padEnd(8)} ${seconds.padStart(5)} s  ${good(stdout).trim()}`);
     return true;
   }
-  console.log(`FAIL  ${name.padEnd(8)} ${seconds.padStart(5)} s\n${stdout}${stderr}${error ?? ""}\n  → ${advice}\n`);
+  console.log(`FAIL  ${name.padEnd(8)} ${seconds.padStart(5)} s\n${stdout ?? ""}${stderr ?? code}\n  → ${advice}\n`);
   return false;
 }

@@ -225,7 +225,7 @@ function historyOf({ seed, form, earlier, later, between, after, pairs, isTogeth
   return { messages: history.user("Go on.").messages, said };
 }
 
-it("never shows what was corrected without its correction in a window", { timeout: 600_000 }, () => {
+it("never shows what was corrected without its correction in a window", { timeout: 3_600_000 }, () => {
   let shown = 0;
   fc.assert(
     fc.property(pair, (given) => {
@@ -242,7 +242,7 @@ it("never shows what was corrected without its correction in a window", { timeou
   assert.ok(shown > numRuns / 4, "hardly a window shows what was corrected");
 });
 
-it("never shows what was corrected without its correction in an answer of recall", { timeout: 600_000 }, () => {
+it("never shows what was corrected without its correction in an answer of recall", { timeout: 3_600_000 }, () => {
   let shown = 0;
   fc.assert(
     fc.property(pair, (given) => {

@@ -156,7 +156,7 @@ function plain(found: string): string {
 
 /** The signs before what a line says: its place in a file, a mark of a list or a change, and the moment and level of a log's. */
 const leads =
-  /^\s*(?:[^\s:]*[./][^\s:]*[:-]\d+[:-]\s*|\d+(?:→|\t|\| |: ))?(?:[-+*•]\s*)?(?:\[?(?:\d{4}-\d\d-\d\d[T ]?|(?:[A-Z][a-z]{2} {1,2}\d{1,2} )?\d\d:\d\d)[\d:.,+Z]*\]?\s*)*(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL)\]?:?\s+)?/;
+  /^\s*(?:[^\s:]*[./][^\s:]*[:-]\d+[:-]\s*|\d+(?:→|\t|\| |: ))?(?:[-+*•]\s*)*(?:\[?(?:\d{4}-\d\d-\d\d[T ]?|(?:[A-Z][a-z]{2} {1,2}\d{1,2} )?\d\d:\d\d)[\d:.,+Z]*\]?\s*)*(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL)\]?:?\s+)?/;
 const dated = /\d\d[:-]\d\d[^\d]/;
 const keyed =
   /^(?:export |set |--)?["'`*#>]*([\p{L}\p{N}_./][\p{L}\p{N}_./[\] -]{0,59})["'`*]*(?: \([^()]*\))?\s*(?:(?<!\d):(?!\/\/)|:(?=\s)|[=：＝]|=>|->)\s*(?:\S.{0,60}|\S{1,200})$/iu;
@@ -180,6 +180,9 @@ function keyOf(text: string): string | undefined {
   return first === undefined || first === cells.at(-1) ? undefined : normal(first);
 }
 
+/** The first member of a record that says which thing it is of; any other says a value. */
+const identity = /^(?:\w*id|name|key|sku|code|ref|no|number|title|path|file|url|host|user|service|date|time\w*|ts) /i;
+
 /** A line without the signs of HTML and JSON: a row of cells, `name: value`, or `name value, name value`. */
 function unmarked(text: string): string {
   const line = text
@@ -189,12 +192,12 @@ function unmarked(text: string): string {
     .trim();
   if (!/^[{["]/.test(line)) return line;
   const bare = line.replaceAll(/^[\s{[]+|[\s}\],]+$/g, "");
-  return /,\s*"[^"]*":/.test(bare)
-    ? bare
-        .replaceAll(/"\s*:\s*/g, " ")
-        .replaceAll('"', "")
-        .replaceAll(/,(?=\S)/g, ", ")
-    : bare;
+  if (!/,\s*"[^"]*":/.test(bare)) return bare;
+  const cells = bare
+    .replaceAll(/"\s*:\s*/g, " ")
+    .replaceAll('"', "")
+    .replaceAll(/,(?=\S)/g, ", ");
+  return identity.test(cells) ? cells : cells.replace(" ", ": ");
 }
 
 function normal(key: string): string {
