@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
+import { doors } from "./test/kit/doors.ts";
 
 export default defineConfig({
+  resolve: { alias: [...doors] },
   test: {
     include: ["test/attack/*.attack.ts"],
     setupFiles: ["test/support/property-seed.ts"],

@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
+import { doors } from "./test/kit/doors.ts";
 
 export default defineConfig({
+  resolve: { alias: [...doors] },
   test: {
     include: ["test/crash/*.crash.ts"],
     setupFiles: ["test/support/property-seed.ts"],
