@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type * as Opening from "../../src/access/open.ts";
+import type * as Opening from "windrow/store";
 import { calm, readBack, storm, windrow } from "../support/storm.ts";
 import type { Outcome, Target } from "../support/storm.ts";
 import { attack } from "./kit/attack.ts";

@@ -4,7 +4,7 @@ import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
 import { dist } from "../support/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 

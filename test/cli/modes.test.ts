@@ -3,8 +3,8 @@ import { statSync } from "node:fs";
 import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "windrow";
+import { openStore } from "windrow/store";
 import { driver } from "../store/sqlite-fixtures.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
 import { dist } from "../support/build.ts";

@@ -7,7 +7,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
+import { openStore } from "windrow/store";
 import { runAgent } from "../gateway/fake/agent.ts";
 import type { AgentOptions, AgentRun } from "../gateway/fake/agent.ts";
 import { startFake } from "../gateway/fake/fake.ts";

@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
+import { openStore } from "windrow/store";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
 import { dist } from "../support/build.ts";

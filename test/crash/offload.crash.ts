@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
+import { openStore } from "windrow/store";
 import { dist } from "../support/build.ts";
 import { startChild } from "../support/child.ts";
 import type { Child } from "../support/child.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { everybody, sessionWith } from "../../src/store/testing/kit.ts";
+import { everybody, sessionWith } from "../kit/inside/store.ts";
 import { filesFixture } from "../store/fixtures.ts";
 import { dist } from "../support/build.ts";
 import { freeSession, hostileSteal, lostOf, startWriter } from "./processes.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { everybody } from "../../src/store/testing/kit.ts";
+import { everybody } from "../kit/inside/store.ts";
 import { filesFixture } from "../store/fixtures.ts";
 import { dist } from "../support/build.ts";
 import { freeSession, lostOf, startWriter } from "./processes.ts";

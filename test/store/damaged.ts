@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
+import type { IoRedisClient } from "windrow/store/redis";
 import { PgPool } from "../support/pg-pool.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";

@@ -6,13 +6,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   everybody,
   everyKind,
+  filesStore,
   messageRecord,
   newSession,
   sessionWith,
   stateOf,
   texts,
-} from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
+} from "../kit/inside/store.ts";
 import { filesFixture, temporaryFolder } from "./fixtures.ts";
 
 const faults = vi.hoisted(() => ({ syncs: 0, torn: 0, calls: [] as string[], duringSync: () => {} }));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
-import { faultyStore, storeConformance } from "../../src/store/testing/conformance.ts";
+import { faultyStore, register, storeConformance } from "windrow/testing";
+import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
 import { filesFixture, ramFixture } from "./fixtures.ts";
 
 describe("in front of a store that conforms it conforms, while nothing fails", () => {

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, everyKind, listAll, messageRecord, readAll, texts } from "../../src/store/testing/kit.ts";
+import { everybody, everyKind, listAll, messageRecord, readAll, texts } from "../kit/inside/store.ts";
 import { filesFixture } from "./fixtures.ts";
 
 const golden = new URL("golden/", import.meta.url).pathname;

@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import { afterAll, describe, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
+import type { PostgresClient } from "windrow/store/postgres";
+import { register, storeConformance } from "windrow/testing";
 import { clientFixture } from "./postgres-fixtures.ts";
 
 describe("postgres, in the process by PGlite", () => {

@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import type { PostgresTag } from "../../src/store/postgres/postgres.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
+import type { PostgresTag } from "windrow/store/postgres";
+import { register, storeConformance } from "windrow/testing";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { clientFixture, postgresFixture } from "./postgres-fixtures.ts";

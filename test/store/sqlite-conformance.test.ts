@@ -1,6 +1,5 @@
 import { describe, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
+import { register, storeConformance } from "windrow/testing";
 import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
 
 const capabilities = { durable: true, shared: true };

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
+import { openStore } from "windrow/store";
 import { dist } from "../support/build.ts";
 import { startManagers } from "../support/managers.ts";
 import type { Acknowledged, Managers } from "../support/managers.ts";

@@ -1,11 +1,11 @@
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { encodeMessage } from "../../src/store/format/message.ts";
-import { piEncoder } from "../../src/transcript/pi/write.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Message } from "windrow";
+import { readTranscripts } from "windrow/transcript";
+import { messageText } from "../kit/inside/message.ts";
+import { encodeMessage } from "../kit/inside/store.ts";
+import { piEncoder } from "../kit/inside/transcript.ts";
+import type { Transcript } from "../kit/inside/transcript.ts";
 import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
 import { temporaryFolder, written } from "./files.ts";
 import * as fixture from "./fixtures.ts";

@@ -1,7 +1,7 @@
 /** Two sessions of opencode, and the places where it keeps them, made of what `opencode export` prints. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { JsonObject } from "../../src/message/message.ts";
+import type { JsonObject } from "../kit/inside/message.ts";
 import { openDatabase } from "../store/sqlite-fixtures.ts";
 
 const opencodeAnswer = (id: string, ms: number, tokens: object, more: object = {}): object => ({

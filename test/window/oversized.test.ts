@@ -2,19 +2,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject, JsonValue, Message, Part } from "../../src/message/message.ts";
-import { toolCalls } from "../../src/message/message.ts";
-import { unquoteText } from "../../src/message/quote.ts";
-import { countMessage } from "../../src/tokens/counter.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { strategyNames, strategyOf } from "../../src/window/by-name.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { epochOf, epochRecord, factsOf } from "../../src/window/epoch/record.ts";
-import { explainWindow } from "../../src/window/explain.ts";
-import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import type { Composed, WindowState } from "../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Composed, Message, Part, WindowState } from "windrow";
+import { estimate } from "windrow/testing";
+import { explainWindow, profileNames, profileOf, recallFrom, strategyNames, strategyOf } from "windrow/window";
+import { toolCalls, unquoteText } from "../kit/inside/message.ts";
+import type { JsonObject, JsonValue } from "../kit/inside/message.ts";
+import { countMessage } from "../kit/inside/tokens.ts";
+import { Composer, epochOf, epochRecord, factsOf } from "../kit/inside/window.ts";
 import { deepFreeze } from "../support/histories.ts";
 
 const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);

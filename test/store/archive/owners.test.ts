@@ -2,14 +2,19 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { createMask } from "../../../src/mask/mask.ts";
-import { archivedStore } from "../../../src/store/shared/archive/archived.ts";
-import { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
-import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
-import { trashed } from "../../../src/store/testing/upkeep.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
+import type { Scope, Store } from "windrow";
+import { createMask, folderArchive, openStore } from "windrow/store";
+import {
+  archivedStore,
+  everybody,
+  inFrontOf,
+  messageRecord,
+  newSession,
+  readAll,
+  stateOf,
+  storeShape,
+  trashed,
+} from "../../kit/inside/store.ts";
 import { PgPool } from "../../support/pg-pool.ts";
 import { newFolder, storeKinds } from "./kinds.ts";
 
