@@ -5,8 +5,8 @@ export default defineConfig({
   resolve: { alias: [...doors] },
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/compile.ts"],
-    setupFiles: ["test/support/property-seed.ts"],
+    globalSetup: ["test/kit/compile.ts"],
+    setupFiles: ["test/kit/property-seed.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -5,10 +5,10 @@ export default defineConfig({
   resolve: { alias: [...doors] },
   test: {
     include: ["test/crash/*.crash.ts"],
-    setupFiles: ["test/support/property-seed.ts"],
+    setupFiles: ["test/kit/property-seed.ts"],
     pool: "forks",
     fileParallelism: false,
-    globalSetup: ["test/support/compile.ts", "test/crash/totals.ts"],
+    globalSetup: ["test/kit/compile.ts", "test/crash/totals.ts"],
     testTimeout: 300_000,
     hookTimeout: 60_000,
   },

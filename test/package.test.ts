@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { initHosts } from "./kit/inside/cli.ts";
 import { errorCodes } from "./kit/inside/ground.ts";
-import { packed } from "./support/packed.ts";
+import { packed } from "./kit/packed.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), "utf8");

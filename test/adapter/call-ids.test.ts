@@ -7,7 +7,7 @@ import { chatAdapter, fromChat, toChat } from "windrow/chat";
 import { fromResponses, toResponses } from "windrow/responses";
 import { profileNames, profileOf } from "windrow/window";
 import { toolCalls, toolResults, wireForms, wireId } from "../kit/inside/message.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 /** Ids as Anthropic, OpenAI, Kimi, Mistral, vLLM and Gemini's clients make them, and pairs that differ in a sign alone. */
 const ids = [

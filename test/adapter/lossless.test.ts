@@ -8,7 +8,7 @@ import type { Adapter } from "windrow/adapter";
 import { anthropicAdapter, fromAnthropic, toAnthropic } from "windrow/anthropic";
 import { chatAdapter, fromChat, toChat } from "windrow/chat";
 import { checkMessage } from "../kit/inside/message.ts";
-import { deepFreeze } from "../support/histories.ts";
+import { deepFreeze } from "../kit/histories.ts";
 import { anthropicMessages, chatMessages } from "./host-messages.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";

@@ -16,8 +16,8 @@ import { readTranscripts } from "windrow/transcript";
 import { profileOf, strategyOf } from "windrow/window";
 import { codingSession, sampleHistories } from "../kit/inside/message.ts";
 import { Composer } from "../kit/inside/window.ts";
-import { history } from "../support/histories.ts";
-import { someOf } from "../support/recorded.ts";
+import { history } from "../kit/histories.ts";
+import { someOf } from "../kit/recorded.ts";
 import { anthropicProblems } from "./wire-anthropic.ts";
 import { openaiProblems } from "./wire-openai.ts";
 

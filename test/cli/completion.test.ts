@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { dist } from "../support/build.ts";
+import { dist } from "../kit/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
 const hasBash = spawnSync("bash", ["--version"]).status === 0;

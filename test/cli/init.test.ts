@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { agentName, chooseHost, ignoreLine, initHosts, planFiles, readProject } from "../kit/inside/cli.ts";
-import { dist } from "../support/build.ts";
+import { dist } from "../kit/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
 interface InitReport {

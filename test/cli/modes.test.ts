@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SessionManager } from "windrow";
 import { openStore } from "windrow/store";
-import { driver } from "../store/sqlite-fixtures.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 
 /** What the commands are run on: a store, a transcript, a folder beside the store, and two sessions in the store. */

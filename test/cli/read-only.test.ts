@@ -5,9 +5,9 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
-import { dist } from "../support/build.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
+import { dist } from "../kit/build.ts";
 
 const mount = ["--mount", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'];
 const canMount = ((): boolean => {

@@ -8,7 +8,7 @@ import type { StatsReport } from "windrow/ops";
 import { openStore } from "windrow/store";
 import type { FinalStatus } from "windrow/store/author";
 import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 import { emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 interface Given {

@@ -13,8 +13,8 @@ import type { AgentOptions, AgentRun } from "../gateway/fake/agent.ts";
 import { startFake } from "../gateway/fake/fake.ts";
 import type { Api } from "../gateway/fake/reading.ts";
 import { randomBy, startKilled } from "../gateway/kills.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { dist } from "../support/build.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { dist } from "../kit/build.ts";
 import { count } from "./totals.ts";
 
 const kills = Number(process.env["WINDROW_GATEWAY_KILLS"] ?? 4);

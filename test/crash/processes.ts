@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "windrow";
 import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
 import type { SeededFault } from "../kit/inside/store.ts";
-import { startChild } from "../support/child.ts";
-import type { Child } from "../support/child.ts";
+import { startChild } from "../kit/child.ts";
+import type { Child } from "../kit/child.ts";
 
 /** A writer at work. Its lines are those after `ready`. */
 export interface Writer extends Child {

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { backup, cleanup, doctor, search } from "windrow/ops";
 import { generationNames } from "../kit/inside/ops.ts";
 import { filesStore } from "../kit/inside/store.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
-import type { Child } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
+import type { Child } from "../kit/child.ts";
 import { count } from "./totals.ts";
 
 const agents = 8;

@@ -9,8 +9,8 @@ import { dueOffloads, MemoryLog, offloadDue } from "windrow/memory";
 import type { Memory } from "windrow/memory";
 import { doctor, monitor, stats } from "windrow/ops";
 import { filesStore, ramStore } from "../kit/inside/store.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 import { handRest, startEngineServer } from "./engine-server.ts";
 
 const closers: (() => Promise<unknown>)[] = [];

@@ -12,7 +12,7 @@ import { openStore } from "windrow/store";
 import { estimate } from "windrow/testing";
 import { messageText } from "../kit/inside/message.ts";
 import type { JsonObject } from "../kit/inside/message.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 let folder: string;
 let time: number;

@@ -21,9 +21,9 @@ import {
   texts,
 } from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { driver } from "../kit/sqlite-stores.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 
 /** A clock that is a day further at every look. */
 function daily(): { now(): number; every(): () => void } {

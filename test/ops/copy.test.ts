@@ -19,8 +19,8 @@ import {
   stateOf,
 } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 
 const folders: string[] = [];
 const stores: Store[] = [];

@@ -5,7 +5,7 @@ import { doctor } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { everybody, everyKind, listAll, newSession, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { driver, openDatabase, sqliteFixture } from "../store/sqlite-fixtures.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 let fixture: Awaited<ReturnType<typeof sqliteFixture>>;
 let store: Store;

@@ -6,7 +6,7 @@ import { monitor } from "windrow/ops";
 import type { MonitorEvent, MonitorOptions } from "windrow/ops";
 import { everybody, messageRecord, newSession, ramStore, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { dist } from "../support/build.ts";
+import { dist } from "../kit/build.ts";
 import { closedSession, infoOf, startWriter, storeFolder } from "./store-kit.ts";
 import type { StoreFolder, Writer } from "./store-kit.ts";
 

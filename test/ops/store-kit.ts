@@ -6,7 +6,7 @@ import type { Store } from "windrow";
 import type { SessionInfo } from "windrow/store";
 import type { NewSession } from "windrow/store/author";
 import { everybody, filesStore, messageRecord, newSession } from "../kit/inside/store.ts";
-import { startChild } from "../support/child.ts";
+import { startChild } from "../kit/child.ts";
 
 /** A folder for a store, and handles on it. */
 export interface StoreFolder {

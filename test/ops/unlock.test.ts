@@ -3,8 +3,8 @@ import type { Store } from "windrow";
 import type { StoredRecord } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 import { closedSession, startWriter, storeFolder } from "./store-kit.ts";
 import type { StoreFolder, Writer } from "./store-kit.ts";
 

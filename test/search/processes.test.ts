@@ -9,8 +9,8 @@ import { messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { termsOf } from "../kit/inside/window.ts";
 import { storeFolder } from "../ops/store-kit.ts";
 import type { StoreFolder } from "../ops/store-kit.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 import { bruteForce, scoreLine } from "./brute-force.ts";
 import type { Said } from "./brute-force.ts";
 

@@ -9,8 +9,8 @@ import { viewSession } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { anthropic } from "../kit/inside/window.ts";
 import { windrow } from "../cli/stage.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 
 let folder: string;
 

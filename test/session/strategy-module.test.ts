@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadStrategy } from "windrow/window";
-import { installPacked } from "../support/packed.ts";
+import { installPacked } from "../kit/packed.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { SessionManager } from "windrow";
 import type { ManagerOptions, Session } from "windrow";
 import type { Model } from "windrow/model";
 import type { SessionState } from "windrow/store";
-import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 
 const undo: (() => Promise<unknown>)[] = [];
 

@@ -6,7 +6,7 @@ import { SessionManager } from "windrow";
 import { createMask, guardedStore, openAudit, readAudit } from "windrow/store";
 import type { AuditEntry, AuditQuery } from "windrow/store";
 import { ramStore } from "../kit/inside/store.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 async function folder(): Promise<string> {
   const path = await temporaryFolder();

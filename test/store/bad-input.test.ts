@@ -13,7 +13,7 @@ import {
   sessionWith,
   texts,
 } from "../kit/inside/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeEach(async () => {

@@ -10,7 +10,7 @@ import { openStore } from "windrow/store";
 import type { ListQuery } from "windrow/store";
 import { findSession } from "../kit/inside/ops.ts";
 import { messageRecord, newSession, stateOf, wholeDump } from "../kit/inside/store.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 /** A user of the system without rights of its own. */
 const nobody = 65_534;

@@ -12,7 +12,7 @@ import {
   parseLine,
   readAll,
 } from "../kit/inside/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 // Any UTF-16, lone surrogates included.
 const text = fc.oneof(

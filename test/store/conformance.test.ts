@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { register, storeConformance } from "windrow/testing";
 import type { StoreFixture } from "windrow/testing";
-import { filesFixture, ramFixture } from "./fixtures.ts";
+import { filesFixture, ramFixture } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
 const inMemory = { durable: false, shared: false };

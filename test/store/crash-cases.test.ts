@@ -7,12 +7,12 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { storeCrashCases } from "windrow/testing";
 import type { ConformanceCase, CrashTarget } from "windrow/testing";
-import { dist } from "../support/build.ts";
+import { dist } from "../kit/build.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { driver } from "./sqlite-fixtures.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 let folder: string;
 let server: TestPostgres | undefined;

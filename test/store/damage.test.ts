@@ -14,7 +14,7 @@ import {
   stateOf,
   texts,
 } from "../kit/inside/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let lock: Lock;

@@ -8,15 +8,15 @@ import { inScope } from "windrow/store/author";
 import type { IoRedisClient } from "windrow/store/redis";
 import type { StoreFixture } from "windrow/testing";
 import { newSession } from "../kit/inside/store.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { filesFixture } from "./fixtures.ts";
-import { postgresFixture } from "./postgres-fixtures.ts";
-import { redisFixture } from "./redis-fixtures.ts";
-import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
+import { postgresFixture } from "../kit/postgres-stores.ts";
+import { redisFixture } from "../kit/redis-stores.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, newSession, refused, sessionWith, stateOf } from "../kit/inside/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 test.each(["EMFILE", "ENFILE", "ENOMEM"])("a document that cannot be read for %s is no damaged one", async (code) => {
   const fixture = await filesFixture();

@@ -13,7 +13,7 @@ import {
   stateOf,
   texts,
 } from "../kit/inside/store.ts";
-import { filesFixture, temporaryFolder } from "./fixtures.ts";
+import { filesFixture, temporaryFolder } from "../kit/stores.ts";
 
 const faults = vi.hoisted(() => ({ syncs: 0, torn: 0, calls: [] as string[], duringSync: () => {} }));
 

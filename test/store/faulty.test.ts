@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { faultyStore, register, storeConformance } from "windrow/testing";
 import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
-import { filesFixture, ramFixture } from "./fixtures.ts";
+import { filesFixture, ramFixture } from "../kit/stores.ts";
 
 describe("in front of a store that conforms it conforms, while nothing fails", () => {
   const capabilities = { durable: false, shared: false };

@@ -8,8 +8,8 @@ import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { openStore } from "windrow/store";
 import { everybody } from "../kit/inside/store.ts";
-import { dist } from "../support/build.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { dist } from "../kit/build.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 
 const running: ChildProcess[] = [];

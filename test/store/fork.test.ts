@@ -10,7 +10,7 @@ import {
   sessionWith,
   texts,
 } from "../kit/inside/store.ts";
-import { filesFixture, ramFixture } from "./fixtures.ts";
+import { filesFixture, ramFixture } from "../kit/stores.ts";
 
 describe.each([
   ["ram", ramFixture],

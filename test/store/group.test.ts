@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Clock } from "windrow/store/author";
 import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, messageRecord, sessionWith, texts } from "../kit/inside/store.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 let folder: string;
 let timers: { readonly milliseconds: number; readonly run: () => void }[];

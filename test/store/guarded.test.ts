@@ -10,7 +10,7 @@ import type { OpenStoreOptions, SessionInfo } from "windrow/store";
 import { faultyStore, register, storeConformance } from "windrow/testing";
 import { readOnlyStore } from "../kit/inside/session.ts";
 import { ramStore, stateOf, userFolder } from "../kit/inside/store.ts";
-import { ramFixture, temporaryFolder } from "./fixtures.ts";
+import { ramFixture, temporaryFolder } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemDisk } from "../kit/inside/disk.ts";
 import type { Disk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, listAll, newSession, sessionWith, stateOf } from "../kit/inside/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeEach(async () => {

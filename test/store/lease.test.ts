@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "windrow/store/author";
 import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, messageRecord, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let now: number;

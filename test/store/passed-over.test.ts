@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { openStore } from "windrow/store";
 import type { Clock } from "windrow/store/author";
 import { everybody, messageRecord, sessionWith, texts } from "../kit/inside/store.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { driver } from "./sqlite-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 let folder: string;
 beforeEach(async () => void (folder = await temporaryFolder()));

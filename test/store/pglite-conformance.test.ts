@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { afterAll, describe, it } from "vitest";
 import type { PostgresClient } from "windrow/store/postgres";
 import { register, storeConformance } from "windrow/testing";
-import { clientFixture } from "./postgres-fixtures.ts";
+import { clientFixture } from "../kit/postgres-stores.ts";
 
 describe("postgres, in the process by PGlite", () => {
   const { PGlite } = createRequire(import.meta.url)("@electric-sql/pglite") as {

@@ -4,7 +4,7 @@ import type { PostgresTag } from "windrow/store/postgres";
 import { register, storeConformance } from "windrow/testing";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { clientFixture, postgresFixture } from "./postgres-fixtures.ts";
+import { clientFixture, postgresFixture } from "../kit/postgres-stores.ts";
 
 const capabilities = { durable: true, shared: true };
 const require = createRequire(import.meta.url);

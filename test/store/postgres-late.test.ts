@@ -5,7 +5,7 @@ import type { NewRecord } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
 import type { PostgresClient } from "windrow/store/postgres";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { abandon, appending, lateStores } from "./postgres-late.ts";

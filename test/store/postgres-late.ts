@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Store } from "windrow";
 import { postgresStore } from "windrow/store/postgres";
 import type { PostgresClient } from "windrow/store/postgres";
-import type { PgPool } from "../support/pg-pool.ts";
+import type { PgPool } from "../kit/pg-pool.ts";
 
 /** The statements that append: to many sessions, and to one. */
 export const appending = /^WITH (?:asked AS|moved AS \(UPDATE)/;

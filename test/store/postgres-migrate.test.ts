@@ -14,7 +14,7 @@ import {
 } from "../kit/inside/store.ts";
 import type { Migration } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Lock } from "windrow";
 import { postgresStore } from "windrow/store/postgres";
 import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 

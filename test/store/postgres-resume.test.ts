@@ -5,11 +5,11 @@ import type { NewMessage, Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
 import { postgresStore } from "windrow/store/postgres";
 import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
-import { startCutProxy } from "../support/cut-proxy.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { startCutProxy } from "../kit/cut-proxy.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import "../support/property-seed.ts";
+import "../kit/property-seed.ts";
 
 let server: TestPostgres;
 let pool: PgPool;

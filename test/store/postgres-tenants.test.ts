@@ -7,10 +7,10 @@ import { openStore } from "windrow/store";
 import { migratePostgres, postgresStore } from "windrow/store/postgres";
 import type { PostgresClient } from "windrow/store/postgres";
 import { listAll, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 const schema = `rows_${randomUUID().replaceAll("-", "")}`;
 const role = `agent_${randomUUID().replaceAll("-", "")}`;

@@ -6,11 +6,11 @@ import { openStore } from "windrow/store";
 import type { Examined } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
 import { everybody, lossesOf, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { postgresFixture } from "./postgres-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { postgresFixture } from "../kit/postgres-stores.ts";
 import { appending } from "./postgres-late.ts";
 
 let server: TestPostgres;

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import type { Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
 import { everybody, messageRecord, sessionWith } from "../kit/inside/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 /** Lines that are a record no more, or another program's. */
 const damages: Readonly<Record<string, (line: string) => string>> = {

@@ -7,7 +7,7 @@ import type { IoRedisClient } from "windrow/store/redis";
 import { messageRecord, newSession, readAll } from "../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { lateStore } from "./redis-fixtures.ts";
+import { lateStore } from "../kit/redis-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

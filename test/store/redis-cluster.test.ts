@@ -7,7 +7,7 @@ import type { IoRedisClient, NodeRedisCluster } from "windrow/store/redis";
 import { register, storeConformance } from "windrow/testing";
 import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
 import { hasRedisCluster, startRedisCluster } from "../support/redis.ts";
-import { redisClientFixture, redisFixture } from "./redis-fixtures.ts";
+import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
 
 const capabilities = { durable: true, shared: true };
 const require = createRequire(import.meta.url);

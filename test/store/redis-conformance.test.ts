@@ -4,7 +4,7 @@ import type { NodeRedisClient } from "windrow/store/redis";
 import { register, storeConformance } from "windrow/testing";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { redisClientFixture, redisFixture } from "./redis-fixtures.ts";
+import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
 
 const capabilities = { durable: true, shared: true };
 

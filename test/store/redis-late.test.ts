@@ -7,7 +7,7 @@ import type { IoRedisClient } from "windrow/store/redis";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { lateStore as lateStoreAt } from "./redis-fixtures.ts";
+import { lateStore as lateStoreAt } from "../kit/redis-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

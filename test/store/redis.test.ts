@@ -11,8 +11,8 @@ import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/sto
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { driver } from "./sqlite-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, messageRecord, newSession, readAll, sessionWith } from "../kit/inside/store.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
-import { filesFixture } from "./fixtures.ts";
-import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
+import { filesFixture } from "../kit/stores.ts";
+import { driver, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const appends = 1_000;
 

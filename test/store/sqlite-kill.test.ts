@@ -3,10 +3,10 @@ import { isWindrowError } from "windrow";
 import type { Lock, Store } from "windrow";
 import type { StoredRecord } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, sqliteStore } from "../kit/inside/store.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
-import type { Child } from "../support/child.ts";
-import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
+import type { Child } from "../kit/child.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 let fixture: Awaited<ReturnType<typeof sqliteFixture>>;
 beforeAll(async () => {

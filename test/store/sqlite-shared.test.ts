@@ -23,9 +23,9 @@ import { createMask, openStore } from "windrow/store";
 import type { SqliteDatabase } from "windrow/store";
 import { readTranscripts } from "windrow/transcript";
 import { messageRecord, readAll, sessionWith, sqliteStore, stateOf, texts } from "../kit/inside/store.ts";
-import { dist } from "../support/build.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { driver, openDatabase } from "./sqlite-fixtures.ts";
+import { dist } from "../kit/build.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 
 let folder: string;
 let file: string;

@@ -14,7 +14,7 @@ import {
   texts,
   wholeDump,
 } from "../kit/inside/store.ts";
-import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const gone = JSON.stringify({ processId: 1, hostname: "elsewhere", heartbeatAt: "2024-01-15T10:30:00.000Z" });

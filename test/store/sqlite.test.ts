@@ -15,7 +15,7 @@ import {
   stateOf,
   texts,
 } from "../kit/inside/store.ts";
-import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const fixtures: Awaited<ReturnType<typeof sqliteFixture>>[] = [];
 const databases: SqliteDatabase[] = [];

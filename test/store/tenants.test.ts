@@ -14,8 +14,8 @@ import type { AuditEntry } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { copy, findSession } from "../kit/inside/ops.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { driver } from "./sqlite-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 const tenants = 10;
 const long = process.env["WINDROW_LONG"] === "1";

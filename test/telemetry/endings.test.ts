@@ -7,8 +7,8 @@ import { SpanStatusCode, context, trace } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
 import { telemetry } from "windrow/opentelemetry";
 import { openStore } from "windrow/store";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 import { sdk } from "./sdk.ts";
 import {
   answer,

@@ -6,7 +6,7 @@ import { messageText } from "../kit/inside/message.ts";
 import { encodeMessage } from "../kit/inside/store.ts";
 import { piEncoder } from "../kit/inside/transcript.ts";
 import type { Transcript } from "../kit/inside/transcript.ts";
-import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 import { temporaryFolder, written } from "./files.ts";
 import * as fixture from "./fixtures.ts";
 import { opencode, openCodeDatabase, openCodeFolder } from "./opencode-sessions.ts";

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { readTranscripts } from "windrow/transcript";
 import { discoverUsage, readUsage } from "../kit/inside/transcript.ts";
 import type { CallUsage, FoundUsage } from "../kit/inside/transcript.ts";
-import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 import { temporaryFolder } from "./files.ts";
 import { hasOpenSessions, openSessions } from "./open-sessions.ts";
 import { openCodeDatabase } from "./opencode-sessions.ts";

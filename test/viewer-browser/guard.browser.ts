@@ -11,7 +11,7 @@ import { storedSource, viewerHandler } from "windrow/viewer";
 import type { ViewerServer, ViewerSource } from "windrow/viewer";
 import { answerWith, serveHttp } from "../kit/inside/http.ts";
 import { newFolder } from "../cli/stage.ts";
-import { liveSession } from "../support/live-session.ts";
+import { liveSession } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, served, watched } from "./kit/page.ts";
 
 async function statusOf({ url }: ViewerServer, ...lines: readonly string[]): Promise<number> {

@@ -10,7 +10,7 @@ import { openStore } from "windrow/store";
 import { storedSource, viewerFile } from "windrow/viewer";
 import type { ViewerSource } from "windrow/viewer";
 import { newFolder } from "../cli/stage.ts";
-import { liveSession } from "../support/live-session.ts";
+import { liveSession } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, served, violationsOf, watched, windowHashes } from "./kit/page.ts";
 import type { Watched } from "./kit/page.ts";
 

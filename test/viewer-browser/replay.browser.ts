@@ -9,7 +9,7 @@ import { replay } from "windrow/transcript";
 import type { ReplayOptions } from "windrow/transcript";
 import { encodeReplay, replayFile } from "windrow/viewer";
 import { newFolder } from "../cli/stage.ts";
-import { textHash, transcriptOf } from "../support/live-session.ts";
+import { textHash, transcriptOf } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, violationsOf, watched, windowHashes } from "./kit/page.ts";
 
 describe.skipIf(!hasBrowser)("a replay's file", () => {

@@ -8,7 +8,7 @@ import { openStore } from "windrow/store";
 import { storedSource, viewerFile } from "windrow/viewer";
 import type { Transcript } from "../kit/inside/transcript.ts";
 import { newFolder } from "../cli/stage.ts";
-import { liveSession, transcriptOf } from "../support/live-session.ts";
+import { liveSession, transcriptOf } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, served, violationsOf, watched, windowHashes } from "./kit/page.ts";
 
 const data = "../shared/data/open";

@@ -6,7 +6,7 @@ import type { Session } from "windrow";
 import { openStore } from "windrow/store";
 import { storedSource } from "windrow/viewer";
 import { profileNames, strategyNames } from "windrow/window";
-import { history } from "../support/histories.ts";
+import { history } from "../kit/histories.ts";
 import { assertWindows, call } from "./windows.ts";
 import type { Composed } from "./windows.ts";
 

@@ -6,7 +6,7 @@ import { composeWindow } from "windrow";
 import type { Composed, Message } from "windrow";
 import { recallFrom } from "windrow/window";
 import { HistoryBuilder, messageText, resultText } from "../kit/inside/message.ts";
-import "../support/property-seed.ts";
+import "../kit/property-seed.ts";
 
 const numRuns = Number(process.env["WINDROW_RUNS"] ?? 100);
 

@@ -8,7 +8,7 @@ import { explainWindow } from "windrow/window";
 import type { Explanation } from "windrow/window";
 import { codingSession, sampleHistories } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
-import { history } from "../support/histories.ts";
+import { history } from "../kit/histories.ts";
 
 /** Composes before every model call, as an agent does, or before the last few, and returns the last window that fits. */
 function composeAlong(

@@ -14,7 +14,7 @@ import {
   toolResults,
 } from "../kit/inside/message.ts";
 import { describe, expect, it } from "vitest";
-import { canary, forgeries, hostileText, hostileWord, ownLines, unseenMarks } from "../support/hostile.ts";
+import { canary, forgeries, hostileText, hostileWord, ownLines, unseenMarks } from "../kit/hostile.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
 

@@ -9,7 +9,7 @@ import { profileNames, profileOf, strategyNames, strategyOf } from "windrow/wind
 import { repairMessages, StepReader } from "../kit/inside/message.ts";
 import { chars4Ceil, countMessage } from "../kit/inside/tokens.ts";
 import { Composer } from "../kit/inside/window.ts";
-import { deepFreeze, history } from "../support/histories.ts";
+import { deepFreeze, history } from "../kit/histories.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
 /** Histories a law: CI raises the ordinary number with WINDROW_RUNS. */

@@ -10,7 +10,7 @@ import { toolCalls, unquoteText } from "../kit/inside/message.ts";
 import type { JsonObject, JsonValue } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
 import { Composer, epochOf, epochRecord, factsOf } from "../kit/inside/window.ts";
-import { deepFreeze } from "../support/histories.ts";
+import { deepFreeze } from "../kit/histories.ts";
 
 const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
 const timeout = process.env["WINDROW_LONG"] === "1" ? 10_800_000 : 300_000;

@@ -6,7 +6,7 @@ import { composeWindow } from "windrow";
 import type { Composed, Message } from "windrow";
 import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
 import type { PinnedBlock } from "../kit/inside/window.ts";
-import "../support/property-seed.ts";
+import "../kit/property-seed.ts";
 
 const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
 const timeout = 300_000;

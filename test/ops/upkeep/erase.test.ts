@@ -14,8 +14,8 @@ import {
   newSession,
   stateOf,
 } from "../../kit/inside/store.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
-import { dist } from "../../support/build.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
+import { dist } from "../../kit/build.ts";
 import { startWriter, storeFolder } from "../store-kit.ts";
 import type { StoreFolder } from "../store-kit.ts";
 import { agedSession, daysAgo, grep, today } from "./aged.ts";

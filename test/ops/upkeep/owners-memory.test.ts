@@ -18,7 +18,7 @@ import {
   trashed,
 } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 
 const stores: Store[] = [];
 // A log that stays locked is tried again and again: these waits pass at once.

@@ -7,7 +7,7 @@ import { cleanup } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { messageRecord, newSession, refused, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, storeKinds } from "../../store/archive/kinds.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 

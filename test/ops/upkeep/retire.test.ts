@@ -23,7 +23,7 @@ import {
 import { openStore } from "windrow/store";
 import { copy, finishSession, generationNames, readGeneration } from "../../kit/inside/ops.ts";
 import { everybody } from "../../kit/inside/store.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 import { dayMs, today } from "./aged.ts";
 
 const targets: readonly (readonly [name: string, target: (folder: string) => string])[] = [

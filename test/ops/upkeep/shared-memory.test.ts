@@ -10,7 +10,7 @@ import { openStore } from "windrow/store";
 import { messageRecord, newSession, stateOf, trashed } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
 import { damageTrashed } from "../../store/damaged.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 
 const [ann, bob, team]: readonly [Scope, Scope, Scope] = [{ user: "ann" }, { user: "bob" }, { user: "team" }];
 const time = "2026-01-01T00:00:00.000Z";

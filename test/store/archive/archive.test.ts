@@ -10,7 +10,7 @@ import { doctor, search, stats, viewSession } from "windrow/ops";
 import { folderArchive, openStore } from "windrow/store";
 import { copy } from "../../kit/inside/ops.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf, summaryOf } from "../../kit/inside/store.ts";
-import { startChild } from "../../support/child.ts";
+import { startChild } from "../../kit/child.ts";
 import { backupOf, newArchive, newFolder, storeKinds } from "./kinds.ts";
 
 /** A session that ended, with lines of several logs. */

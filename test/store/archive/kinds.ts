@@ -8,7 +8,7 @@ import type { Store } from "windrow";
 import type { SessionDump } from "windrow/store/author";
 import { everybody, wholeDump } from "../../kit/inside/store.ts";
 import type { TestPostgres } from "../../support/postgres.ts";
-import { temporaryFolder } from "../fixtures.ts";
+import { temporaryFolder } from "../../kit/stores.ts";
 
 /** A kind of store. */
 export interface StoreKind {

@@ -15,7 +15,7 @@ import {
   storeShape,
   trashed,
 } from "../../kit/inside/store.ts";
-import { PgPool } from "../../support/pg-pool.ts";
+import { PgPool } from "../../kit/pg-pool.ts";
 import { newFolder, storeKinds } from "./kinds.ts";
 
 const now = "2026-01-01T00:00:00.000Z";

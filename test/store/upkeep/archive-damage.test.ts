@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { everybody, messageRecord, newSession, ramStore, stateOf, texts } from "../../kit/inside/store.ts";
-import { filesFixture } from "../fixtures.ts";
+import { filesFixture } from "../../kit/stores.ts";
 
 const messages = 60;
 let fixture: Awaited<ReturnType<typeof filesFixture>>;

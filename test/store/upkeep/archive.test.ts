@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StoreFixture } from "windrow/testing";
 import { everybody, messageRecord, newSession, ramStore, readAll, stateOf, texts } from "../../kit/inside/store.ts";
-import { filesFixture } from "../fixtures.ts";
+import { filesFixture } from "../../kit/stores.ts";
 
 let fixture: StoreFixture & { readonly folder: string };
 

@@ -10,11 +10,11 @@ import { doctor, erase } from "windrow/ops";
 import { openStore } from "windrow/store";
 import type { IoRedisClient } from "windrow/store/redis";
 import { everybody, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
-import { PgPool } from "../../support/pg-pool.ts";
+import { PgPool } from "../../kit/pg-pool.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 import { newFolder, storeKinds } from "../archive/kinds.ts";
-import { driver, openDatabase } from "../sqlite-fixtures.ts";
+import { driver, openDatabase } from "../../kit/sqlite-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

@@ -9,7 +9,7 @@ import { everybody, messageRecord, newSession, sessionWith, stateOf } from "../.
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 import { newFolder, storeKinds } from "../archive/kinds.ts";
-import { driver } from "../sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 
 /** A store's kind, how two handles on a new one are opened, and whether it has an archive. */
 interface Pair {

@@ -19,7 +19,7 @@ import {
   texts,
 } from "../../kit/inside/store.ts";
 import { grep } from "../../ops/upkeep/aged.ts";
-import { temporaryFolder } from "../fixtures.ts";
+import { temporaryFolder } from "../../kit/stores.ts";
 
 const canary = "canary-7f3a";
 const time = "2026-06-01T00:00:00.000Z";

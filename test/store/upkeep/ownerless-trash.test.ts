@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Scope } from "windrow";
 import { cleanup, doctor } from "windrow/ops";
 import { messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
-import { filesFixture } from "../fixtures.ts";
+import { filesFixture } from "../../kit/stores.ts";
 
 const [ann, bob]: readonly [Scope, Scope] = [{ user: "ann" }, { user: "bob" }];
 const now = (): Date => new Date("2026-06-01T00:00:00.000Z");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "windrow/store";
 import { storedSource } from "windrow/viewer";
-import { liveSession, transcriptOf } from "../../support/live-session.ts";
+import { liveSession, transcriptOf } from "../../kit/live-session.ts";
 import { served } from "./page.ts";
 
 /** A served session. */

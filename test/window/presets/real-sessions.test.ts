@@ -9,7 +9,7 @@ import { estimate } from "windrow/testing";
 import { readTranscripts } from "windrow/transcript";
 import { profileNames, profileOf, strategyNames, strategyOf } from "windrow/window";
 import { Composer } from "../../kit/inside/window.ts";
-import { someOf } from "../../support/recorded.ts";
+import { someOf } from "../../kit/recorded.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
 const root = "../shared/data/open";

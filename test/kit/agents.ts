@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Lock, Store } from "windrow";
 import { openStore } from "windrow/store";
 import type { StoredRecord } from "windrow/store";
-import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
+import { everybody, messageRecord, newSession, readAll } from "./inside/store.ts";
 
 /** Rounds of each fault. */
 export const faultRounds = Number(process.env["WINDROW_FAULT_ROUNDS"] ?? 3);

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Store } from "windrow";
 import type { StoreFixture } from "windrow/testing";
-import { filesStore, ramStore } from "../kit/inside/store.ts";
-import type { FilesStoreOptions } from "../kit/inside/store.ts";
+import { filesStore, ramStore } from "./inside/store.ts";
+import type { FilesStoreOptions } from "./inside/store.ts";
 
 /** A fresh folder under the system's temporary one. */
 export function temporaryFolder(): Promise<string> {

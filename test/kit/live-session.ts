@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { SessionManager } from "windrow";
 import type { ManagerOptions, Message } from "windrow";
 import { readTranscripts } from "windrow/transcript";
-import type { Transcript } from "../kit/inside/transcript.ts";
-import { cutParts, windowText } from "../kit/inside/viewer.ts";
+import type { Transcript } from "./inside/transcript.ts";
+import { cutParts, windowText } from "./inside/viewer.ts";
 
 /** A session, and the hash of the text of each window that `compose` returned. */
 export interface LiveSession {

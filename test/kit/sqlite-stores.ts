@@ -6,7 +6,7 @@ import type { Store } from "windrow";
 import { openStore } from "windrow/store";
 import type { OpenStoreOptions, SqliteDatabase } from "windrow/store";
 import type { StoreFixture } from "windrow/testing";
-import { temporaryFolder } from "./fixtures.ts";
+import { temporaryFolder } from "./stores.ts";
 
 type DatabaseClass = new (path: string) => SqliteDatabase;
 

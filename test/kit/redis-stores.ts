@@ -6,7 +6,7 @@ import type { OpenStoreOptions } from "windrow/store";
 import { redisStore } from "windrow/store/redis";
 import type { IoRedisClient } from "windrow/store/redis";
 import type { StoreFixture } from "windrow/testing";
-import type { RedisClient } from "../kit/inside/store.ts";
+import type { RedisClient } from "./inside/store.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
