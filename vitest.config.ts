@@ -1,10 +1,12 @@
 import { defineConfig } from "vitest/config";
+import { doors } from "./test/kit/doors.ts";
 
 export default defineConfig({
+  resolve: { alias: [...doors] },
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/compile.ts"],
-    setupFiles: ["test/support/property-seed.ts"],
+    globalSetup: ["test/kit/compile.ts"],
+    setupFiles: ["test/kit/property-seed.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

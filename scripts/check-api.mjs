@@ -1,4 +1,8 @@
-/** Every exported name of src carries TSDoc, and each door, a subpath of package.json, has at most its budget of names. */
+/**
+ * Every exported name of src carries TSDoc, and each door, a subpath of package.json, has at most its budget of names, and
+ * its file in the paths of test/tsconfig.json, by which tests import it.
+ */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { conclude, manifest, root } from "./package-files.mjs";
@@ -85,6 +89,13 @@ for (const file of program.getSourceFiles()) {
   } else if (exported.length > budget) {
     faults.push(`${has}; its budget in scripts/check-api.mjs is ${budget}. It has ${list.join(", ")}.`);
   }
+}
+
+const { paths } = JSON.parse(readFileSync(join(root, "test/tsconfig.json"), "utf8")).compilerOptions;
+for (const [file, door] of doors) {
+  const name = `${manifest.name}${door.slice(1)}`;
+  const path = `../${file.slice(root.length + 1)}`;
+  if (paths[name]?.[0] !== path) faults.push(`test/tsconfig.json has no "${name}": ["${path}"] in its paths.`);
 }
 
 conclude(faults, `${documented.size} exported names documented; ${doors.size} doors with ${names} names`);

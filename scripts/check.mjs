@@ -44,7 +44,7 @@ const checks = [
   },
   {
     name: "types",
-    command: ["tsc", "-p", "tsconfig.json"],
+    command: ["tsc", "-p", "test/tsconfig.json"],
     good: () => "src, test, bench, scripts",
     advice: "Mend the type errors above.",
   },

@@ -1,9 +1,8 @@
 /** The session that the demo replays, and what README says of it. */
 import { expect, it } from "vitest";
-import { replay } from "../src/replay/replay.ts";
-import { estimate } from "../src/tokens/estimate.ts";
-import { readTranscripts } from "../src/transcript/read.ts";
-import { openaiChat } from "../src/window/provider/profile.ts";
+import { estimate } from "windrow/testing";
+import { readTranscripts, replay } from "windrow/transcript";
+import { openaiChat } from "./kit/inside/window.ts";
 
 it("the demo's session is read whole, and adaptive costs least and leaves a way back to everything", async () => {
   const [transcript, ...others] = await readTranscripts("fixtures/demo-session.jsonl");

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatLines } from "./cli/stage.ts";
-import { installPacked } from "./support/packed.ts";
+import { installPacked } from "./kit/packed.ts";
 
 /** The names that a page speaks of and does not make: the reader's own, and what the page imported further up. */
 const given = `

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPacked } from "./support/packed.ts";
+import { installPacked } from "./kit/packed.ts";
 import { hasPostgres, startPostgres } from "./support/postgres.ts";
 import type { TestPostgres } from "./support/postgres.ts";
 

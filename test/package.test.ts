@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { initHosts } from "../src/cli/init/hosts.ts";
-import { errorCodes } from "../src/errors.ts";
-import { packed } from "./support/packed.ts";
+import { initHosts } from "./kit/inside/cli.ts";
+import { errorCodes } from "./kit/inside/ground.ts";
+import { packed } from "./kit/packed.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), "utf8");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withPackage } from "../src/peer.ts";
+import { withPackage } from "./kit/inside/ground.ts";
 
 it("hands on what was loaded", async () => {
   expect(await withPackage("prom-client", "Serving metrics", async () => 1)).toBe(1);

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPacked } from "./support/packed.ts";
-import { presetNames } from "../src/window/presets/presets.ts";
+import { installPacked } from "./kit/packed.ts";
+import { presetNames } from "windrow/window";
 
 const pages = readdirSync("docs/presets").map((page) => {
   const text = readFileSync(join("docs/presets", page), "utf8");

@@ -1,7 +1,6 @@
 /** Text made printable, and addresses without their secrets. */
 import { describe, expect, it } from "vitest";
-import { parseAddress, withoutSecrets } from "../src/address.ts";
-import { printable, printableLines } from "../src/printable.ts";
+import { parseAddress, printable, printableLines, withoutSecrets } from "./kit/inside/ground.ts";
 
 describe("printable", () => {
   it.each([

@@ -1,9 +1,9 @@
 /** The context compactor for ADK: every id that a compaction names is one that its recall tool brings back. */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { contextCompactor, recallTool } from "../../src/adapter/adk/adk.ts";
-import type { RecallToolOptions } from "../../src/adapter/adk/adk.ts";
-import type { AdkEvent, AdkInvocation } from "../../src/adapter/adk/types.ts";
+import { contextCompactor, recallTool } from "windrow/adk";
+import type { RecallToolOptions } from "windrow/adk";
+import type { AdkEvent, AdkInvocation } from "../kit/inside/adapter.ts";
 import { notedPaths, readings } from "./replaced-histories.ts";
 
 class FunctionTool {

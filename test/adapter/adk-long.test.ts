@@ -1,12 +1,11 @@
 /** A ContextManager over long conversations: what it lets go is what no window would show. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ContextManager } from "../../src/adapter/adk/adk.ts";
-import { fromContents, contentsOf } from "../../src/adapter/gemini/gemini.ts";
-import type { GeminiContent } from "../../src/adapter/gemini/gemini.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { gemini } from "../../src/window/provider/profile.ts";
-import { miki } from "../../src/window/presets/miki.ts";
+import { composeWindow } from "windrow";
+import { ContextManager } from "windrow/adk";
+import { contentsOf, fromContents } from "windrow/gemini";
+import type { GeminiContent } from "windrow/gemini";
+import { gemini, miki } from "../kit/inside/window.ts";
 
 type Scored = GeminiContent & { readonly importance: number };
 

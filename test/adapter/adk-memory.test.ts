@@ -1,10 +1,10 @@
 /** ADK's memory service: whose sessions are told, by which memory, and what it refuses. The real Runner is in interop/adk. */
 import { describe, expect, it } from "vitest";
-import { createMemoryService } from "../../src/adapter/adk/adk.ts";
-import type { AdkSession } from "../../src/adapter/adk/types.ts";
-import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { createMemoryService } from "windrow/adk";
+import { lexicalMemory } from "windrow/memory";
+import type { Memory } from "windrow/memory";
+import type { AdkSession } from "../kit/inside/adapter.ts";
 
 let events = 0;
 

@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { ContextManagementPlugin, ContextManager, createSessionService } from "../../src/adapter/adk/adk.ts";
-import type { AdkEvent, AdkRequest, AdkSession } from "../../src/adapter/adk/types.ts";
-import { fromContents } from "../../src/adapter/gemini/gemini.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { countMessage } from "../../src/tokens/counter.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { SessionManager } from "windrow";
+import { ContextManagementPlugin, ContextManager, createSessionService } from "windrow/adk";
+import { fromContents } from "windrow/gemini";
+import { estimate } from "windrow/testing";
+import type { AdkEvent, AdkRequest, AdkSession } from "../kit/inside/adapter.ts";
+import { countMessage } from "../kit/inside/tokens.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "windrow-adk-"));
 afterAll(() => rmSync(folder, { recursive: true }));

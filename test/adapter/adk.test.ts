@@ -1,8 +1,8 @@
 /** Seed 000's ContextManager, to the letter of its document. */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { ContextManager } from "../../src/adapter/adk/adk.ts";
-import type { GeminiContent } from "../../src/adapter/gemini/gemini.ts";
+import { ContextManager } from "windrow/adk";
+import type { GeminiContent } from "windrow/gemini";
 
 const say = (text: string, role = "user"): GeminiContent => ({ role, parts: [{ text }] });
 const called = (name: string, args: object = {}): GeminiContent => ({

@@ -1,9 +1,9 @@
 /** What a tool's own JSON may hold that looks like the adapters' marks, or that nothing may walk. */
 import { describe, expect, it } from "vitest";
-import { aiSdkAdapter } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type { AiSdkMessage } from "../../src/adapter/ai-sdk/message.ts";
-import { mastraAdapter } from "../../src/adapter/mastra/mastra.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow } from "windrow";
+import { aiSdkAdapter } from "windrow/ai-sdk";
+import type { AiSdkMessage } from "windrow/ai-sdk";
+import { mastraAdapter } from "windrow/mastra";
 
 function answered(value: unknown): AiSdkMessage[] {
   const output = { type: "json", value };

@@ -1,9 +1,9 @@
 /** A provider that refuses the window of a conversation: the middleware sends a smaller one, whose ids recall answers. */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { aiSdk, aiSdkMiddleware } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type { AiSdkMessage } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { aiSdk, aiSdkMiddleware } from "windrow/ai-sdk";
+import type { AiSdkMessage } from "windrow/ai-sdk";
 import { notedPaths, readings } from "./replaced-histories.ts";
 
 const refusal = new Error("prompt is too long: 213462 tokens > 200000 maximum");

@@ -1,6 +1,6 @@
 /** Transcripts in the AI SDK's shapes: every kind of message and part that majors 5, 6 and 7 know, as plain JSON. */
-import type { AiSdkMessage } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type { HostTranscript } from "../../src/adapter/conformance.ts";
+import type { AiSdkMessage } from "windrow/ai-sdk";
+import type { HostTranscript } from "windrow/testing";
 
 export function user(content: unknown): AiSdkMessage {
   return { role: "user", content };

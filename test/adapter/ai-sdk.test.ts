@@ -2,21 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { z } from "zod";
-import {
-  aiSdk,
-  aiSdkAdapter,
-  aiSdkMessages,
-  aiSdkMiddleware,
-  aiSdkUiMessages,
-} from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type { AiSdkMessage, AiSdkOptions } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type { AdapterEvent } from "../../src/adapter/host/events.ts";
-import type { AiSdkFinishedStep } from "../../src/adapter/ai-sdk/message.ts";
-import { smallerBudget, overflowText } from "../../src/adapter/ai-sdk/overflow.ts";
-import { toolDefinitions } from "../../src/adapter/ai-sdk/tools.ts";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { register } from "../../src/conformance.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { AdapterEvent } from "windrow/adapter";
+import { aiSdk, aiSdkAdapter, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "windrow/ai-sdk";
+import type { AiSdkMessage, AiSdkOptions } from "windrow/ai-sdk";
+import { adapterConformance, register } from "windrow/testing";
+import { overflowText, smallerBudget, toolDefinitions } from "../kit/inside/adapter.ts";
+import type { AiSdkFinishedStep } from "../kit/inside/adapter.ts";
 import { assistant, call, longRun, reasoning, result, tool, transcripts, user } from "./ai-sdk-transcripts.ts";
 
 register(adapterConformance(aiSdkAdapter, transcripts), { describe, it });

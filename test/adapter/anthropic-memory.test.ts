@@ -1,11 +1,11 @@
 /** Anthropic's memory tool: the texts of its commands, mistakes of the model, paths, versions, masks, a store that fails. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anthropicMemoryTool } from "../../src/adapter/anthropic/anthropic.ts";
-import type { AnthropicMemoryTool } from "../../src/adapter/anthropic/anthropic.ts";
-import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
-import type { MemoryFilesOptions } from "../../src/memory/files/memory-files.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { anthropicMemoryTool } from "windrow/anthropic";
+import type { AnthropicMemoryTool } from "windrow/anthropic";
+import { MemoryFiles } from "windrow/memory";
+import type { MemoryFilesOptions } from "windrow/memory";
+import { ramStore } from "../kit/inside/store.ts";
 
 interface Stage extends AnthropicMemoryTool {
   readonly files: MemoryFiles;

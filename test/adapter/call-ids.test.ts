@@ -1,14 +1,13 @@
 /** Ids of calls that one provider makes and another refuses, on their way into every shape. */
 import { describe, expect, it } from "vitest";
-import { anthropicAdapter, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat/chat.ts";
-import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
-import { composeWindow, SessionManager } from "../../src/index.ts";
-import { wireForms, wireId } from "../../src/message/wire-form.ts";
-import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { toolCalls, toolResults } from "../../src/message/message.ts";
-import type { Message, NewMessage } from "../../src/message/message.ts";
+import { composeWindow, SessionManager } from "windrow";
+import type { Message, NewMessage } from "windrow";
+import { anthropicAdapter, fromAnthropic, toAnthropic } from "windrow/anthropic";
+import { chatAdapter, fromChat, toChat } from "windrow/chat";
+import { fromResponses, toResponses } from "windrow/responses";
+import { profileNames, profileOf } from "windrow/window";
+import { toolCalls, toolResults, wireForms, wireId } from "../kit/inside/message.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 /** Ids as Anthropic, OpenAI, Kimi, Mistral, vLLM and Gemini's clients make them, and pairs that differ in a sign alone. */
 const ids = [

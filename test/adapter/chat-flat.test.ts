@@ -1,11 +1,10 @@
 /** Messages in the flat form, `{ id, name, args }` and `tool_results`: read whole, windowed, and given back as they came. */
 import { expect, it } from "vitest";
-import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
-import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
-import { toolCalls, toolResults } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow, SessionManager } from "windrow";
+import { fromChat, toChat } from "windrow/chat";
+import type { ChatMessage } from "windrow/chat";
+import { readTranscripts } from "windrow/transcript";
+import { toolCalls, toolResults } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";

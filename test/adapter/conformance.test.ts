@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "vitest";
-import { anthropicAdapter } from "../../src/adapter/anthropic/anthropic.ts";
-import type { AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts";
-import type { Adapter } from "../../src/adapter/adapter.ts";
-import { chatAdapter } from "../../src/adapter/chat/chat.ts";
-import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import type { HostTranscript } from "../../src/adapter/conformance.ts";
-import { register } from "../../src/conformance.ts";
+import type { Adapter } from "windrow/adapter";
+import { anthropicAdapter } from "windrow/anthropic";
+import type { AnthropicMessage } from "windrow/anthropic";
+import { chatAdapter } from "windrow/chat";
+import type { ChatMessage } from "windrow/chat";
+import { adapterConformance, register } from "windrow/testing";
+import type { HostTranscript } from "windrow/testing";
 
 function fixtures<Host>(name: string): readonly HostTranscript<Host>[] {
   const path = new URL(`fixtures/${name}.json`, import.meta.url);

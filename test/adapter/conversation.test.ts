@@ -1,11 +1,10 @@
 /** Conversations of one session: each decides by itself whether its history continues the log. */
 import { expect, it } from "vitest";
-import { chatAdapter } from "../../src/adapter/chat/chat.ts";
-import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
-import { HostConversation } from "../../src/adapter/host/conversation.ts";
-import type { Message } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
+import { SessionManager } from "windrow";
+import type { Message, Session } from "windrow";
+import { HostConversation } from "windrow/adapter";
+import { chatAdapter } from "windrow/chat";
+import type { ChatMessage } from "windrow/chat";
 
 const user = (content: string): ChatMessage => ({ role: "user", content });
 

@@ -2,17 +2,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromChat } from "../../src/adapter/chat/chat.ts";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import type { HostTranscript } from "../../src/adapter/conformance.ts";
-import { fromContents, geminiAdapter, toContents } from "../../src/adapter/gemini/gemini.ts";
-import type { GeminiContent } from "../../src/adapter/gemini/gemini.ts";
-import { register } from "../../src/conformance.ts";
-import type { Message } from "../../src/message/message.ts";
-import { toolCalls, toolResults } from "../../src/message/message.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { gemini } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { composeWindow, validateWindow } from "windrow";
+import type { Message } from "windrow";
+import { fromChat } from "windrow/chat";
+import { fromContents, geminiAdapter, toContents } from "windrow/gemini";
+import type { GeminiContent } from "windrow/gemini";
+import { adapterConformance, register } from "windrow/testing";
+import type { HostTranscript } from "windrow/testing";
+import { toolCalls, toolResults } from "../kit/inside/message.ts";
+import { gemini } from "../kit/inside/window.ts";
 
 const transcripts = JSON.parse(
   readFileSync(new URL("fixtures/gemini.json", import.meta.url), "utf8"),

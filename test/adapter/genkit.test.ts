@@ -1,13 +1,11 @@
 /** Genkit's messages in and out: what every adapter must hold, over messages as its models and tools write them. */
 import { describe, expect, it } from "vitest";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { fromGenkit, genkitAdapter, genkitMessages, toGenkit } from "../../src/adapter/genkit/genkit.ts";
-import { windowMiddleware } from "../../src/adapter/genkit/genkit.ts";
-import type { GenkitHooks, GenkitMessage } from "../../src/adapter/genkit/genkit.ts";
-import type { AdapterEvent } from "../../src/adapter/host/events.ts";
-import { register } from "../../src/conformance.ts";
-import type { Message } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { Message } from "windrow";
+import type { AdapterEvent } from "windrow/adapter";
+import { fromGenkit, genkitAdapter, genkitMessages, toGenkit, windowMiddleware } from "windrow/genkit";
+import type { GenkitHooks, GenkitMessage } from "windrow/genkit";
+import { adapterConformance, register } from "windrow/testing";
 
 const request = (name: string, input: unknown, ref?: string): object => ({
   toolRequest: { name, ...(ref !== undefined && { ref }), ...(input !== undefined && { input }) },

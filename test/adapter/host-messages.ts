@@ -1,7 +1,7 @@
 /** Random messages as the providers' SDKs type them, with unknown fields at every level. */
 import fc from "fast-check";
-import type { AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts";
-import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
+import type { AnthropicMessage } from "windrow/anthropic";
+import type { ChatMessage } from "windrow/chat";
 
 const words = fc.oneof(
   fc.constantFrom("", " ", "Hello", "了解しました。", "😀👩‍👩‍👧", "a\nb\n", '{"path": "x"}', "half \ud83d", "windrow"),

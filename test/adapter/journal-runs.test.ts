@@ -1,12 +1,12 @@
 /** One message of a host that carries the results of several tools: each of them is a finished run. */
 import { expect, it } from "vitest";
-import { anthropicAdapter } from "../../src/adapter/anthropic/anthropic.ts";
-import type { AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts";
-import { journalOf } from "../../src/adapter/host/journal.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { openStore } from "../../src/access/open.ts";
-import { everybody } from "../../src/store/testing/kit.ts";
+import { SessionManager } from "windrow";
+import type { SessionEvent } from "windrow";
+import { anthropicAdapter } from "windrow/anthropic";
+import type { AnthropicMessage } from "windrow/anthropic";
+import { openStore } from "windrow/store";
+import { journalOf } from "../kit/inside/adapter.ts";
+import { everybody } from "../kit/inside/store.ts";
 
 const calls = ["a", "b", "c"].map((id) => ({ type: "tool_use", id, name: "read_file", input: { path: id } }));
 const results = ["a", "b", "c"].map((id) => ({

@@ -1,11 +1,12 @@
 /** Results that are JSON values of their hosts: what a window makes of them goes out as a value again. */
 import { describe, expect, it } from "vitest";
-import { aiSdkAdapter } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import { chatAdapter } from "../../src/adapter/chat/chat.ts";
-import { fromContents, toContents } from "../../src/adapter/gemini/gemini.ts";
-import { genkitAdapter } from "../../src/adapter/genkit/genkit.ts";
-import type { JsonObject, Message } from "../../src/message/message.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow } from "windrow";
+import type { Message } from "windrow";
+import { aiSdkAdapter } from "windrow/ai-sdk";
+import { chatAdapter } from "windrow/chat";
+import { fromContents, toContents } from "windrow/gemini";
+import { genkitAdapter } from "windrow/genkit";
+import type { JsonObject } from "../kit/inside/message.ts";
 
 type Write = (messages: readonly Message[]) => unknown;
 

@@ -1,10 +1,9 @@
 /** LangChain's messages in and out: what every adapter must hold, over messages as its models and tools write them. */
 import { describe, expect, it } from "vitest";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { fromLangChain, langchainAdapter, toLangChain } from "../../src/adapter/langchain/langchain.ts";
-import type { LangChainMessage } from "../../src/adapter/langchain/langchain.ts";
-import { register } from "../../src/conformance.ts";
-import type { Message } from "../../src/message/message.ts";
+import type { Message } from "windrow";
+import { fromLangChain, langchainAdapter, toLangChain } from "windrow/langchain";
+import type { LangChainMessage } from "windrow/langchain";
+import { adapterConformance, register } from "windrow/testing";
 
 const beside = { additional_kwargs: {}, response_metadata: {} };
 const asked = { type: "human", content: "Fix the build.", id: "h1", ...beside };

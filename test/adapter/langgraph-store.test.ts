@@ -1,10 +1,10 @@
 /** LangGraph's store: owners apart, wrong operations, what an erased session put, a copy of each item. Its real package is in interop/langchain. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createLangGraphStore } from "../../src/adapter/langchain/langchain.ts";
-import { forgetSessions } from "../../src/memory/forget.ts";
-import type { Scope } from "../../src/store/store.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import type { Scope } from "windrow";
+import { createLangGraphStore } from "windrow/langchain";
+import { forgetSessions } from "windrow/memory";
+import { ramStore } from "../kit/inside/store.ts";
 
 /** The one method that LangGraph's stores have to bring. */
 abstract class BaseStore {

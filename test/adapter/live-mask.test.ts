@@ -1,17 +1,16 @@
 /** Hosts over a store that wants the live window masked: no window and no recall shows a secret, also after a resume. */
 import { describe, expect, it } from "vitest";
-import { windowMiddleware } from "../../src/adapter/langchain/langchain.ts";
-import type { LangChainMessage } from "../../src/adapter/langchain/langchain.ts";
-import { windowProcessor } from "../../src/adapter/mastra/mastra.ts";
-import type { MastraMessage } from "../../src/adapter/mastra/mastra.ts";
-import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
-import type { AgentItem } from "../../src/adapter/openai-agents/openai-agents.ts";
-import { createTransformContext } from "../../src/adapter/pi/pi.ts";
-import { aiSdk } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "windrow";
+import type { Session } from "windrow";
+import { aiSdk } from "windrow/ai-sdk";
+import { windowMiddleware } from "windrow/langchain";
+import type { LangChainMessage } from "windrow/langchain";
+import { windowProcessor } from "windrow/mastra";
+import type { MastraMessage } from "windrow/mastra";
+import { AgentsSession } from "windrow/openai-agents";
+import type { AgentItem } from "windrow/openai-agents";
+import { createTransformContext } from "windrow/pi";
+import { createMask, openStore } from "windrow/store";
 
 const secret = "Zebra-Crossing-77";
 

@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { anthropicAdapter, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import type { Adapter } from "../../src/adapter/adapter.ts";
-import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat/chat.ts";
-import { isWindrowError } from "../../src/errors.ts";
-import type { Message } from "../../src/message/message.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { checkMessage } from "../../src/message/schema.ts";
-import { deepFreeze } from "../support/histories.ts";
+import { composeWindow, isWindrowError } from "windrow";
+import type { Message } from "windrow";
+import type { Adapter } from "windrow/adapter";
+import { anthropicAdapter, fromAnthropic, toAnthropic } from "windrow/anthropic";
+import { chatAdapter, fromChat, toChat } from "windrow/chat";
+import { checkMessage } from "../kit/inside/message.ts";
+import { deepFreeze } from "../kit/histories.ts";
 import { anthropicMessages, chatMessages } from "./host-messages.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";

@@ -1,9 +1,9 @@
 /** Mastra's memory processor: whose threads it tells, by which memory, and what it refuses. The real agent is in interop/mastra. */
 import { expect, it } from "vitest";
-import { memoryProcessor, sessionIdOf } from "../../src/adapter/mastra/mastra.ts";
-import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { memoryProcessor, sessionIdOf } from "windrow/mastra";
+import { lexicalMemory } from "windrow/memory";
+import type { Memory } from "windrow/memory";
 
 type Row = { role: string; content: unknown; threadId?: string; resourceId?: string };
 

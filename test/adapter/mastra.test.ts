@@ -1,10 +1,9 @@
 /** Mastra's prompts in and out. */
 import { describe, expect, it } from "vitest";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { mastraAdapter, sessionIdOf } from "../../src/adapter/mastra/mastra.ts";
-import type { MastraMessage } from "../../src/adapter/mastra/mastra.ts";
-import { readPrompt, systemText, writePrompt } from "../../src/adapter/mastra/prompt.ts";
-import { register } from "../../src/conformance.ts";
+import { mastraAdapter, sessionIdOf } from "windrow/mastra";
+import type { MastraMessage } from "windrow/mastra";
+import { adapterConformance, register } from "windrow/testing";
+import { readPrompt, systemText, writePrompt } from "../kit/inside/adapter.ts";
 
 const own = (createdAt: number): object => ({ mastra: { createdAt } });
 

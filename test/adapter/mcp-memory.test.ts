@@ -1,13 +1,11 @@
 /** The memory of a store for an MCP client: whose it is, what it tells, and who may write it. */
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { McpTools } from "../../src/adapter/mcp/mcp.ts";
-import type { McpOptions } from "../../src/adapter/mcp/mcp.ts";
-import { Facts } from "../../src/memory/facts/facts.ts";
-import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
-import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { Store } from "windrow";
+import { McpTools } from "windrow/mcp";
+import type { McpOptions } from "windrow/mcp";
+import { Facts, lexicalMemory, MemoryFiles } from "windrow/memory";
+import { openStore } from "windrow/store";
 
 /** A session, two facts and a file of each of two users. */
 async function kept(): Promise<Store> {

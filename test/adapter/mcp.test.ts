@@ -4,12 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { McpTools, serveMcpHttp } from "../../src/adapter/mcp/mcp.ts";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { NewMessage, Session, Store } from "windrow";
+import { McpTools, serveMcpHttp } from "windrow/mcp";
+import { openStore } from "windrow/store";
 
 function say(text: string): NewMessage {
   return { role: "user", parts: [{ type: "text", text }] };

@@ -1,14 +1,12 @@
 /** The tools of a memory: what a search tells, what is remembered, by whom it is found, and what a model does wrong. */
 import { describe, expect, it } from "vitest";
-import { memoryTools } from "../../src/adapter/host/memory-tools.ts";
-import type { MemoryToolsOptions } from "../../src/adapter/host/memory-tools.ts";
-import { fileMemory } from "../../src/memory/files/file-memory.ts";
-import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
-import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { SessionManager } from "windrow";
+import { memoryTools } from "windrow/adapter";
+import type { MemoryToolsOptions } from "windrow/adapter";
+import { fileMemory, lexicalMemory, MemoryFiles } from "windrow/memory";
+import type { Memory } from "windrow/memory";
+import { estimate } from "windrow/testing";
+import { ramStore } from "../kit/inside/store.ts";
 
 async function stage(options: MemoryToolsOptions = {}): Promise<{
   readonly names: readonly string[];

@@ -1,13 +1,12 @@
 /** The host's history over a log: what is seen twice, what a crash in the middle of a change leaves, what masks do. */
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
-import type { AgentItem } from "../../src/adapter/openai-agents/openai-agents.ts";
-import type { AdapterEvent } from "../../src/adapter/host/events.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { Store } from "windrow";
+import type { AdapterEvent } from "windrow/adapter";
+import { AgentsSession } from "windrow/openai-agents";
+import type { AgentItem } from "windrow/openai-agents";
+import { createMask, openStore } from "windrow/store";
 
 function said(content: string): AgentItem {
   return { type: "message", role: "user", content } as AgentItem;

@@ -1,11 +1,10 @@
 /** Items of the OpenAI Agents SDK in and out: what each becomes, and that nothing of it is lost. */
 import { describe, expect, it } from "vitest";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { groupItems, openaiAgentsAdapter } from "../../src/adapter/openai-agents/item.ts";
-import type { AgentItem } from "../../src/adapter/openai-agents/item.ts";
-import { register } from "../../src/conformance.ts";
-import { openaiResponses } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { validateWindow } from "windrow";
+import { groupItems, openaiAgentsAdapter } from "windrow/openai-agents";
+import type { AgentItem } from "windrow/openai-agents";
+import { adapterConformance, register } from "windrow/testing";
+import { openaiResponses } from "../kit/inside/window.ts";
 
 const items = (...values: readonly object[]): readonly AgentItem[] => values as readonly AgentItem[];
 const pixel = "data:image/png;base64,iVBORw0KGgo=";

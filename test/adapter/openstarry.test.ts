@@ -1,14 +1,14 @@
 /** Seed 002's interface: composePayload, onTurnComplete, and the contextStrategy of a plugin.json. */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { ContextManager, openContextManager } from "../../src/adapter/openstarry/openstarry.ts";
-import type { ChatMessage, IContextManager } from "../../src/adapter/openstarry/openstarry.ts";
-import type { ModelRequest } from "../../src/model/model.ts";
-import { fromChat } from "../../src/adapter/chat/chat.ts";
-import { openStore } from "../../src/access/open.ts";
-import { loadCounter } from "../../src/tokens/exact.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { loadCounter, validateWindow } from "windrow";
+import { fromChat } from "windrow/chat";
+import type { ChatMessage } from "windrow/chat";
+import type { ModelRequest } from "windrow/model";
+import { ContextManager, openContextManager } from "windrow/openstarry";
+import type { IContextManager } from "windrow/openstarry";
+import { openStore } from "windrow/store";
+import { openaiChat } from "../kit/inside/window.ts";
 
 const system = "You book journeys.\n\n  Be brief.";
 const tools = [

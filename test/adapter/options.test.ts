@@ -1,15 +1,14 @@
 /** Options of every host: a wrong name or value is refused where it is given, and never at the first call. */
 import { expect, it } from "vitest";
-import { ContextManagementPlugin, contextCompactor } from "../../src/adapter/adk/adk.ts";
-import { aiSdk, aiSdkMiddleware } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import { windowMiddleware as genkitMiddleware } from "../../src/adapter/genkit/genkit.ts";
-import { windowMiddleware as langchainMiddleware } from "../../src/adapter/langchain/langchain.ts";
-import { windowProcessor } from "../../src/adapter/mastra/mastra.ts";
-import { serveMcpHttp } from "../../src/adapter/mcp/mcp.ts";
-import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
-import { journal } from "../../src/adapter/pi/pi.ts";
-import { isWindrowError } from "../../src/errors.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { isWindrowError, SessionManager } from "windrow";
+import { contextCompactor, ContextManagementPlugin } from "windrow/adk";
+import { aiSdk, aiSdkMiddleware } from "windrow/ai-sdk";
+import { windowMiddleware as genkitMiddleware } from "windrow/genkit";
+import { windowMiddleware as langchainMiddleware } from "windrow/langchain";
+import { windowProcessor } from "windrow/mastra";
+import { serveMcpHttp } from "windrow/mcp";
+import { AgentsSession } from "windrow/openai-agents";
+import { journal } from "windrow/pi";
 
 const manager = await SessionManager.open({ store: "ram:", budget: 4_000 });
 const session = await manager.create();

@@ -3,12 +3,11 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { createTransformContext, piAdapter, piMessages } from "../../src/adapter/pi/pi.ts";
-import type { PiMessage } from "../../src/adapter/pi/pi.ts";
-import type { AdapterEvent } from "../../src/adapter/host/events.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { pi as piProfile } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { SessionManager, validateWindow } from "windrow";
+import type { AdapterEvent } from "windrow/adapter";
+import { createTransformContext, piAdapter, piMessages } from "windrow/pi";
+import type { PiMessage } from "windrow/pi";
+import { pi as piProfile } from "../kit/inside/window.ts";
 
 const file = "../shared/data/open/pi-sessions/large-session.raw.jsonl.gz";
 const there = existsSync(file);

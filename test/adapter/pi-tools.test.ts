@@ -1,15 +1,13 @@
 /** Large results and recall under pi, and its extension, driven by hand; interop/pi drives them in the real pi. */
 import { describe, expect, it } from "vitest";
-import { piExtension } from "../../src/adapter/pi/extension.ts";
-import type { PiExtensionApi, PiExtensionContext } from "../../src/adapter/pi/extension.ts";
-import { createAfterToolCall, createRecallTool, createTransformContext, piMessages } from "../../src/adapter/pi/pi.ts";
-import type { PiMessage } from "../../src/adapter/pi/pi.ts";
-import { WindrowError } from "../../src/errors.ts";
-import { resultText } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager, WindrowError } from "windrow";
+import type { Session, Store } from "windrow";
+import { createAfterToolCall, createRecallTool, createTransformContext, piMessages } from "windrow/pi";
+import type { PiMessage } from "windrow/pi";
+import { openStore } from "windrow/store";
+import { piExtension } from "../kit/inside/adapter.ts";
+import type { PiExtensionApi, PiExtensionContext } from "../kit/inside/adapter.ts";
+import { resultText } from "../kit/inside/message.ts";
 import { call, pi, result, user } from "./pi-transcripts.ts";
 
 const lines = Array.from({ length: 800 }, (_, line) => `line ${line} of the report`).join("\n");

@@ -1,5 +1,5 @@
 /** Transcripts in pi's shapes: every kind of message and block that 0.73 and 0.87 know, and a host application's own. */
-import type { PiMessage } from "../../src/adapter/pi/pi.ts";
+import type { PiMessage } from "windrow/pi";
 
 export const time = Date.UTC(2026, 10, 1);
 

@@ -1,14 +1,13 @@
 /** pi's messages in and out, and the windows that createTransformContext sends. */
 import { describe, expect, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { createTransformContext, piAdapter } from "../../src/adapter/pi/pi.ts";
-import type { PiMessage } from "../../src/adapter/pi/pi.ts";
-import type { AdapterEvent } from "../../src/adapter/host/events.ts";
-import type { Message } from "../../src/message/message.ts";
-import { newMessageSchema } from "../../src/message/schema.ts";
-import { pi as piProfile } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { validateWindow } from "windrow";
+import type { Message } from "windrow";
+import type { AdapterEvent } from "windrow/adapter";
+import { createTransformContext, piAdapter } from "windrow/pi";
+import type { PiMessage } from "windrow/pi";
+import { adapterConformance, register } from "windrow/testing";
+import { newMessageSchema } from "../kit/inside/message.ts";
+import { pi as piProfile } from "../kit/inside/window.ts";
 import { assistant, call, everyShape, longRun, pi, result, systemMessage, user } from "./pi-transcripts.ts";
 
 function json<T>(value: T): T {

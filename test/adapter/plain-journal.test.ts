@@ -3,14 +3,13 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { anthropicAdapter } from "../../src/adapter/anthropic/anthropic.ts";
-import type { Adapter } from "../../src/adapter/adapter.ts";
-import { chatAdapter } from "../../src/adapter/chat/chat.ts";
-import type { HostTranscript } from "../../src/adapter/conformance.ts";
-import { journalOf } from "../../src/adapter/host/journal.ts";
-import type { Message } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
+import { SessionManager } from "windrow";
+import type { Message, Session } from "windrow";
+import type { Adapter } from "windrow/adapter";
+import { anthropicAdapter } from "windrow/anthropic";
+import { chatAdapter } from "windrow/chat";
+import type { HostTranscript } from "windrow/testing";
+import { journalOf } from "../kit/inside/adapter.ts";
 
 let folder: string;
 

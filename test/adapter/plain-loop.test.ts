@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPacked } from "../support/packed.ts";
+import { installPacked } from "../kit/packed.ts";
 import { anthropicProblems } from "./wire-anthropic.ts";
 import { openaiProblems } from "./wire-openai.ts";
 

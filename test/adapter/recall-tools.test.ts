@@ -1,15 +1,14 @@
 /** The recall tools of loops of one's own: each answers its provider's calls in the provider's shape, whatever is asked. */
 import { describe, expect, it } from "vitest";
-import { anthropicRecallTool, fromAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { chatRecallTool, fromChat, responsesRecallTool } from "../../src/adapter/chat/chat.ts";
-import type { RecallSource, RecallToolOptions } from "../../src/adapter/chat/chat.ts";
-import { fromContents, geminiRecallTool } from "../../src/adapter/gemini/gemini.ts";
-import { recallTool } from "../../src/adapter/host/recall-tool.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import type { Message } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow, SessionManager } from "windrow";
+import type { Message } from "windrow";
+import { recallTool } from "windrow/adapter";
+import { anthropicRecallTool, fromAnthropic } from "windrow/anthropic";
+import { chatRecallTool, fromChat, responsesRecallTool } from "windrow/chat";
+import type { RecallSource, RecallToolOptions } from "windrow/chat";
+import { fromContents, geminiRecallTool } from "windrow/gemini";
+import { recallFrom } from "windrow/window";
+import { HistoryBuilder } from "../kit/inside/message.ts";
 
 interface Loop {
   readonly provider: string;

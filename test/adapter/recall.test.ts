@@ -5,8 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAfterToolCall, createRecallTool, createTransformContext } from "../../src/adapter/pi/pi.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { createAfterToolCall, createRecallTool, createTransformContext } from "windrow/pi";
 import { readings, replaceHistories } from "./replaced-histories.ts";
 import { testedHosts } from "./replaced-hosts.ts";
 

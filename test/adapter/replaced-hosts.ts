@@ -2,17 +2,17 @@
  * Hosts driven by their shapes alone: each sends a history, shows the text of the window it got back, and asks the recall
  * tool that its model has. Works on any compiled copy of the product.
  */
-import type { Session } from "../../src/session/session.ts";
-import type * as AdkModule from "../../src/adapter/adk/adk.ts";
-import type * as AiSdkModule from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type * as GenkitModule from "../../src/adapter/genkit/genkit.ts";
-import type * as LangchainModule from "../../src/adapter/langchain/langchain.ts";
-import type * as MastraModule from "../../src/adapter/mastra/mastra.ts";
-import type * as OpenaiAgentsModule from "../../src/adapter/openai-agents/openai-agents.ts";
-import type * as OpenstarryModule from "../../src/adapter/openstarry/openstarry.ts";
-import type * as PiModule from "../../src/adapter/pi/pi.ts";
-import type * as PiExtensionModule from "../../src/adapter/pi/extension.ts";
-import type * as Managers from "../../src/session/manager/manager.ts";
+import type * as AdkModule from "windrow/adk";
+import type * as AiSdkModule from "windrow/ai-sdk";
+import type * as GenkitModule from "windrow/genkit";
+import type * as LangchainModule from "windrow/langchain";
+import type * as MastraModule from "windrow/mastra";
+import type * as OpenaiAgentsModule from "windrow/openai-agents";
+import type * as OpenstarryModule from "windrow/openstarry";
+import type * as PiModule from "windrow/pi";
+import type * as Managers from "windrow";
+import type { Session } from "windrow";
+import type * as PiExtensionModule from "../kit/inside/adapter.ts";
 import { readings } from "./replaced-histories.ts";
 import type { Load, Reading, TestedHost } from "./replaced-histories.ts";
 

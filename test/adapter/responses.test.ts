@@ -2,17 +2,15 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { anthropicAdapter, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
-import { adapterConformance } from "../../src/adapter/conformance.ts";
-import type { HostTranscript } from "../../src/adapter/conformance.ts";
-import { fromResponses, responsesAdapter, toResponses } from "../../src/adapter/responses/responses.ts";
-import type { ResponsesItem } from "../../src/adapter/responses/responses.ts";
-import { register } from "../../src/conformance.ts";
-import type { Message } from "../../src/message/message.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { inPlace, openaiResponses } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { composeWindow, validateWindow } from "windrow";
+import type { Message } from "windrow";
+import { anthropicAdapter, toAnthropic } from "windrow/anthropic";
+import { fromChat, toChat } from "windrow/chat";
+import { fromResponses, responsesAdapter, toResponses } from "windrow/responses";
+import type { ResponsesItem } from "windrow/responses";
+import { adapterConformance, register } from "windrow/testing";
+import type { HostTranscript } from "windrow/testing";
+import { inPlace, openaiResponses } from "../kit/inside/window.ts";
 
 type Item = ResponsesItem & { readonly [field: string]: unknown };
 

@@ -1,5 +1,5 @@
 /** The Messages API's rules for a request, each refused with 400, as a list of what is broken. */
-import type { AnthropicRequest, AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts";
+import type { AnthropicMessage, AnthropicRequest } from "windrow/anthropic";
 
 interface Block {
   readonly type: string;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { installPacked } from "../support/packed.ts";
+import { installPacked } from "../kit/packed.ts";
 
 const text = readFileSync("docs/writing-an-adapter.md", "utf8");
 const files = new Map(

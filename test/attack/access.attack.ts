@@ -2,10 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type * as Access from "../../src/access/public.ts";
-import type * as Cli from "../../src/cli/program.ts";
-import type * as Windrow from "../../src/index.ts";
-import type * as Stores from "../../src/access/open.ts";
+import type * as Access from "windrow/store";
+import type * as Windrow from "windrow";
+import type * as Cli from "../kit/inside/cli.ts";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 
@@ -110,7 +109,7 @@ attack({
 /** A store shared by tenants, with a method that the contract does not name. */
 async function tenants(product: Product, report: Report): Promise<void> {
   const { tenantStore, guardedStore } = await product.load<typeof Access>("access/public.js");
-  const { openStore } = await product.load<typeof Stores>("access/open.js");
+  const { openStore } = await product.load<typeof Access>("access/open.js");
   const purge = (): readonly string[] => ["every session there is"];
   const behind = Object.assign(await openStore("ram:"), { purge });
   const guarded = guardedStore(behind, { principal: { name: "alice", tenant: "acme" } });

@@ -5,8 +5,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type * as commands from "../../src/cli/program.ts";
-import type * as front from "../../src/index.ts";
+import type * as commands from "../kit/inside/cli.ts";
+import type * as front from "windrow";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 

@@ -8,10 +8,10 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type * as Windrow from "../../src/index.ts";
-import type * as OpsDoor from "../../src/ops/public.ts";
-import type * as AuthorDoor from "../../src/store/author.ts";
-import type * as StoreDoor from "../../src/access/open.ts";
+import type * as Windrow from "windrow";
+import type * as OpsDoor from "windrow/ops";
+import type * as AuthorDoor from "windrow/store/author";
+import type * as StoreDoor from "windrow/store";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
-import type * as Windrow from "../../src/index.ts";
+import type * as Windrow from "windrow";
 
 const ends = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"];
 const heads = [

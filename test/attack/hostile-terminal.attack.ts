@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type * as Windrow from "../../src/index.ts";
+import type * as Windrow from "windrow";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 

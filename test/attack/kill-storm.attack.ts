@@ -4,9 +4,9 @@
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type * as Opening from "../../src/access/open.ts";
-import { calm, readBack, storm, windrow } from "../support/storm.ts";
-import type { Outcome, Target } from "../support/storm.ts";
+import type * as Opening from "windrow/store";
+import { calm, readBack, storm, windrow } from "../kit/storm.ts";
+import type { Outcome, Target } from "../kit/storm.ts";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 

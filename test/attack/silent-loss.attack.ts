@@ -6,9 +6,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type * as windrow from "../../src/index.ts";
-import type * as ops from "../../src/ops/public.ts";
-import type * as stores from "../../src/access/open.ts";
+import type * as windrow from "windrow";
+import type * as ops from "windrow/ops";
+import type * as stores from "windrow/store";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 

@@ -7,10 +7,9 @@ import { once } from "node:events";
 import { copyFileSync, cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { isWindrowError } from "../../src/errors.ts";
-import type * as front from "../../src/index.ts";
-import type * as stores from "../../src/access/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type * as front from "windrow";
+import type { isWindrowError, Store } from "windrow";
+import type * as stores from "windrow/store";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 

@@ -1,7 +1,7 @@
 /** `windrow audit`. */
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { AuditEntry } from "../../src/access/audit.ts";
+import { SessionManager } from "windrow";
+import type { AuditEntry } from "windrow/store";
 import { newFolder, put, windrow } from "./stage.ts";
 
 async function stage(): Promise<{ readonly store: string; readonly config: string; readonly id: string }> {

@@ -2,9 +2,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { codingSession } from "../../src/message/samples.ts";
-import type { SessionView } from "../../src/ops/look/view.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { SessionView } from "windrow/ops";
+import { codingSession } from "../kit/inside/message.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 const closing: (() => void)[] = [];

@@ -4,8 +4,8 @@ import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { dist } from "../support/build.ts";
+import { SessionManager } from "windrow";
+import { dist } from "../kit/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
 const hasBash = spawnSync("bash", ["--version"]).status === 0;

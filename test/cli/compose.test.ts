@@ -1,10 +1,9 @@
 /** `windrow compose`: transcripts and sessions, the numbers and the words. */
 import { readFile, readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { codingSession } from "../../src/message/samples.ts";
-import type { WindowPreview } from "../../src/ops/look/compose.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow, SessionManager } from "windrow";
+import { codingSession } from "../kit/inside/message.ts";
+import type { WindowPreview } from "../kit/inside/ops.ts";
 import { chatLines, claudeCodeLines, emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 interface Document extends WindowPreview {

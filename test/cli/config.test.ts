@@ -1,6 +1,6 @@
 /** `windrow config`, and what every command takes from the configuration. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
 import { newFolder, put, windrow } from "./stage.ts";
 
 function inFolder(folder: string): void {

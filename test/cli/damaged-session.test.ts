@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { run } from "../../src/cli/program.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
+import { run } from "../kit/inside/cli.ts";
+import { everybody, filesStore, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 
 let folder: string;
 let store: string;

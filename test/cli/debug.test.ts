@@ -2,11 +2,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { WindrowError } from "../../src/errors.ts";
-import { reportError } from "../../src/cli/command.ts";
-import { catalogue } from "../../src/cli/catalogue.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager, WindrowError } from "windrow";
+import { catalogue, reportError } from "../kit/inside/cli.ts";
+import { codingSession } from "../kit/inside/message.ts";
 import { chatLines, emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 const none = "00000000-0000-4000-8000-000000000000";

@@ -1,6 +1,6 @@
 /** The doctor counts one session as one. */
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/index.ts";
+import { SessionManager } from "windrow";
 import { newFolder, windrow } from "./stage.ts";
 
 it("counts one session and its records", async () => {

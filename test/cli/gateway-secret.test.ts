@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { CommandIo } from "../../src/cli/command.ts";
-import { secretOf } from "../../src/cli/gateway/secret.ts";
+import { secretOf } from "../kit/inside/cli.ts";
+import type { CommandIo } from "../kit/inside/cli.ts";
 import { temporaryFolder } from "../gateway/lines/stage.ts";
 
 const digits = "0123456789abcdef".repeat(4);

@@ -5,7 +5,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { run } from "../../src/cli/program.ts";
+import { run } from "../kit/inside/cli.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 interface Served {

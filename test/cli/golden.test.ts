@@ -1,10 +1,9 @@
 /** The examples of seed 001 §9.1 and §9.2, in every language, beside files that were compared with the seed by eye. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { codingAgentStats } from "../../src/cli/commands/stats-coding-agent.ts";
-import { wordsOf } from "../../src/cli/text/language.ts";
-import { locales } from "../../src/config/locale.ts";
-import { stats } from "../../src/ops/stats/stats.ts";
+import { stats } from "windrow/ops";
+import { codingAgentStats, wordsOf } from "../kit/inside/cli.ts";
+import { locales } from "../kit/inside/config.ts";
 import { seedId, seedSession, seedStore } from "./seed-example.ts";
 import { newFolder, windrow } from "./stage.ts";
 

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { run } from "../../src/cli/program.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { run } from "../kit/inside/cli.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 /** Title, clear screen, clipboard, concealed text, line ends of every kind, C1, bidi, tags, half a character. */

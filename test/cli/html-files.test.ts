@@ -2,10 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fileDataId } from "../../src/viewer/file/data.ts";
-import type { FileData } from "../../src/viewer/file/data.ts";
-import { unpackFile } from "../../src/viewer/file/decode.ts";
-import { pageFolder } from "../../src/viewer/serve/pages.ts";
+import { fileDataId, pageFolder, unpackFile } from "../kit/inside/viewer.ts";
+import type { FileData } from "../kit/inside/viewer.ts";
 import { seedId, seedSession } from "./seed-example.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 

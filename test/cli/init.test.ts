@@ -6,11 +6,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
-import { chooseHost, initHosts } from "../../src/cli/init/hosts.ts";
-import { agentName, planFiles } from "../../src/cli/init/files.ts";
-import { ignoreLine, readProject } from "../../src/cli/init/project.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { dist } from "../support/build.ts";
+import { SessionManager } from "windrow";
+import { agentName, chooseHost, ignoreLine, initHosts, planFiles, readProject } from "../kit/inside/cli.ts";
+import { dist } from "../kit/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
 interface InitReport {

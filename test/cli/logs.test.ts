@@ -1,11 +1,10 @@
 /** `windrow logs`: the lines of seed 001 §9.3, made from what a store remembers. */
 import { expect, it } from "vitest";
-import { codingSession } from "../../src/message/samples.ts";
-import { followLog } from "../../src/ops/logs/stored.ts";
-import { logTo } from "../../src/ops/logs/logs.ts";
-import type { LogEntry } from "../../src/ops/logs/logs.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "windrow";
+import { followLog, logTo } from "windrow/ops";
+import type { LogEntry } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { codingSession } from "../kit/inside/message.ts";
 import { emptyStore, newFolder, windrow } from "./stage.ts";
 
 const id = "550e8400-e29b-41d4-a716-446655440000";

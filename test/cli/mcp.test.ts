@@ -1,6 +1,6 @@
 /** `windrow mcp`: what it refuses, and that it serves over HTTP until it is told to stop. */
 import { describe, expect, it } from "vitest";
-import { run } from "../../src/cli/program.ts";
+import { run } from "../kit/inside/cli.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 const initialize = {

@@ -3,10 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Facts } from "../../src/memory/facts/facts.ts";
-import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { filesStore } from "../../src/store/files/files.ts";
+import { SessionManager } from "windrow";
+import { Facts, MemoryFiles } from "windrow/memory";
+import { filesStore } from "../kit/inside/store.ts";
 import { windrow } from "./stage.ts";
 
 let folder: string;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { driver } from "../store/sqlite-fixtures.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
 const id = "3f2b1c0a-1111-4111-8111-111111111111";

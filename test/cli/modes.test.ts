@@ -3,9 +3,9 @@ import { statSync } from "node:fs";
 import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
+import { SessionManager } from "windrow";
+import { openStore } from "windrow/store";
+import { driver } from "../kit/sqlite-stores.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 
 /** What the commands are run on: a store, a transcript, a folder beside the store, and two sessions in the store. */

@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { run } from "../../src/cli/program.ts";
-import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
+import { run } from "../kit/inside/cli.ts";
+import { everybody, filesStore, newSession, stateOf } from "../kit/inside/store.ts";
 import { emptyStore, newFolder, windrow } from "./stage.ts";
 
 async function storeWith(...ends: readonly ("completed" | "failed")[]): Promise<string> {

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { driver } from "../store/sqlite-fixtures.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 import { opencode, openCodeDatabase, openCodeFolder } from "../transcript/opencode-sessions.ts";
 import { emptyStore, newFolder, windrow } from "./stage.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Progress } from "../../src/cli/text/progress.ts";
+import { Progress } from "../kit/inside/cli.ts";
 
 /** A progress whose clock stands where the test puts it, and what it wrote. */
 function stage(isTTY: boolean): { at: (ms: number, done: number) => void; end: () => void; written: () => string } {

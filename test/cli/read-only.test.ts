@@ -4,10 +4,10 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
-import { dist } from "../support/build.ts";
+import { SessionManager } from "windrow";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
+import { dist } from "../kit/build.ts";
 
 const mount = ["--mount", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'];
 const canMount = ((): boolean => {

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { HistoryBuilder } from "../kit/inside/message.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 const longLine = `heron ${"and one more word ".repeat(2_000)}the end`;

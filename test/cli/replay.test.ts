@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { run } from "../../src/cli/program.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { run } from "../kit/inside/cli.ts";
 import { recordedLines, chatLines, claudeCodeLines, newFolder, put, windrow } from "./stage.ts";
 
 interface Document {

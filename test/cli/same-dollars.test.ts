@@ -1,13 +1,12 @@
 /** One session costs the same wherever it is priced: `usage`, `replay`, `stats`, `view` and the viewer. */
 import { stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { usageOverview } from "../../src/ops/usage/overview.ts";
-import { replay } from "../../src/replay/replay.ts";
-import { loadCounter } from "../../src/tokens/exact.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import { readUsage } from "../../src/transcript/usage/read.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import { loadCounter } from "windrow";
+import { openStore } from "windrow/store";
+import { readTranscripts, replay } from "windrow/transcript";
+import { storedSource } from "windrow/viewer";
+import { usageOverview } from "../kit/inside/ops.ts";
+import { readUsage } from "../kit/inside/transcript.ts";
 import { hasOpenSessions, openSessions } from "../transcript/open-sessions.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 

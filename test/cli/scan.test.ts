@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "windrow";
+import { openStore } from "windrow/store";
 import { secretSamples } from "../mask/samples.ts";
 import { newFolder, windrow } from "./stage.ts";
 

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import type { SearchReport } from "../../src/ops/search/search.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { SearchReport } from "windrow/ops";
 import { newFolder, windrow } from "./stage.ts";
 
 let folder: string;

@@ -1,7 +1,7 @@
 /** The sessions that the examples of seed 001 §9.1 and §9.2 speak of. */
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import type { SessionInfo, Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import type { SessionInfo } from "windrow/store";
+import { everybody, filesStore, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 
 export const seedId = "550e8400-e29b-41d4-a716-446655440000";
 

@@ -1,8 +1,8 @@
 /** `windrow serve`: the link that it prints, whose sessions it serves, and its end. */
 import { describe, expect, it } from "vitest";
-import type { AuditEntry } from "../../src/access/audit.ts";
-import { run } from "../../src/cli/program.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { AuditEntry } from "windrow/store";
+import { run } from "../kit/inside/cli.ts";
 import { seedId, seedSession } from "./seed-example.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 

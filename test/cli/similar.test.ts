@@ -1,6 +1,6 @@
 /** `windrow similar`, as it is typed. */
 import { beforeEach, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
 import { newFolder, windrow } from "./stage.ts";
 
 let folder: string;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
-import { run } from "../../src/cli/program.ts";
+import { run } from "../kit/inside/cli.ts";
 
 const folders: string[] = [];
 

@@ -2,13 +2,13 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { StatsReport } from "../../src/ops/stats/stats.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { FinalStatus } from "../../src/store/store.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions } from "windrow";
+import type { StatsReport } from "windrow/ops";
+import { openStore } from "windrow/store";
+import type { FinalStatus } from "windrow/store/author";
+import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 import { emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 interface Given {

@@ -2,10 +2,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { McpTools } from "../../src/adapter/mcp/tools.ts";
-import type { Store } from "../../src/store/store.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import type { Store } from "windrow";
+import { McpTools } from "windrow/mcp";
+import { openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
 import { temporaryFolder } from "../transcript/files.ts";
 import { windrow } from "./stage.ts";
 

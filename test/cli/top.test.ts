@@ -1,8 +1,8 @@
 /** `windrow top`: the sessions that run, seen from outside. */
 import { expect, it } from "vitest";
-import { run } from "../../src/cli/program.ts";
-import type { Top } from "../../src/ops/monitor/top.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { Top } from "windrow/ops";
+import { run } from "../kit/inside/cli.ts";
 import { emptyStore, newFolder, windrow } from "./stage.ts";
 
 const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_id: "27" };

@@ -1,6 +1,6 @@
 /** Numbers on the command line: each flag's own kind, wrong ones refused by name, none that makes a command spin. */
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
+import { openStore } from "windrow/store";
 import {
   ageOf,
   countOf,
@@ -11,7 +11,7 @@ import {
   secondsOf,
   tokenListOf,
   tokensOf,
-} from "../../src/cli/values.ts";
+} from "../kit/inside/cli.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 
 it("are read by their kind", () => {

@@ -1,12 +1,11 @@
 /** `windrow view`, on sessions that are open, closed and finished. */
 import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
-import { textWidth } from "../../src/cli/text/columns.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import type { SessionView } from "../../src/ops/look/view.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session } from "../../src/session/session.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, Session } from "windrow";
+import type { SessionView } from "windrow/ops";
+import { textWidth } from "../kit/inside/cli.ts";
+import { codingSession } from "../kit/inside/message.ts";
 import { emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_type: "issue", task_id: "27" };

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config/config.ts";
-import type { LoadConfigOptions } from "../../src/config/config.ts";
-import { configSchema } from "../../src/config/schema.ts";
+import { loadConfig } from "windrow/store";
+import type { LoadConfigOptions } from "windrow/store";
+import { configSchema } from "../kit/inside/config.ts";
 import { folderOf } from "./kit.ts";
 
 async function load(files: Readonly<Record<string, string>>, options: LoadConfigOptions = {}, inside = ".") {

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions } from "windrow";
 
 let folder: string;
 

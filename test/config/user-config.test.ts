@@ -1,10 +1,10 @@
 /** A user's own settings from a real server, and what stands where it cannot give them. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config/config.ts";
-import { fetchUserConfig } from "../../src/config/user-config.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { SessionEvent } from "windrow";
+import { loadConfig } from "windrow/store";
+import { fetchUserConfig } from "../kit/inside/config.ts";
 import { folderOf, serverOf } from "./kit.ts";
 
 describe("a server that answers", () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { systemDisk } from "../../src/disk/disk.ts";
+import { systemDisk } from "../kit/inside/disk.ts";
 import { blockDisk, blockDiskMissing, replay } from "./block-log.ts";
 import { chance, verify, write } from "./scenario.ts";
 import type { Promised, Step } from "./scenario.ts";

@@ -5,7 +5,7 @@
  */
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Disk, DiskStat } from "../../src/disk/disk.ts";
+import type { Disk, DiskStat } from "../kit/inside/disk.ts";
 
 const pageBytes = 4096;
 

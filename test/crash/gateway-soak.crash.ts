@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { soak } from "../gateway/soak/soak.ts";
 import type { SoakSample } from "../gateway/soak/soak.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { dist } from "../support/build.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { dist } from "../kit/build.ts";
 
 const seconds = Number(process.env["WINDROW_SOAK_SECONDS"] ?? 20);
 const aborts = Number(process.env["WINDROW_SOAK_ABORTS"] ?? 200);

@@ -7,14 +7,14 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
+import { openStore } from "windrow/store";
 import { runAgent } from "../gateway/fake/agent.ts";
 import type { AgentOptions, AgentRun } from "../gateway/fake/agent.ts";
 import { startFake } from "../gateway/fake/fake.ts";
 import type { Api } from "../gateway/fake/reading.ts";
 import { randomBy, startKilled } from "../gateway/kills.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { dist } from "../support/build.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { dist } from "../kit/build.ts";
 import { count } from "./totals.ts";
 
 const kills = Number(process.env["WINDROW_GATEWAY_KILLS"] ?? 4);

@@ -2,11 +2,11 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
-import { dist } from "../support/build.ts";
-import { calm, readBack, storm, windrow } from "../support/storm.ts";
+import { openStore } from "windrow/store";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
+import { dist } from "../kit/build.ts";
+import { calm, readBack, storm, windrow } from "../kit/storm.ts";
 import { count, leftOut } from "./totals.ts";
 
 const rounds = 4;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { everybody, sessionWith } from "../../src/store/testing/kit.ts";
-import { filesFixture } from "../store/fixtures.ts";
-import { dist } from "../support/build.ts";
+import { everybody, sessionWith } from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
+import { dist } from "../kit/build.ts";
 import { freeSession, hostileSteal, lostOf, startWriter } from "./processes.ts";
 import type { Outcome, Writer } from "./processes.ts";
 import { count } from "./totals.ts";

@@ -1,10 +1,10 @@
 /** Writers in processes of their own, and what became of the messages they were told are safe. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
-import type { SeededFault } from "../../src/store/shared/internals.ts";
-import type { Store } from "../../src/store/store.ts";
-import { startChild } from "../support/child.ts";
-import type { Child } from "../support/child.ts";
+import type { Store } from "windrow";
+import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
+import type { SeededFault } from "../kit/inside/store.ts";
+import { startChild } from "../kit/child.ts";
+import type { Child } from "../kit/child.ts";
 
 /** A writer at work. Its lines are those after `ready`. */
 export interface Writer extends Child {

@@ -1,13 +1,12 @@
 /** A session that is written while the power or the process may go at any step, and what must be true afterwards. */
 import assert from "node:assert/strict";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
-import { isWindrowError } from "../../src/errors.ts";
-import type { NewRecord, RecordKind, StoredRecord } from "../../src/message/record.ts";
-import type { Clock } from "../../src/store/shared/clock.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import type { StoreInternals } from "../../src/store/shared/internals.ts";
-import type { Lock, SessionStatus, Store } from "../../src/store/store.ts";
-import type { Disk } from "../../src/disk/disk.ts";
+import { isWindrowError } from "windrow";
+import type { Lock, Store } from "windrow";
+import type { RecordKind, SessionStatus, StoredRecord } from "windrow/store";
+import type { Clock, NewRecord } from "windrow/store/author";
+import type { Disk } from "../kit/inside/disk.ts";
+import { everybody, filesStore, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
+import type { StoreInternals } from "../kit/inside/store.ts";
 import type { Choose } from "./crash-disk.ts";
 import { CrashDisk } from "./crash-disk.ts";
 

@@ -1,34 +1,34 @@
 /** Code that reads foreign text throws nothing but a WindrowError, wherever the text is cut. */
 import { expect, it } from "vitest";
-import { fromAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { fromChat } from "../../src/adapter/chat/chat.ts";
-import { fromContents } from "../../src/adapter/gemini/gemini.ts";
-import { fromResponses } from "../../src/adapter/responses/responses.ts";
-import { wireApis } from "../../src/gateway/wire/apis.ts";
-import { isWindrowError } from "../../src/errors.ts";
-import { onRuleFailure } from "../../src/mask/failures.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import type { MaskRule } from "../../src/mask/rules.ts";
-import { knownSecrets, maskText, secretRules } from "../../src/mask/text.ts";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { unquoteText, quoteText } from "../../src/message/quote.ts";
-import { splitSentences } from "../../src/message/sentences.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { decoders } from "../../src/transcript/decoders.ts";
-import { framedFiles } from "../../src/window/action/framed.ts";
-import { fileTextOf, outputOf, saysFailed, speaksOfFailure } from "../../src/window/action/output.ts";
-import { patchActions } from "../../src/window/action/patch.ts";
-import { commandActions, scriptActions } from "../../src/window/action/script.ts";
-import { shellActions } from "../../src/window/action/shell.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import { parseLoose } from "../../src/window/ui/json.ts";
-import { readUiTree, screenOf } from "../../src/window/ui/tree.ts";
-import { extractSummary, profileOf, strategyOf } from "../../src/window/public.ts";
+import { composeWindow, isWindrowError, SessionManager } from "windrow";
+import type { Message, SessionEvent } from "windrow";
+import { fromAnthropic } from "windrow/anthropic";
+import { fromChat } from "windrow/chat";
+import { wireApis } from "windrow/gateway";
+import { fromContents } from "windrow/gemini";
+import { fromResponses } from "windrow/responses";
+import { createMask } from "windrow/store";
+import type { MaskRule } from "windrow/store";
+import { estimate } from "windrow/testing";
+import { extractSummary, profileOf, recallFrom, strategyOf } from "windrow/window";
+import { knownSecrets, maskText, onRuleFailure, secretRules } from "../kit/inside/mask.ts";
+import { messageText, quoteText, splitSentences, unquoteText } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
+import { decoders } from "../kit/inside/transcript.ts";
+import {
+  commandActions,
+  fileTextOf,
+  framedFiles,
+  outputOf,
+  parseLoose,
+  patchActions,
+  readUiTree,
+  saysFailed,
+  screenOf,
+  scriptActions,
+  shellActions,
+  speaksOfFailure,
+} from "../kit/inside/window.ts";
 import { fixtures } from "../transcript/fixtures.ts";
 import { answerForms, commandLines, maskedForms, requestForms, resultForms, toolForms } from "./samples.ts";
 

@@ -1,5 +1,5 @@
 /** Real forms of foreign text, made up for the tests: command lines, settings, patches, dumps, listings, mails. */
-import { secretRules } from "../../src/mask/text.ts";
+import { secretRules } from "../kit/inside/mask.ts";
 
 const value = "q7Zt2LmX9vKc4RbN";
 

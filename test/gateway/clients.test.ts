@@ -3,10 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { serveGateway } from "../../src/gateway/proxy/server.ts";
-import { checkClients, probe } from "../../src/gateway/clients/checkup.ts";
-import { opencodeKeys } from "../../src/gateway/clients/found.ts";
-import { programOf, routeCommand } from "../../src/gateway/clients/route.ts";
+import { serveGateway } from "windrow/gateway";
+import { checkClients, opencodeKeys, probe, programOf, routeCommand } from "../kit/inside/gateway.ts";
 import { windrow } from "../cli/stage.ts";
 import { startFake } from "./fake/fake.ts";
 

@@ -3,7 +3,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { serveGateway } from "../../src/gateway/proxy/server.ts";
+import { serveGateway } from "windrow/gateway";
 import { startFake } from "./fake/fake.ts";
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { dist } from "../support/build.ts";
+import { dist } from "../kit/build.ts";
 import { startFake } from "./fake/fake.ts";
 import type { Fake } from "./fake/fake.ts";
 

@@ -1,6 +1,7 @@
 /** Which keys name a tenant, and which stay out of what is kept. */
 import { expect, test } from "vitest";
-import { keyOf, tenantsBy, withoutKeys } from "../../src/gateway/tenant.ts";
+import { tenantsBy } from "windrow/gateway";
+import { keyOf, withoutKeys } from "../kit/inside/gateway.ts";
 
 const path = "/v1/messages?beta=true";
 const key = "canary-key-77123456";

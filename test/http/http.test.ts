@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { serveHttp } from "../../src/http/http.ts";
-import type { HttpServer, HttpServerOptions } from "../../src/http/http.ts";
+import { serveHttp } from "../kit/inside/http.ts";
+import type { HttpServer, HttpServerOptions } from "../kit/inside/http.ts";
 
 async function server(options: Partial<HttpServerOptions> = {}): Promise<HttpServer> {
   const made = await serveHttp({

@@ -1,9 +1,8 @@
 /** `adaptive` with recall solves every job of a seed from windows much smaller than its history, at a bounded cost. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { policiesOf } from "../../src/loop/policy.ts";
-import { familyNames, runStudy, totalsOf } from "../../src/loop/study.ts";
-import type { LoopRun } from "../../src/loop/study.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { estimate } from "windrow/testing";
+import { familyNames, policiesOf, runStudy, totalsOf } from "../kit/inside/loop.ts";
+import type { LoopRun } from "../kit/inside/loop.ts";
 
 const budgets = [8_000, 16_000];
 

@@ -2,16 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { otherBench } from "../../bench/loop-other/families.ts";
 import { clearToolUses } from "../../bench/loop/clear-tool-uses.ts";
-import type { Message } from "../../src/message/message.ts";
-import { MessageTokens } from "../../src/replay/cost-metric.ts";
-import type { SeenMessage } from "../../src/loop/jobs/view.ts";
-import { policiesOf } from "../../src/loop/policy.ts";
-import type { LoopSetting } from "../../src/loop/policy.ts";
-import { chanceOverlooked, inOwnWords, Reader } from "../../src/loop/reader.ts";
-import type { ReaderFaults } from "../../src/loop/reader.ts";
-import { runStudy } from "../../src/loop/study.ts";
-import type { LoopRun } from "../../src/loop/study.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import type { Message } from "windrow";
+import { estimate } from "windrow/testing";
+import { chanceOverlooked, inOwnWords, policiesOf, Reader, runStudy } from "../kit/inside/loop.ts";
+import type { LoopRun, LoopSetting, ReaderFaults, SeenMessage } from "../kit/inside/loop.ts";
+import { MessageTokens } from "../kit/inside/replay.ts";
 
 const said = (text: string): SeenMessage => ({ role: "user", text, calls: [], results: [] });
 /** Messages of about 500 tokens each. */

@@ -1,10 +1,8 @@
 /** The scripts of the loop: a full history solves every job, and the same seed gives the same figures. */
 import { describe, expect, it } from "vitest";
-import { families } from "../../src/loop/jobs/families.ts";
-import { policies, policiesOf } from "../../src/loop/policy.ts";
-import { familyNames, runStudy, totalsOf } from "../../src/loop/study.ts";
-import type { LoopRun, StudyOptions } from "../../src/loop/study.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { estimate } from "windrow/testing";
+import { families, familyNames, policies, policiesOf, runStudy, totalsOf } from "../kit/inside/loop.ts";
+import type { LoopRun, StudyOptions } from "../kit/inside/loop.ts";
 
 /** Small jobs of one seed through policies. */
 function study(policies: readonly string[], options: Partial<StudyOptions> = {}): Promise<readonly LoopRun[]> {

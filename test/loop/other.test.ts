@@ -7,11 +7,9 @@ import type { Need, Reading } from "../../bench/loop-other/hand.ts";
 import { notebookReading } from "../../bench/loop-other/notebook-reading.ts";
 import { Sight } from "../../bench/loop-other/sight.ts";
 import { timetableReading } from "../../bench/loop-other/timetable-reading.ts";
-import type { SeenMessage } from "../../src/loop/jobs/view.ts";
-import { plainPolicy, policies, policiesOf } from "../../src/loop/policy.ts";
-import { familiesOf, runStudy } from "../../src/loop/study.ts";
-import type { LoopRun, StudyOptions } from "../../src/loop/study.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { estimate } from "windrow/testing";
+import { familiesOf, plainPolicy, policies, policiesOf, runStudy } from "../kit/inside/loop.ts";
+import type { LoopRun, SeenMessage, StudyOptions } from "../kit/inside/loop.ts";
 
 const known = [...policies, plainPolicy("clear-tool-uses", clearToolUses)];
 

@@ -1,8 +1,7 @@
 /** The reader of windows: the newest statement counts, and no line is read as another record's. */
 import { expect, it } from "vitest";
-import { fieldOf, lineWith } from "../../src/loop/jobs/need.ts";
-import { View } from "../../src/loop/jobs/view.ts";
-import type { SeenMessage } from "../../src/loop/jobs/view.ts";
+import { fieldOf, lineWith, View } from "../kit/inside/loop.ts";
+import type { SeenMessage } from "../kit/inside/loop.ts";
 
 const pool = /the pool of api is (\d+)/;
 

@@ -3,14 +3,12 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
-import { excerpt } from "../../src/window/digest/excerpt.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import type { Message } from "../../src/message/message.ts";
+import { composeWindow, SessionManager } from "windrow";
+import type { Message } from "windrow";
+import { createMask, openStore } from "windrow/store";
+import { estimate } from "windrow/testing";
+import { recallFrom } from "windrow/window";
+import { excerpt } from "../kit/inside/window.ts";
 
 const folders: string[] = [];
 afterEach(async () => {

@@ -1,8 +1,8 @@
 /** Where the rules of a mask are asked: at every keyword in a text, and nowhere else. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { maskText, mayHoldSecret, secretRules } from "../../src/mask/text.ts";
-import type { MaskRule } from "../../src/mask/rules.ts";
+import type { MaskRule } from "windrow/store";
+import { maskText, mayHoldSecret, secretRules } from "../kit/inside/mask.ts";
 
 /** Rules that find nothing and note where they were asked. */
 function noted(keywords: readonly string[]): { readonly rules: readonly MaskRule[]; readonly asked: string[] } {

@@ -1,11 +1,11 @@
 /** Ways a secret could get past the rules: what tools print around it, into it and over it. */
 import { describe, expect, it } from "vitest";
-import { createMask, maskRecord } from "../../src/mask/mask.ts";
-import { maskText } from "../../src/mask/text.ts";
-import { secretVariables } from "../../src/mask/registered-values.ts";
-import type { JsonValue, Part } from "../../src/message/message.ts";
-import type { NewRecord } from "../../src/message/record.ts";
-import { prepareRecord } from "../../src/store/shared/prepare.ts";
+import type { Part } from "windrow";
+import { createMask, secretVariables } from "windrow/store";
+import { prepareRecord } from "windrow/store/author";
+import type { NewRecord } from "windrow/store/author";
+import { maskRecord, maskText } from "../kit/inside/mask.ts";
+import type { JsonValue } from "../kit/inside/message.ts";
 import { secretSamples } from "./samples.ts";
 
 const mask = createMask();

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMask, maskJson, maskRecord } from "../../src/mask/mask.ts";
-import type { MaskOptions } from "../../src/mask/mask.ts";
-import { maskText } from "../../src/mask/text.ts";
-import type { NewRecord } from "../../src/message/record.ts";
+import { createMask } from "windrow/store";
+import type { MaskOptions } from "windrow/store";
+import type { NewRecord } from "windrow/store/author";
+import { maskJson, maskRecord, maskText } from "../kit/inside/mask.ts";
 
 // Put together at run time, so that no scanner takes the source for a leak.
 const github = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");

@@ -1,10 +1,9 @@
 /** A session whose store has the seal's key: what a resume restores beside the messages is unmasked, too. */
 import { afterEach, describe, expect, it } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { SessionManager } from "windrow";
+import type { NewMessage, Session } from "windrow";
+import { createMask } from "windrow/store";
+import { ramStore } from "../kit/inside/store.ts";
 import { secretSamples } from "./samples.ts";
 
 const secret = secretSamples["github-token"]!.secret;

@@ -3,13 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import type { Mask } from "../../src/mask/mask.ts";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { Composed } from "../../src/window/window.ts";
+import { SessionManager } from "windrow";
+import type { Composed, NewMessage, SessionEvent } from "windrow";
+import { createMask, openStore } from "windrow/store";
+import type { Mask } from "windrow/store";
 import { secretSamples } from "./samples.ts";
 
 const key = "0123456789abcdef0123456789abcdef-made-at-random";

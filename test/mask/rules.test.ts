@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createMask, maskJson } from "../../src/mask/mask.ts";
-import { maskText, secretRules } from "../../src/mask/text.ts";
-import { secretVariables } from "../../src/mask/registered-values.ts";
+import { createMask, secretVariables } from "windrow/store";
+import { maskJson, maskText, secretRules } from "../kit/inside/mask.ts";
 import { secretSamples, textOf } from "./samples.ts";
 
 const mask = createMask();

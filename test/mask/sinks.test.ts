@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "windrow";
+import { createMask, openStore } from "windrow/store";
+import { scripted } from "windrow/testing";
 import { secretSamples, textOf } from "./samples.ts";
 
 const registered = "correct horse battery 9";

@@ -1,7 +1,7 @@
 /** Everyday secrets: those a name, a document, a command or a protocol tells, whatever they look like. */
 import { describe, expect, it } from "vitest";
-import { createMask, maskJson } from "../../src/mask/mask.ts";
-import { maskText } from "../../src/mask/text.ts";
+import { createMask } from "windrow/store";
+import { maskJson, maskText } from "../kit/inside/mask.ts";
 import { alphabets, harshValues, randomValues, shapes } from "./shapes.ts";
 import { harmlessOutputs, isHidden, leakingOutputs, seeded } from "./tool-outputs.ts";
 

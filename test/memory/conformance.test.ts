@@ -1,9 +1,8 @@
 /** The contract of a memory, on Windrow's own and on one that a user could write; and that it finds what is wrong. */
 import { describe, expect, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { memoryConformance } from "../../src/memory/conformance.ts";
-import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
-import type { Memory } from "../../src/memory/memory.ts";
+import { lexicalMemory } from "windrow/memory";
+import type { Memory } from "windrow/memory";
+import { memoryConformance, register } from "windrow/testing";
 
 describe("lexicalMemory", () => {
   register(

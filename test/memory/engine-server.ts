@@ -1,11 +1,10 @@
 /** An engine behind HTTP that fails, hangs and forgets to answer, and what it has in the end of what was acknowledged. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Memory } from "../../src/memory/memory.ts";
-import { dueOffloads } from "../../src/memory/offload/due.ts";
-import { offloadDue } from "../../src/memory/offload/offload.ts";
-import { monitor } from "../../src/ops/monitor/monitor.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { dueOffloads, offloadDue } from "windrow/memory";
+import type { Memory } from "windrow/memory";
+import { monitor } from "windrow/ops";
 
 /** A server that runs. */
 export interface EngineServer {

@@ -1,17 +1,12 @@
 /** Facts: read by a model, each with a source; the newest wins, history stays, and what is forgotten is gone. */
 import { afterEach, expect, it } from "vitest";
-import { Facts } from "../../src/memory/facts/facts.ts";
-import { factMemory } from "../../src/memory/facts/fact-memory.ts";
-import { forgetSessions } from "../../src/memory/forget.ts";
-import { MemoryLog } from "../../src/memory/log/memory-log.ts";
-import { offloadDue } from "../../src/memory/offload/offload.ts";
-import { messageText } from "../../src/message/message.ts";
-import type { Model, ModelAnswer } from "../../src/model/model.ts";
-import { erase } from "../../src/ops/cleanup/erase.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
-import { loadCounter } from "../../src/tokens/exact.ts";
+import { loadCounter, SessionManager } from "windrow";
+import type { Store } from "windrow";
+import { factMemory, Facts, forgetSessions, MemoryLog, offloadDue } from "windrow/memory";
+import type { Model, ModelAnswer } from "windrow/model";
+import { erase } from "windrow/ops";
+import { messageText } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
 import { everyRecord } from "./kit.ts";
 
 const managers: SessionManager[] = [];

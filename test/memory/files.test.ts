@@ -1,10 +1,8 @@
 /** Memory files: what an agent keeps, its versions, what may not be, and what erasing a session leaves of them. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
-import { MemoryLog } from "../../src/memory/log/memory-log.ts";
-import { forgetSessions } from "../../src/memory/forget.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { forgetSessions, MemoryFiles, MemoryLog } from "windrow/memory";
+import { ramStore } from "../kit/inside/store.ts";
 import { everyRecord } from "./kit.ts";
 
 it("keeps, changes, moves, deletes and lists files", async () => {

@@ -1,16 +1,12 @@
 /** Embedders and memories that a host hands in: shapes that are sure are taken, and the first wrong one is reported. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { fileMemory } from "../../src/memory/files/file-memory.ts";
-import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
-import { memoryTools } from "../../src/adapter/host/memory-tools.ts";
-import { semanticMemory } from "../../src/memory/semantic-memory.ts";
-import type { SemanticMemoryOptions } from "../../src/memory/semantic-memory.ts";
-import type { MemorySignal } from "../../src/memory/memory.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { SessionManager } from "windrow";
+import type { SessionEvent, Store } from "windrow";
+import { memoryTools } from "windrow/adapter";
+import { fileMemory, MemoryFiles, semanticMemory } from "windrow/memory";
+import type { MemorySignal, SemanticMemoryOptions } from "windrow/memory";
+import { estimate } from "windrow/testing";
+import { ramStore } from "../kit/inside/store.ts";
 
 const warnings: string[] = [];
 beforeEach(() => {

@@ -1,16 +1,11 @@
 /** Facts, files and what is due belong to one owner: no door shows, changes or forgets another's. */
 import { describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { factMemory } from "../../src/memory/facts/fact-memory.ts";
-import { Facts } from "../../src/memory/facts/facts.ts";
-import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
-import { dueOffloads } from "../../src/memory/offload/due.ts";
-import { guardedStore } from "../../src/access/guarded.ts";
-import { scripted } from "../../src/model/scripted.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { newSession } from "../../src/store/testing/kit.ts";
-import type { Scope, Store } from "../../src/store/store.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { isWindrowError } from "windrow";
+import type { Scope, Store } from "windrow";
+import { dueOffloads, factMemory, Facts, MemoryFiles } from "windrow/memory";
+import { guardedStore } from "windrow/store";
+import { estimate, scripted } from "windrow/testing";
+import { newSession, ramStore } from "../kit/inside/store.ts";
 
 const owners: readonly Scope[] = Array.from({ length: 9 }, (_, number) => ({
   ...(number % 3 > 0 && { tenant: `tenant-${number % 3}` }),

@@ -1,10 +1,9 @@
 /** What the tests of the memory share. */
-import { isWindrowError } from "../../src/errors.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { dueOffloads } from "../../src/memory/offload/due.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { logKinds } from "../../src/store/format/logs.ts";
-import type { Scope, Store } from "../../src/store/store.ts";
+import { isWindrowError, SessionManager } from "windrow";
+import type { Scope, Store } from "windrow";
+import { dueOffloads } from "windrow/memory";
+import type { Memory } from "windrow/memory";
+import { logKinds } from "../kit/inside/store.ts";
 
 /** Every record of these sessions that are there. */
 export async function everyRecord(store: Store, scope: Scope, ids: readonly string[]): Promise<readonly unknown[]> {

@@ -2,12 +2,11 @@ import fc from "fast-check";
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { fillByRank, LexicalIndex, shownMessage } from "../../src/memory/lexical.ts";
-import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
-import type { Message } from "../../src/message/message.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/stub/cut.ts";
-import { termsOf } from "../../src/window/recall/terms.ts";
+import type { Message } from "windrow";
+import { LexicalIndex, lexicalMemory } from "windrow/memory";
+import { estimate } from "windrow/testing";
+import { fillByRank, shownMessage } from "../kit/inside/memory.ts";
+import { defaultMask, termsOf } from "../kit/inside/window.ts";
 
 function says(text: string, role: Message["role"] = "user"): Message {
   return { id: text.slice(0, 20), role, parts: [{ type: "text", text }] };

@@ -4,13 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MemoryLog } from "../../src/memory/log/memory-log.ts";
-import type { MemoryEntry } from "../../src/memory/log/memory-log.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { inFrontOf, storeShape } from "../../src/store/shared/shape.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { Store } from "windrow";
+import { MemoryLog } from "windrow/memory";
+import type { MemoryEntry } from "windrow/memory";
+import { filesStore, inFrontOf, ramStore, storeShape } from "../kit/inside/store.ts";
 import { everyRecord } from "./kit.ts";
 
 let folder: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { installPacked } from "../support/packed.ts";
+import { installPacked } from "../kit/packed.ts";
 
 it("the engine over HTTP of docs/memory.md passes memoryConformance", { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "windrow-memory-page-"));

@@ -1,12 +1,10 @@
 /** Similar tasks: which sessions, what was done in them, and the record that tells it. */
 import { expect, it } from "vitest";
-import { similarText } from "../../src/memory/similar/text.ts";
-import { storeMemory } from "../../src/memory/store-memory.ts";
-import type { Message } from "../../src/message/message.ts";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Store } from "../../src/store/store.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { SessionManager } from "windrow";
+import type { Message, Store } from "windrow";
+import { similarText, storeMemory } from "windrow/memory";
+import { openStore } from "windrow/store";
+import { estimate } from "windrow/testing";
 
 const say = (role: "user" | "assistant", text: string): Omit<Message, "id"> => ({
   role,

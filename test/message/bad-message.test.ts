@@ -1,6 +1,6 @@
 /** A wrong message is refused in the words of the message format, with what would be right. */
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/index.ts";
+import { SessionManager } from "windrow";
 
 const text = { type: "text", text: "x" };
 const kinds = "text, reasoning, image, file, tool-call, tool-result, opaque";

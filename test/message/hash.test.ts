@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { hashJson, hashName, hashText } from "../../src/message/hash.ts";
-import type { Message } from "../../src/message/message.ts";
-import { hashMessages, ListHashes } from "../../src/window/hash.ts";
+import type { Message } from "windrow";
+import { hashJson, hashName, hashText } from "../kit/inside/message.ts";
+import { hashMessages, ListHashes } from "../kit/inside/window.ts";
 
 it("hashes a value as its JSON text", () => {
   const units = fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes));

@@ -4,14 +4,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
-import { readConfig } from "../../src/config/file.ts";
-import { composeWindow, SessionManager } from "../../src/index.ts";
-import { deepestJson } from "../../src/message/json.ts";
-import type { JsonValue, NewMessage } from "../../src/message/message.ts";
-import { importFile } from "../../src/ops/exchange/import.ts";
-import { openStore } from "../../src/access/open.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
+import { composeWindow, SessionManager } from "windrow";
+import type { NewMessage } from "windrow";
+import { AgentsSession } from "windrow/openai-agents";
+import { importFile } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { readTranscripts } from "windrow/transcript";
+import { readConfig } from "../kit/inside/config.ts";
+import { deepestJson } from "../kit/inside/message.ts";
+import type { JsonValue } from "../kit/inside/message.ts";
 import { windrow } from "../cli/stage.ts";
 
 function nested(levels: number): JsonValue {

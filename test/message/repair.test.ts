@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { messageText } from "../../src/message/message.ts";
-import { interruptedText } from "../../src/message/answers.ts";
-import { repairMessages, StepReader } from "../../src/message/repair.ts";
-import { HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
-import { groupSteps, pieceMark } from "../../src/message/step.ts";
-import { anthropic } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { validateWindow } from "windrow";
+import type { Message } from "windrow";
+import {
+  groupSteps,
+  HistoryBuilder,
+  interruptedText,
+  messageText,
+  pieceMark,
+  repairMessages,
+  sampleHistories,
+  StepReader,
+} from "../kit/inside/message.ts";
+import { anthropic } from "../kit/inside/window.ts";
 
 function repaired(history: HistoryBuilder): { readonly lines: readonly string[]; readonly kinds: readonly string[] } {
   const { messages, repairs } = repairMessages(history.messages);

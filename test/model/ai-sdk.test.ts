@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { aiSdkEmbedder, aiSdkModel } from "../../src/model/ai-sdk.ts";
-import type { AiSdkEmbeddingModel, AiSdkLanguageModel } from "../../src/model/ai-sdk.ts";
+import { aiSdkEmbedder, aiSdkModel } from "windrow/model";
+import type { AiSdkEmbeddingModel, AiSdkLanguageModel } from "../kit/inside/model.ts";
 import { fastClock, serve, silence } from "./server.ts";
 
 const request = { system: "Be brief.", prompt: "Sum up: 😀", maxOutput: 500 };

@@ -1,7 +1,7 @@
 /** The cache before a model. */
 import { describe, expect, it } from "vitest";
-import { cached } from "../../src/model/cached.ts";
-import { scripted } from "../../src/model/scripted.ts";
+import { cached } from "windrow/model";
+import { scripted } from "windrow/testing";
 
 describe("cached", () => {
   it("answers the same request from memory, at no cost, for an hour", async () => {

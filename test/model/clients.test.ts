@@ -1,13 +1,18 @@
 /** Every client over HTTP against a real server that speaks its provider's shape. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import type { WindrowError } from "../../src/errors.ts";
-import { anthropicModel } from "../../src/model/anthropic.ts";
-import { geminiEmbedder, geminiModel } from "../../src/model/gemini.ts";
-import type { Embedder, Model } from "../../src/model/model.ts";
-import { ollamaEmbedder, ollamaModel } from "../../src/model/ollama.ts";
-import { openaiEmbedder, openaiModel } from "../../src/model/openai-compatible.ts";
-import type { RetryOptions } from "../../src/model/retry.ts";
+import { isWindrowError } from "windrow";
+import type { WindrowError } from "windrow";
+import {
+  anthropicModel,
+  geminiEmbedder,
+  geminiModel,
+  ollamaEmbedder,
+  ollamaModel,
+  openaiEmbedder,
+  openaiModel,
+} from "windrow/model";
+import type { Embedder, Model } from "windrow/model";
+import type { RetryOptions } from "../kit/inside/model.ts";
 import { cut, fastClock, serve, silence } from "./server.ts";
 import type { Answer, Server } from "./server.ts";
 

@@ -4,13 +4,9 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { AlertWatch, alertsOf } from "../../src/ops/monitor/alerts.ts";
-import type { AlertEvent } from "../../src/ops/monitor/alerts.ts";
-import { measureHealth } from "../../src/ops/monitor/metrics.ts";
-import type { Health } from "../../src/ops/monitor/metrics.ts";
-import { Webhook } from "../../src/ops/monitor/webhook.ts";
-import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { alertsOf, AlertWatch, measureHealth, Webhook } from "windrow/ops";
+import type { AlertEvent, Health } from "windrow/ops";
+import { everybody, newSession, ramStore, stateOf } from "../kit/inside/store.ts";
 
 const calm: Health = {
   time: "2024-01-15T10:30:00.000Z",

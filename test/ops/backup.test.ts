@@ -2,21 +2,28 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, 
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import { backup, findGeneration, generationNames, readGeneration } from "../../src/ops/backup/backup.ts";
-import { restore } from "../../src/ops/backup/restore.ts";
-import { everybody, everyKind, messageRecord, newSession, stateOf, texts } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { openStore } from "../../src/access/open.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
-import { inFrontOf, storeShape } from "../../src/store/shared/shape.ts";
-import { notFound } from "../../src/store/shared/rules.ts";
-import { summaryOf } from "../../src/store/shared/transfer.ts";
+import type { Store } from "windrow";
+import { backup, restore } from "windrow/ops";
+import { createMask, openStore } from "windrow/store";
+import { notFound } from "windrow/store/author";
+import { findGeneration, generationNames, readGeneration } from "../kit/inside/ops.ts";
+import {
+  everybody,
+  everyKind,
+  filesStore,
+  inFrontOf,
+  messageRecord,
+  newSession,
+  ramStore,
+  stateOf,
+  storeShape,
+  summaryOf,
+  texts,
+} from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
-import { driver } from "../store/sqlite-fixtures.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { driver } from "../kit/sqlite-stores.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 
 /** A clock that is a day further at every look. */
 function daily(): { now(): number; every(): () => void } {

@@ -3,15 +3,24 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { copy } from "../../src/ops/exchange/copy.ts";
-import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
-import { everyRecordKind, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
-import { openStore } from "../../src/access/open.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store, StoreTransfer } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { StoreTransfer } from "windrow/store/author";
+import { copy } from "../kit/inside/ops.ts";
+import {
+  everybody,
+  everyKind,
+  everyRecordKind,
+  messageRecord,
+  newSession,
+  ramStore,
+  readAll,
+  sessionWith,
+  stateOf,
+} from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { temporaryFolder } from "../store/fixtures.ts";
-import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 
 const folders: string[] = [];
 const stores: Store[] = [];

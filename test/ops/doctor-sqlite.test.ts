@@ -1,12 +1,11 @@
 /** The doctor and a store in a database. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { everybody, everyKind, listAll, newSession, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
-import { texts } from "../../src/store/testing/kit.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { doctor } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { everybody, everyKind, listAll, newSession, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { driver, openDatabase, sqliteFixture } from "../store/sqlite-fixtures.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 let fixture: Awaited<ReturnType<typeof sqliteFixture>>;
 let store: Store;

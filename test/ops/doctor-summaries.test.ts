@@ -1,9 +1,9 @@
 /** The doctor and summaries that fail in a row. */
 import { expect, it } from "vitest";
-import { codingSession } from "../../src/message/samples.ts";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "windrow";
+import { doctor } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { codingSession } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
 
 it("says which session's summaries fail, why, and what to do; nothing is damaged", async () => {

@@ -1,10 +1,8 @@
 /** The doctor and trouble that is no damage (seed 001 §8.2): a full disk, a silent holder, a window that outgrew. */
 import { expect, it } from "vitest";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { monitor } from "../../src/ops/monitor/monitor.ts";
-import type { MonitorEvent } from "../../src/ops/monitor/monitor.ts";
-import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
+import { doctor, monitor } from "windrow/ops";
+import type { MonitorEvent } from "windrow/ops";
+import { everybody, filesStore, newSession, stateOf } from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 
 it("tells of a disk with little room, and what the sessions take of it", async () => {

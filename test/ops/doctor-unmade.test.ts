@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readdir, rm, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { everybody, messageRecord, newSession, texts } from "../../src/store/testing/kit.ts";
+import { doctor } from "windrow/ops";
+import { everybody, messageRecord, newSession, texts } from "../kit/inside/store.ts";
 import { storeFolder } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
 

@@ -2,10 +2,9 @@ import { appendFile, chmod, cp, readFile, readdir, stat, truncate, unlink, write
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { everybody, everyKind, messageRecord, newSession, stateOf, texts } from "../../src/store/testing/kit.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { doctor } from "windrow/ops";
+import { everybody, everyKind, messageRecord, newSession, ramStore, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
 import { closedSession, infoOf, storeFolder } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";

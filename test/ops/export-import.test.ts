@@ -2,19 +2,24 @@ import { existsSync, readFileSync, statSync, truncateSync, utimesSync, writeFile
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import type { Message } from "../../src/message/message.ts";
-import { exportFormats, exportSession } from "../../src/ops/exchange/export.ts";
-import { importFile } from "../../src/ops/exchange/import.ts";
-import type { Model } from "../../src/model/model.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
-import { stateOf } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
-import { summaryOf } from "../../src/store/shared/transfer.ts";
+import { SessionManager } from "windrow";
+import type { Message, Store } from "windrow";
+import type { Model } from "windrow/model";
+import { exportSession, importFile } from "windrow/ops";
+import { createMask } from "windrow/store";
+import { readTranscripts } from "windrow/transcript";
+import { exportFormats } from "../kit/inside/ops.ts";
+import {
+  everybody,
+  everyKind,
+  filesStore,
+  messageRecord,
+  newSession,
+  ramStore,
+  readAll,
+  stateOf,
+  summaryOf,
+} from "../kit/inside/store.ts";
 import { chatLines, claudeCodeLines, newFolder, put, windrow } from "../cli/stage.ts";
 
 async function collect(lines: AsyncIterable<string>): Promise<string> {

@@ -1,8 +1,7 @@
 /** The session that `latest` means. */
 import { expect, test } from "vitest";
-import { findSession } from "../../src/ops/look/find.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
+import { findSession } from "../kit/inside/ops.ts";
+import { everybody, newSession, ramStore, stateOf } from "../kit/inside/store.ts";
 
 test("`latest` is the session that was written last, and never the hidden rounds of a gateway", async () => {
   const store = ramStore();

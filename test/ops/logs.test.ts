@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { StoredRecordOf } from "../../src/message/record.ts";
-import type { Model } from "../../src/model/model.ts";
-import { lineOf, logLine, logTo } from "../../src/ops/logs/logs.ts";
-import { sessionLog } from "../../src/ops/logs/stored.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { SessionManager } from "windrow";
+import type { Model } from "windrow/model";
+import { logLine, logTo, sessionLog } from "windrow/ops";
+import type { StoredRecordOf } from "windrow/store/author";
+import { lineOf } from "../kit/inside/ops.ts";
+import { ramStore } from "../kit/inside/store.ts";
 
 const sessionId = "550e8400-e29b-41d4-a716-446655440000";
 const at = (time: string): Date => new Date(`2024-01-15T${time}Z`);

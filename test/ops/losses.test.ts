@@ -3,17 +3,20 @@ import { existsSync } from "node:fs";
 import { readFile, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { backup } from "../../src/ops/backup/backup.ts";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { restore } from "../../src/ops/backup/restore.ts";
-import { viewSession } from "../../src/ops/look/view.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import { everybody, everyKind, messageRecord, newSession, sessionWith } from "../../src/store/testing/kit.ts";
-import { stateOf, texts } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { SessionEvent, Store } from "windrow";
+import { backup, doctor, restore, viewSession } from "windrow/ops";
+import { createMask } from "windrow/store";
+import {
+  everybody,
+  everyKind,
+  filesStore,
+  messageRecord,
+  newSession,
+  sessionWith,
+  stateOf,
+  texts,
+} from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 import { storeFolder } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";

@@ -1,13 +1,12 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { monitor } from "../../src/ops/monitor/monitor.ts";
-import type { MonitorEvent, MonitorOptions } from "../../src/ops/monitor/monitor.ts";
-import { everybody, messageRecord, newSession, stateOf, texts } from "../../src/store/testing/kit.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { monitor } from "windrow/ops";
+import type { MonitorEvent, MonitorOptions } from "windrow/ops";
+import { everybody, messageRecord, newSession, ramStore, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { dist } from "../support/build.ts";
+import { dist } from "../kit/build.ts";
 import { closedSession, infoOf, startWriter, storeFolder } from "./store-kit.ts";
 import type { StoreFolder, Writer } from "./store-kit.ts";
 

@@ -3,11 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import { scanFolder, scanStore } from "../../src/ops/doctor/scan.ts";
-import { messageRecord, newSession } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { scanFolder, scanStore } from "windrow/ops";
+import { createMask } from "windrow/store";
+import { filesStore, messageRecord, newSession, ramStore } from "../kit/inside/store.ts";
 import { secretSamples, textOf } from "../mask/samples.ts";
 
 const mask = createMask();

@@ -2,12 +2,11 @@
 import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { search } from "../../src/ops/search/search.ts";
-import type { SearchHit } from "../../src/ops/search/search.ts";
-import { SearchIndex } from "../../src/search/search.ts";
-import { searchTerms } from "../../src/search/terms.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { Store } from "windrow";
+import { search } from "windrow/ops";
+import type { SearchHit } from "windrow/ops";
+import { SearchIndex, searchTerms } from "../kit/inside/search.ts";
 import { storeFolder } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
 

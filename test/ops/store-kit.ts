@@ -2,10 +2,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import type { NewSession, SessionInfo, Store } from "../../src/store/store.ts";
-import { startChild } from "../support/child.ts";
+import type { Store } from "windrow";
+import type { SessionInfo } from "windrow/store";
+import type { NewSession } from "windrow/store/author";
+import { everybody, filesStore, messageRecord, newSession } from "../kit/inside/store.ts";
+import { startChild } from "../kit/child.ts";
 
 /** A folder for a store, and handles on it. */
 export interface StoreFolder {

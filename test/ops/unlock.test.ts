@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
-import type { StoredRecord } from "../../src/message/record.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import type { StoredRecord } from "windrow/store";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 import { closedSession, startWriter, storeFolder } from "./store-kit.ts";
 import type { StoreFolder, Writer } from "./store-kit.ts";
 

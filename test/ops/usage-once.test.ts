@@ -1,7 +1,7 @@
 /** Calls that an agent's file and Windrow's store both have. */
 import { expect, test } from "vitest";
-import { withSharedKeys } from "../../src/ops/usage/once.ts";
-import type { CallUsage } from "../../src/transcript/usage/usage.ts";
+import { withSharedKeys } from "../kit/inside/ops.ts";
+import type { CallUsage } from "../kit/inside/transcript.ts";
 
 const call = (key: number, others?: readonly number[]): CallUsage => ({
   ...{ time: 1_000, model: "m", project: "p", input: 900, output: 3, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 },

@@ -1,11 +1,9 @@
 /** What a monitor serves of the sessions' tokens, money and epochs. */
 import { expect, it, onTestFinished } from "vitest";
-import { measureHealth } from "../../src/ops/monitor/metrics.ts";
-import { serveMetrics } from "../../src/ops/monitor/metrics-server.ts";
-import { UsedTokens } from "../../src/ops/monitor/used.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { Store } from "windrow";
+import { measureHealth, serveMetrics, UsedTokens } from "windrow/ops";
+import { ramStore } from "../kit/inside/store.ts";
 
 const text = (value: string) => [{ type: "text", text: value }] as const;
 

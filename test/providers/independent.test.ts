@@ -5,12 +5,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
-import { fromContents, toContents } from "../../src/adapter/gemini/gemini.ts";
-import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
-import { composeWindow, isWindrowError, SessionManager } from "../../src/index.ts";
-import type { Composed, Message, WindowState } from "../../src/index.ts";
+import { composeWindow, isWindrowError, SessionManager } from "windrow";
+import type { Composed, Message, WindowState } from "windrow";
+import { fromAnthropic, toAnthropic } from "windrow/anthropic";
+import { fromChat, toChat } from "windrow/chat";
+import { fromContents, toContents } from "windrow/gemini";
+import { fromResponses, toResponses } from "windrow/responses";
 import { faults as anthropicFaults } from "./anthropic.ts";
 import { faults as geminiFaults } from "./gemini.ts";
 import { faults as mistralFaults } from "./mistral.ts";

@@ -1,6 +1,7 @@
 /** Random odd histories: as happenings, and as the messages that Windrow keeps. odd-wires.ts has them as hosts write them. */
 import fc from "fast-check";
-import type { JsonValue, Message, Part, ResultContent } from "../../src/message/message.ts";
+import type { Message, Part } from "windrow";
+import type { JsonValue, ResultContent } from "../kit/inside/message.ts";
 
 const words = [
   "ok",

@@ -1,5 +1,5 @@
 /** Odd histories as hosts keep them: in the shapes of four APIs, with what real clients leave in them. */
-import type { JsonValue } from "../../src/message/message.ts";
+import type { JsonValue } from "../kit/inside/message.ts";
 import type { Answer, Call, Happening } from "./odd-histories.ts";
 import { signatureOf, told } from "./odd-histories.ts";
 

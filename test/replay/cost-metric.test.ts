@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CostTally, MessageTokens } from "../../src/replay/cost-metric.ts";
-import type { PricesOf } from "../../src/replay/cost-metric.ts";
+import { CostTally, MessageTokens } from "../kit/inside/replay.ts";
+import type { PricesOf } from "../kit/inside/replay.ts";
 import { characters, user } from "./histories.ts";
 
 /** 1,000 tokens each: 4 for framing, 996 characters. */

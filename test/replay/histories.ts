@@ -1,7 +1,7 @@
 /** Small hand-made histories, and a counter whose figures can be reckoned on paper. */
-import type { JsonValue, Message } from "../../src/message/message.ts";
-import type { TokenCounter } from "../../src/tokens/counter.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Message, TokenCounter } from "windrow";
+import type { JsonValue } from "../kit/inside/message.ts";
+import type { Transcript } from "../kit/inside/transcript.ts";
 
 /** One token a character. A message costs 4 more, a call or a result another 4. */
 export const characters: TokenCounter = { name: "characters", count: (text) => text.length };

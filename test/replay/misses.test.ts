@@ -1,13 +1,13 @@
 /** The single references that windows of a replay lack, and the recalls that would have brought them. */
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { AtomReader } from "../../src/replay/recall-metric.ts";
-import { replay } from "../../src/replay/replay.ts";
-import type { ReplayedMiss, ReplayedWindow, ReplayOptions } from "../../src/replay/replay.ts";
-import { loadCounter } from "../../src/tokens/exact.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
+import { loadCounter } from "windrow";
+import type { Message } from "windrow";
+import { readTranscripts, replay } from "windrow/transcript";
+import type { ReplayOptions } from "windrow/transcript";
+import { recallFrom } from "windrow/window";
+import { messageText } from "../kit/inside/message.ts";
+import { AtomReader } from "../kit/inside/replay.ts";
+import type { ReplayedMiss, ReplayedWindow } from "../kit/inside/replay.ts";
 import { calls, characters, result, says, transcript, user } from "./histories.ts";
 
 const old = "function first(alpha) {\n  return alpha + firstConstant;\n}";

@@ -1,6 +1,6 @@
 /** The exact counter that the published figures are in. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import type { TokenCounter } from "../../src/tokens/counter.ts";
+import type { TokenCounter } from "windrow";
 
 export const o200k: TokenCounter = {
   name: "o200k",

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { MessageTokens } from "../../src/replay/cost-metric.ts";
-import { namedSources, OneHop } from "../../src/replay/one-hop.ts";
-import { AtomReader, findReferences } from "../../src/replay/recall-metric.ts";
-import type { Edit, Stub } from "../../src/window/window.ts";
+import type { Edit, Message } from "windrow";
+import type { Stub } from "windrow/window";
+import { AtomReader, findReferences, MessageTokens, namedSources, OneHop } from "../kit/inside/replay.ts";
 import { calls, characters, result, user } from "./histories.ts";
 
 const filler = Array.from({ length: 10 }, (_, at) => [

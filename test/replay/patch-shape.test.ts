@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue, Message } from "../../src/message/message.ts";
-import { MessageTokens } from "../../src/replay/cost-metric.ts";
-import { patchedFiles } from "../../src/replay/patch-shape.ts";
-import { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "../../src/replay/quote-metric.ts";
-import { StaleTally } from "../../src/replay/stale-metric.ts";
+import type { Message } from "windrow";
+import type { JsonValue } from "../kit/inside/message.ts";
+import {
+  findQuotes,
+  MessageTokens,
+  patchedFiles,
+  patchQuotes,
+  QuoteReader,
+  QuoteTally,
+  StaleTally,
+} from "../kit/inside/replay.ts";
 import { calls, characters, result, user } from "./histories.ts";
 
 const before = 'const limitOfUploads = 3; // `so` "many" \\ $1';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue, Message } from "../../src/message/message.ts";
-import { MessageTokens } from "../../src/replay/cost-metric.ts";
-import { textEdits } from "../../src/replay/edit-shape.ts";
-import { findQuotes, QuoteReader, QuoteTally } from "../../src/replay/quote-metric.ts";
+import type { Message } from "windrow";
+import type { JsonValue } from "../kit/inside/message.ts";
+import { findQuotes, MessageTokens, QuoteReader, QuoteTally, textEdits } from "../kit/inside/replay.ts";
 import { calls, characters, result, user } from "./histories.ts";
 
 describe("an edit", () => {

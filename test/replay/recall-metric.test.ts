@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { MessageTokens } from "../../src/replay/cost-metric.ts";
-import { HistoryLines } from "../../src/replay/lines.ts";
-import { AtomReader, atomsOf, farDistanceFor, findReferences, LookbackTally } from "../../src/replay/recall-metric.ts";
+import type { Message } from "windrow";
+import {
+  AtomReader,
+  atomsOf,
+  farDistanceFor,
+  findReferences,
+  HistoryLines,
+  LookbackTally,
+  MessageTokens,
+} from "../kit/inside/replay.ts";
 import { calls, characters, result, says, user } from "./histories.ts";
 
 function referencesAt(messages: readonly Message[], index: number): readonly string[] {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Message, Usage } from "../../src/message/message.ts";
-import { recordWords } from "../../src/cli/replay/words.ts";
-import { replay } from "../../src/replay/replay.ts";
-import type { ReplayedSession, ReplayOptions } from "../../src/replay/replay.ts";
-import { countMessage } from "../../src/tokens/counter.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Message, Usage } from "windrow";
+import { replay } from "windrow/transcript";
+import type { ReplayedSession, ReplayOptions } from "windrow/transcript";
+import { recordWords } from "../kit/inside/cli.ts";
+import { countMessage } from "../kit/inside/tokens.ts";
+import type { Transcript } from "../kit/inside/transcript.ts";
 import { calls, characters, result, transcript, user } from "./histories.ts";
 
 const steps = 30;

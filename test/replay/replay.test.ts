@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { replay } from "../../src/replay/replay.ts";
-import type { ReplayedWindow, ReplayOptions } from "../../src/replay/replay.ts";
-import { totalsOf } from "../../src/replay/totals.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Message } from "windrow";
+import { readTranscripts, replay } from "windrow/transcript";
+import type { ReplayOptions } from "windrow/transcript";
+import { totalsOf } from "../kit/inside/replay.ts";
+import type { ReplayedWindow } from "../kit/inside/replay.ts";
+import type { Transcript } from "../kit/inside/transcript.ts";
 import { calls, characters, result, says, transcript, user } from "./histories.ts";
 
 /** Calls that each read a file, and one at the end that needs the first again. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { BrokenRequests, essentials, isBroken } from "../../src/replay/shape-metric.ts";
+import type { Message } from "windrow";
+import { BrokenRequests, essentials, isBroken } from "../kit/inside/replay.ts";
 import { calls, result, says, user } from "./histories.ts";
 
 const system: Message = { id: "s", role: "system", parts: [{ type: "text", text: "be brief" }] };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue, Message } from "../../src/message/message.ts";
-import { StaleTally } from "../../src/replay/stale-metric.ts";
+import type { Message } from "windrow";
+import type { JsonValue } from "../kit/inside/message.ts";
+import { StaleTally } from "../kit/inside/replay.ts";
 import { calls, result, user } from "./histories.ts";
 
 const [one, two, three] = ["const first = readFirst();", "const second = readSecond();", "const third = readThird();"];

@@ -1,5 +1,5 @@
 /** The ranking of messages, computed anew from all of them, to compare an index with. */
-import { termsOf } from "../../src/window/recall/terms.ts";
+import { termsOf } from "../kit/inside/window.ts";
 
 /** A message of the log. */
 export interface Said {

@@ -3,10 +3,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { storeMemory } from "../../src/memory/store-memory.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { SessionManager } from "windrow";
+import { storeMemory } from "windrow/memory";
+import { estimate } from "windrow/testing";
+import { ramStore } from "../kit/inside/store.ts";
 
 const words = "heron stork login form crash staging database postgres redis deploy kettle violin".split(" ");
 const questions = ["heron login", "violin kettle crash", "postgres redis deploy"];

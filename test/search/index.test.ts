@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { SearchIndex } from "../../src/search/search.ts";
-import type { IndexedEntry } from "../../src/search/table.ts";
-import { termsOf } from "../../src/window/recall/terms.ts";
+import { SearchIndex } from "../kit/inside/search.ts";
+import type { IndexedEntry } from "../kit/inside/search.ts";
+import { termsOf } from "../kit/inside/window.ts";
 import { bruteForce, scoreLine } from "./brute-force.ts";
 import type { Said } from "./brute-force.ts";
 

@@ -1,17 +1,16 @@
 /** An index that processes write, several at once, and are killed in the middle of it. */
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { search } from "../../src/ops/search/search.ts";
-import { catchUp } from "../../src/search/catch-up.ts";
-import { SearchIndex } from "../../src/search/search.ts";
-import { messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { messageText } from "../../src/message/message.ts";
-import type { Store } from "../../src/store/store.ts";
-import { termsOf } from "../../src/window/recall/terms.ts";
+import type { Store } from "windrow";
+import { search } from "windrow/ops";
+import { messageText } from "../kit/inside/message.ts";
+import { catchUp, SearchIndex } from "../kit/inside/search.ts";
+import { messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
+import { termsOf } from "../kit/inside/window.ts";
 import { storeFolder } from "../ops/store-kit.ts";
 import type { StoreFolder } from "../ops/store-kit.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 import { bruteForce, scoreLine } from "./brute-force.ts";
 import type { Said } from "./brute-force.ts";
 

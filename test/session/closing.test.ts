@@ -3,15 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import type { Store } from "../../src/store/store.ts";
-import { faultyStore } from "../../src/store/testing/faulty.ts";
-import { everybody } from "../../src/store/testing/kit.ts";
-import { adaptive } from "../../src/window/strategies/adaptive.ts";
-import type { Strategy } from "../../src/window/window.ts";
+import { SessionManager } from "windrow";
+import type { Session, SessionEvent, Store, Strategy } from "windrow";
+import { openStore } from "windrow/store";
+import { faultyStore } from "windrow/testing";
+import { adaptive } from "windrow/window";
+import { everybody } from "../kit/inside/store.ts";
 
 const folders: string[] = [];
 

@@ -1,22 +1,14 @@
 /** Summaries in a running session: due, checked, committed or not, and never in the way. */
 import { afterEach, expect, it } from "vitest";
-import type { Model, ModelAnswer, ModelRequest } from "../../src/model/model.ts";
-import { messageText } from "../../src/message/message.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
-import { coverageOf } from "../../src/window/summary/coverage.ts";
-import { summaryPass } from "../../src/window/edits.ts";
-import { liveSummaries } from "../../src/window/summary/live.ts";
-import { summariseStep } from "../../src/window/summary/hook.ts";
-import type { SummaryHookOptions } from "../../src/window/summary/hook.ts";
-import { slidingWindow } from "../../src/window/strategies/sliding-window.ts";
-import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
-import type { Composed, Strategy } from "../../src/window/window.ts";
-import type { StoredRecordOf } from "../../src/message/record.ts";
+import { SessionManager } from "windrow";
+import type { Composed, ManagerOptions, Session, Store, Strategy } from "windrow";
+import type { Model, ModelAnswer, ModelRequest } from "windrow/model";
+import type { StoredRecordOf } from "windrow/store/author";
+import { coverageOf, dropOldest, slidingWindow, summariseStep } from "windrow/window";
+import type { SummaryHookOptions } from "windrow/window";
+import { codingSession, messageText } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
+import { liveSummaries, summaryPass } from "../kit/inside/window.ts";
 
 const managers: SessionManager[] = [];
 

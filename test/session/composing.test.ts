@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import type { TokenCounter } from "../../src/tokens/counter.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { composeWindow, SessionManager, validateWindow } from "windrow";
+import type { Message, NewMessage, Session, TokenCounter } from "windrow";
+import { estimate } from "windrow/testing";
+import { openaiChat } from "../kit/inside/window.ts";
 
 const budget = 16_000;
 

@@ -1,10 +1,8 @@
 /** Pins, the goal and the snapshot: in every window, verbatim, whatever leaves, and after a restart. */
 import { afterEach, expect, it } from "vitest";
-import { codingSession } from "../../src/message/samples.ts";
-import { messageText } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import type { Composed } from "../../src/window/window.ts";
+import { SessionManager } from "windrow";
+import type { Composed, Session } from "windrow";
+import { codingSession, messageText } from "../kit/inside/message.ts";
 
 const managers: SessionManager[] = [];
 

@@ -1,6 +1,6 @@
 /** The lines of statistics that a session logs. */
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
 
 it("logs the size of every n-th window of each session, and never unless asked", async () => {
   const lines: string[] = [];

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { resultText, toolResults } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
+import { SessionManager } from "windrow";
+import type { Session } from "windrow";
+import { resultText, toolResults } from "../kit/inside/message.ts";
 
 const folders: string[] = [];
 const managers: SessionManager[] = [];

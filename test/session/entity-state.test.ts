@@ -1,13 +1,13 @@
 /** Seed 002 strategy C with a model: one extraction for each user message, and the object in the conversation's place. */
 import { afterEach, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { JsonObject } from "../../src/message/message.ts";
-import type { Model } from "../../src/model/model.ts";
-import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { fitEntities } from "../../src/window/summary/entities.ts";
-import { entityState } from "../../src/window/strategies/entity-state.ts";
+import { SessionManager } from "windrow";
+import type { Session } from "windrow";
+import type { Model } from "windrow/model";
+import { scripted } from "windrow/testing";
+import { entityState } from "windrow/window";
+import { messageText } from "../kit/inside/message.ts";
+import type { JsonObject } from "../kit/inside/message.ts";
+import { fitEntities } from "../kit/inside/window.ts";
 import { newFolder } from "../cli/stage.ts";
 
 const managers: SessionManager[] = [];

@@ -2,18 +2,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import { messageText } from "../../src/message/message.ts";
-import type { StoredRecordOf } from "../../src/message/record.ts";
-import type { Model } from "../../src/model/model.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
-import { liveSummaries, toldBy } from "../../src/window/summary/live.ts";
-import { summariseStep } from "../../src/window/summary/hook.ts";
-import { rollingSummary } from "../../src/window/strategies/rolling-summary.ts";
-import type { Composed, Strategy } from "../../src/window/window.ts";
+import { SessionManager } from "windrow";
+import type { Composed, Message, NewMessage, Session, Store, Strategy } from "windrow";
+import type { Model } from "windrow/model";
+import type { StoredRecordOf } from "windrow/store/author";
+import { rollingSummary, summariseStep } from "windrow/window";
+import { messageText } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
+import { liveSummaries, toldBy } from "../kit/inside/window.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
 /** Sessions: CI raises the ordinary number with WINDROW_RUNS. */

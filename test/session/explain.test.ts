@@ -1,9 +1,8 @@
 /** A session explains the window that stands, and those its epochs opened with. */
 import { afterEach, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Composed } from "../../src/window/window.ts";
+import { isWindrowError, SessionManager } from "windrow";
+import type { Composed } from "windrow";
+import { codingSession } from "../kit/inside/message.ts";
 
 const managers: SessionManager[] = [];
 

@@ -1,12 +1,12 @@
 /** A store that refuses a session's state after its records were written: nothing is written twice. */
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { chatAdapter } from "../../src/adapter/chat/chat.ts";
-import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
-import { HostConversation } from "../../src/adapter/host/conversation.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { everybody } from "../../src/store/testing/kit.ts";
-import { faultyStore } from "../../src/store/testing/faulty.ts";
+import { SessionManager } from "windrow";
+import { HostConversation } from "windrow/adapter";
+import { chatAdapter } from "windrow/chat";
+import type { ChatMessage } from "windrow/chat";
+import { openStore } from "windrow/store";
+import { faultyStore } from "windrow/testing";
+import { everybody } from "../kit/inside/store.ts";
 
 const host: readonly ChatMessage[] = [
   { role: "user", content: "Read it." },

@@ -1,23 +1,16 @@
 /** What a newcomer hands in first: it is taken, or the error says how to mend it. */
 import { describe, expect, it } from "vitest";
-import {
-  budgetOf,
-  composeWindow,
-  countTokens,
-  isWindrowError,
-  SessionManager,
-  validateWindow,
-} from "../../src/index.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { ComposeInput } from "../../src/index.ts";
-import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
-import { fromContents, toContents } from "../../src/adapter/gemini/gemini.ts";
-import { fromGenkit } from "../../src/adapter/genkit/genkit.ts";
-import { fromLangChain } from "../../src/adapter/langchain/langchain.ts";
-import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
-import { extractSummary, recallFrom } from "../../src/window/public.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { budgetOf, composeWindow, countTokens, isWindrowError, SessionManager, validateWindow } from "windrow";
+import type { ComposeInput } from "windrow";
+import { fromAnthropic, toAnthropic } from "windrow/anthropic";
+import { fromChat, toChat } from "windrow/chat";
+import { fromContents, toContents } from "windrow/gemini";
+import { fromGenkit } from "windrow/genkit";
+import { fromLangChain } from "windrow/langchain";
+import { AgentsSession } from "windrow/openai-agents";
+import { openStore } from "windrow/store";
+import { extractSummary, recallFrom } from "windrow/window";
+import { ramStore } from "../kit/inside/store.ts";
 
 const own = { role: "user", parts: [{ type: "text", text: "hi" }] };
 

@@ -3,13 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import type { ModelAnswer } from "../../src/model/model.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { SessionStats } from "../../src/session/context.ts";
-import type { Session } from "../../src/session/session.ts";
-import type { SessionState } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, Message, NewMessage, Session } from "windrow";
+import type { ModelAnswer } from "windrow/model";
+import type { SessionState } from "windrow/store";
+import type { SessionStats } from "../kit/inside/session.ts";
 
 const folders: string[] = [];
 const managers: SessionManager[] = [];

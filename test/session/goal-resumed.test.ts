@@ -1,9 +1,8 @@
 /** The goal behind a resume: the task is the user's first message, whatever the user said later. */
 import { describe, expect, it } from "vitest";
-import type { Session } from "../../src/session/session.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { NewMessage } from "../../src/message/message.ts";
+import { SessionManager } from "windrow";
+import type { NewMessage, Session } from "windrow";
+import { ramStore } from "../kit/inside/store.ts";
 
 const task = "Mend the parser.";
 const remark = "By the way, the logs are ugly.";

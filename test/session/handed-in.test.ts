@@ -1,14 +1,12 @@
 /** Functions that a host hands in: many answers are taken, and the first wrong one is reported where a person looks. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { aiSdk } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type { JsonObject } from "../../src/message/message.ts";
-import { cached } from "../../src/model/cached.ts";
-import { logTo } from "../../src/ops/logs/logs.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { telemetry } from "../../src/telemetry/telemetry.ts";
-import { countTokens } from "../../src/tokens/counters.ts";
+import { countTokens, SessionManager } from "windrow";
+import type { ManagerOptions, SessionEvent } from "windrow";
+import { aiSdk } from "windrow/ai-sdk";
+import { cached } from "windrow/model";
+import { telemetry } from "windrow/opentelemetry";
+import { logTo } from "windrow/ops";
+import type { JsonObject } from "../kit/inside/message.ts";
 
 const warnings: string[] = [];
 beforeEach(() => {

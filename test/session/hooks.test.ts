@@ -1,14 +1,12 @@
 /** A strategy's hooks: off the path, one at a time, and what fails changes nothing but one record. */
 import { afterEach, expect, it } from "vitest";
-import type { NewRecord } from "../../src/message/record.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { messageText } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { adaptive } from "../../src/window/strategies/adaptive.ts";
-import type { Strategy, StrategyHook } from "../../src/window/window.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, Session, Strategy } from "windrow";
+import type { NewRecord } from "windrow/store/author";
+import { adaptive } from "windrow/window";
+import { codingSession, messageText } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
+import type { StrategyHook } from "../kit/inside/window.ts";
 
 const managers: SessionManager[] = [];
 

@@ -4,14 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { viewSession } from "../../src/ops/look/view.ts";
-import { openStore } from "../../src/access/open.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
-import { anthropic } from "../../src/window/provider/profile.ts";
+import { SessionManager, validateWindow } from "windrow";
+import { viewSession } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { anthropic } from "../kit/inside/window.ts";
 import { windrow } from "../cli/stage.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 
 let folder: string;
 

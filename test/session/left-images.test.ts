@@ -2,11 +2,12 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, it } from "vitest";
-import type { Message, NewMessage, ResultContent } from "../../src/message/message.ts";
-import type { StoredRecordOf } from "../../src/message/record.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { ReadQuery, Scope, Store } from "../../src/store/store.ts";
+import { SessionManager } from "windrow";
+import type { Message, NewMessage, Scope, Store } from "windrow";
+import type { ReadQuery } from "windrow/store";
+import type { StoredRecordOf } from "windrow/store/author";
+import type { ResultContent } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

@@ -1,12 +1,10 @@
 /** A resume leaves the messages that left the window unread until an epoch opens: the windows are the same. */
 import { expect, it } from "vitest";
-import { WindrowError } from "../../src/errors.ts";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { ReadQuery, Scope, Store } from "../../src/store/store.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { SessionManager, WindrowError } from "windrow";
+import type { NewMessage, Scope, Session, Store } from "windrow";
+import type { ReadQuery } from "windrow/store";
+import { estimate } from "windrow/testing";
+import { ramStore } from "../kit/inside/store.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 400 }, (_, at) => ({
   id: `m${at}`,

@@ -4,15 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { countTokens, loadCounter } from "../../src/index.ts";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import type { WindowState } from "../../src/window/window.ts";
+import { composeWindow, countTokens, isWindrowError, loadCounter, SessionManager } from "windrow";
+import type { ManagerOptions, Message, NewMessage, SessionEvent, WindowState } from "windrow";
+import { codingSession } from "../kit/inside/message.ts";
 
 const folders: string[] = [];
 const managers: SessionManager[] = [];

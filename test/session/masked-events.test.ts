@@ -1,13 +1,11 @@
 /** Live events and log lines hold no secret: what hears them may write them anywhere. */
 import { expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import { logTo } from "../../src/ops/logs/logs.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { openStore } from "../../src/access/open.ts";
-import { Teller } from "../../src/adapter/host/events.ts";
-import type { AdapterEvent } from "../../src/adapter/host/events.ts";
+import { isWindrowError, SessionManager } from "windrow";
+import type { SessionEvent } from "windrow";
+import type { AdapterEvent } from "windrow/adapter";
+import { logTo } from "windrow/ops";
+import { createMask, openStore } from "windrow/store";
+import { Teller } from "../kit/inside/adapter.ts";
 
 const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
 const registered = "correct horse battery 9";

@@ -1,13 +1,11 @@
 /** Memory at both ends of a session, and the working set. */
 import { afterEach, expect, it, vi } from "vitest";
-import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { messageText } from "../../src/message/message.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, SessionEvent } from "windrow";
+import { lexicalMemory } from "windrow/memory";
+import type { Memory } from "windrow/memory";
+import { codingSession, messageText } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
 
 const managers: SessionManager[] = [];
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { SessionManager } from "windrow";
+import type { Message, NewMessage } from "windrow";
+import { ramStore } from "../kit/inside/store.ts";
 
 const secret = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
 const said: readonly NewMessage[] = [

@@ -1,9 +1,8 @@
 /** Pins against a summariser that forgets everything. */
 import { expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Model } from "../../src/model/model.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { Model } from "windrow/model";
+import { codingSession, messageText } from "../kit/inside/message.ts";
 
 it("stand verbatim in every window over five epochs, whatever a summariser answers", async () => {
   let asked = 0;

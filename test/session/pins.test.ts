@@ -1,10 +1,18 @@
 import { describe, expect, it } from "vitest";
-import type { EditRecord } from "../../src/message/record.ts";
-import type { Message } from "../../src/message/message.ts";
-import { goalRecord, goalWithMessage, goalWithRecord, noGoal, renderGoal } from "../../src/session/state/goal.ts";
-import { missingPins, Pins, renderPin } from "../../src/session/state/pins.ts";
-import type { Moment, PinOptions } from "../../src/session/state/pins.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import type { Message } from "windrow";
+import { estimate } from "windrow/testing";
+import type { EditRecord } from "../kit/inside/message.ts";
+import {
+  goalRecord,
+  goalWithMessage,
+  goalWithRecord,
+  missingPins,
+  noGoal,
+  Pins,
+  renderGoal,
+  renderPin,
+} from "../kit/inside/session.ts";
+import type { Moment, PinOptions } from "../kit/inside/session.ts";
 
 const start: Moment = { time: "2024-01-15T10:00:00.000Z", turns: 1, steps: 3 };
 

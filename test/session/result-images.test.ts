@@ -3,8 +3,8 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { toolResults } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { toolResults } from "../kit/inside/message.ts";
 
 const open = (store: string): Promise<SessionManager> =>
   SessionManager.open({ store, budget: 50_000, counter: "estimate", strategy: "pi" });

@@ -1,10 +1,9 @@
 /** A resume behind an undo or a summary: the first window since is known, and nothing is counted twice. */
 import { afterEach, describe, expect, it } from "vitest";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { SessionManager } from "windrow";
+import type { NewMessage, Session } from "windrow";
+import { estimate } from "windrow/testing";
+import { ramStore } from "../kit/inside/store.ts";
 
 const time = new Date("2026-01-01T00:00:00Z");
 const timestamp = time.toISOString();

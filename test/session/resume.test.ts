@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 
 interface Told {
   readonly messages: number;

@@ -3,11 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import type { EditRecord } from "../../src/message/record.ts";
-import { logTo } from "../../src/ops/logs/logs.ts";
-import { sessionLog } from "../../src/ops/logs/stored.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { logTo, sessionLog } from "windrow/ops";
+import { openStore } from "windrow/store";
+import type { EditRecord } from "../kit/inside/message.ts";
 
 const folders: string[] = [];
 

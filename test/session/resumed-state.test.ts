@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
+import { SessionManager } from "windrow";
+import type { Session } from "windrow";
 
 const folders: string[] = [];
 

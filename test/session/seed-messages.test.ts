@@ -2,10 +2,10 @@
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { resultText, toolCalls, toolResults } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { Message } from "windrow";
+import { readTranscripts } from "windrow/transcript";
+import { resultText, toolCalls, toolResults } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
 
 const managers: SessionManager[] = [];

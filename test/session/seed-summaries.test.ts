@@ -1,16 +1,13 @@
 /** Seed 002 strategy B and seed 001 §10.2 in a running session. */
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { messageText } from "../../src/message/message.ts";
-import type { Model, ModelRequest } from "../../src/model/model.ts";
-import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session } from "../../src/session/session.ts";
-import { countMessage } from "../../src/tokens/counter.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import type { Composed, StrategyChoice } from "../../src/window/window.ts";
+import { SessionManager } from "windrow";
+import type { Composed, ManagerOptions, Message, Session } from "windrow";
+import type { Model, ModelRequest } from "windrow/model";
+import { estimate, scripted } from "windrow/testing";
+import type { StrategyChoice } from "windrow/window";
+import { messageText } from "../kit/inside/message.ts";
+import { countMessage } from "../kit/inside/tokens.ts";
 import { folderOf } from "../config/kit.ts";
 
 const managers: SessionManager[] = [];

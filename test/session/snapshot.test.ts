@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SessionManager } from "windrow";
 import {
   renderSnapshot,
   snapshotOf,
@@ -6,9 +7,8 @@ import {
   statsDue,
   statsLine,
   updateSnapshot,
-} from "../../src/session/state/snapshot.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { SnapshotUpdate } from "../../src/session/state/snapshot.ts";
+} from "../kit/inside/session.ts";
+import type { SnapshotUpdate } from "../kit/inside/session.ts";
 
 describe("the snapshot of seed 000", () => {
   it("comes out of the document's three updates as the document shows it", () => {

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadStrategy } from "../../src/window/by-name.ts";
-import { installPacked } from "../support/packed.ts";
+import { loadStrategy } from "windrow/window";
+import { installPacked } from "../kit/packed.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -4,11 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/access/open.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { SessionManager } from "windrow";
+import { openStore } from "windrow/store";
+import { scripted } from "windrow/testing";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 
 let store: string;
 

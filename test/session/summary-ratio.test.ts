@@ -3,8 +3,8 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { scripted } from "windrow/testing";
 
 it("says 70 tokens of seven messages, 21 of the summary, and a ratio of 0.3", async () => {
   const summarizer = scripted(["s".repeat(84)]);

@@ -3,12 +3,11 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import type { Model } from "../../src/model/model.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session } from "../../src/session/session.ts";
-import type { SessionState } from "../../src/store/store.ts";
-import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, Session } from "windrow";
+import type { Model } from "windrow/model";
+import type { SessionState } from "windrow/store";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 
 const undo: (() => Promise<unknown>)[] = [];
 

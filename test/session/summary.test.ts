@@ -1,21 +1,15 @@
 /** Summaries in a session: what a model that helps, fails or lies does to the log and to the windows. */
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import type { RecordKind, StoredRecordOf } from "../../src/message/record.ts";
-import type { Model } from "../../src/model/model.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
-import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
-import { coverageOf } from "../../src/window/summary/coverage.ts";
-import { summariseStep } from "../../src/window/summary/hook.ts";
-import type { SummaryHookOptions } from "../../src/window/summary/hook.ts";
-import type { SummaryOutcome } from "../../src/window/summary/summary.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
-import type { Strategy } from "../../src/window/window.ts";
+import { SessionManager, validateWindow } from "windrow";
+import type { Message, Session, SessionEvent, Store, Strategy } from "windrow";
+import type { Model } from "windrow/model";
+import type { RecordKind } from "windrow/store";
+import type { StoredRecordOf } from "windrow/store/author";
+import { coverageOf, dropOldest, summariseStep } from "windrow/window";
+import type { SummaryHookOptions } from "windrow/window";
+import { ramStore } from "../kit/inside/store.ts";
+import { openaiChat } from "../kit/inside/window.ts";
+import type { SummaryOutcome } from "../kit/inside/window.ts";
 
 const budget = 6_000;
 

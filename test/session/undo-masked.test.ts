@@ -1,10 +1,8 @@
 /** An undo in the process that was given a secret: what comes back is as it was sent, also where images left memory. */
 import { expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow, SessionManager } from "windrow";
+import type { Message, Session } from "windrow";
+import { ramStore } from "../kit/inside/store.ts";
 
 const secret = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
 const timestamp = "2026-01-01T00:00:00.000Z";

@@ -1,10 +1,8 @@
 /** Undo: the newest epoch is taken back by a record, several times, after later turns, and after a restart. */
 import { afterEach, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow, isWindrowError, SessionManager } from "windrow";
+import type { Session } from "windrow";
+import { codingSession } from "../kit/inside/message.ts";
 
 const managers: SessionManager[] = [];
 

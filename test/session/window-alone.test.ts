@@ -1,13 +1,12 @@
 /** Strategies without a pass that reads the log hold their window alone, and a resume reads no more than that. */
 import { expect, it } from "vitest";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { ReadQuery, Scope, Store } from "../../src/store/store.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { strategyOf } from "../../src/window/by-name.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
+import { SessionManager } from "windrow";
+import type { NewMessage, Scope, Store } from "windrow";
+import type { ReadQuery } from "windrow/store";
+import { estimate } from "windrow/testing";
+import { strategyOf } from "windrow/window";
+import { ramStore } from "../kit/inside/store.ts";
+import { Composer, openaiChat } from "../kit/inside/window.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 200 }, (_, at) => ({
   role: at % 2 === 0 ? "user" : "assistant",

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { JsonValue, Message } from "../../src/message/message.ts";
-import { WorkingSet } from "../../src/session/state/working-set.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import { defaultMask } from "../../src/window/stub/cut.ts";
-import { writtenPaths } from "../../src/window/action/tool-action.ts";
+import type { Message } from "windrow";
+import { estimate } from "windrow/testing";
+import { readTranscripts } from "windrow/transcript";
+import type { JsonValue } from "../kit/inside/message.ts";
+import { WorkingSet } from "../kit/inside/session.ts";
+import { defaultMask, writtenPaths } from "../kit/inside/window.ts";
 
 const sha = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
 

@@ -3,11 +3,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ModelAnswer } from "../../src/model/model.ts";
-import { isWindrowError } from "../../src/errors.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
+import { isWindrowError, SessionManager } from "windrow";
+import type { Session } from "windrow";
+import type { ModelAnswer } from "windrow/model";
+import { ramStore } from "../kit/inside/store.ts";
 
 /** A session's methods, as a program without types sees them. */
 type Untyped = Record<

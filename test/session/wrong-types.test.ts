@@ -1,10 +1,7 @@
 /** Values of another type, or that JSON cannot carry, in the place of texts: what untyped hosts hand over. */
 import { describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import type { ComposeInput } from "../../src/window/window.ts";
+import { composeWindow, isWindrowError, SessionManager } from "windrow";
+import type { ComposeInput, ManagerOptions } from "windrow";
 
 const circle: Record<string, unknown> = {};
 circle["self"] = circle;

@@ -1,7 +1,7 @@
 /** Addresses of stores that name no path: refused with a code, and nothing tells the password in them. */
 import { inspect } from "node:util";
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
+import { openStore } from "windrow/store";
 
 it.each([
   "file://user:hunter2-secret@host/contexts",

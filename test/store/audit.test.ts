@@ -2,13 +2,11 @@
 import { appendFile, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { createMask } from "../../src/mask/mask.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openAudit, readAudit } from "../../src/access/audit.ts";
-import type { AuditEntry, AuditQuery } from "../../src/access/audit.ts";
-import { guardedStore } from "../../src/access/guarded.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import { SessionManager } from "windrow";
+import { createMask, guardedStore, openAudit, readAudit } from "windrow/store";
+import type { AuditEntry, AuditQuery } from "windrow/store";
+import { ramStore } from "../kit/inside/store.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 async function folder(): Promise<string> {
   const path = await temporaryFolder();

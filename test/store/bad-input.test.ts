@@ -1,12 +1,19 @@
 import { chmod, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, listAll, messageRecord, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
-import { texts } from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { Clock } from "../../src/store/shared/clock.ts";
-import { filesFixture } from "./fixtures.ts";
+import { openStore } from "windrow/store";
+import type { Clock } from "windrow/store/author";
+import {
+  everybody,
+  filesStore,
+  listAll,
+  messageRecord,
+  newSession,
+  readAll,
+  sessionWith,
+  texts,
+} from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeEach(async () => {

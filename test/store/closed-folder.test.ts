@@ -4,14 +4,13 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { findSession } from "../../src/ops/look/find.ts";
-import { stats } from "../../src/ops/stats/stats.ts";
-import type { ListQuery, Scope, Store } from "../../src/store/store.ts";
-import { messageRecord, newSession, stateOf, wholeDump } from "../../src/store/testing/kit.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import type { Scope, Store } from "windrow";
+import { cleanup, doctor, stats } from "windrow/ops";
+import { openStore } from "windrow/store";
+import type { ListQuery } from "windrow/store";
+import { findSession } from "../kit/inside/ops.ts";
+import { messageRecord, newSession, stateOf, wholeDump } from "../kit/inside/store.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 /** A user of the system without rights of its own. */
 const nobody = 65_534;

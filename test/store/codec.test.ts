@@ -1,12 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonValue, Message, Part } from "../../src/message/message.ts";
-import { newMessageSchema } from "../../src/message/schema.ts";
-import { decodeRecord, encodeRecord } from "../../src/store/format/record.ts";
-import { encodeLine, lineText, parseLine } from "../../src/store/format/lines.ts";
-import { messageRecord } from "../../src/store/testing/kit.ts";
-import { readAll } from "../../src/store/testing/kit.ts";
-import { filesFixture } from "./fixtures.ts";
+import type { Message, Part } from "windrow";
+import { newMessageSchema } from "../kit/inside/message.ts";
+import type { JsonValue } from "../kit/inside/message.ts";
+import {
+  decodeRecord,
+  encodeLine,
+  encodeRecord,
+  lineText,
+  messageRecord,
+  parseLine,
+  readAll,
+} from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 // Any UTF-16, lone surrogates included.
 const text = fc.oneof(
@@ -183,7 +189,7 @@ describe("lines of other writers", () => {
 
 async function written(fixture: Awaited<ReturnType<typeof filesFixture>>, messages: readonly Message[]) {
   const { readFile } = await import("node:fs/promises");
-  const { newSession, everybody } = await import("../../src/store/testing/kit.ts");
+  const { newSession, everybody } = await import("../kit/inside/store.ts");
   const lock = await fixture.store.create(everybody, newSession());
   await fixture.store.append(
     lock,

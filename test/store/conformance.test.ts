@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
-import type { StoreFixture } from "../../src/store/testing/conformance.ts";
-import type { Store } from "../../src/store/store.ts";
-import { filesFixture, ramFixture } from "./fixtures.ts";
+import type { Store } from "windrow";
+import { register, storeConformance } from "windrow/testing";
+import type { StoreFixture } from "windrow/testing";
+import { filesFixture, ramFixture } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
 const inMemory = { durable: false, shared: false };

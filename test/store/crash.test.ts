@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StoreInternals } from "../../src/store/shared/internals.ts";
+import type { StoreInternals } from "../kit/inside/store.ts";
 import { CrashDisk } from "../crash/crash-disk.ts";
 import { crash } from "../crash/scenario.ts";
 import type { Step } from "../crash/scenario.ts";

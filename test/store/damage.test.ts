@@ -1,8 +1,9 @@
 import { appendFile, readFile, readdir, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import type { Lock, Store } from "windrow";
+import { openStore } from "windrow/store";
 import {
   everybody,
   everyKind,
@@ -12,9 +13,8 @@ import {
   sessionWith,
   stateOf,
   texts,
-} from "../../src/store/testing/kit.ts";
-import type { Lock, Store } from "../../src/store/store.ts";
-import { filesFixture } from "./fixtures.ts";
+} from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let lock: Lock;

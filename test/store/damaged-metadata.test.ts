@@ -1,14 +1,10 @@
 /** Sessions whose metadata cannot be read: whose they are, and what can still be done with them. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { backup } from "../../src/ops/backup/backup.ts";
-import { restore } from "../../src/ops/backup/restore.ts";
-import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
-import { erase, planErase } from "../../src/ops/cleanup/erase.ts";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { messageRecord, newSession, readAll, refused, stateOf } from "../../src/store/testing/kit.ts";
-import type { Scope, Store } from "../../src/store/store.ts";
+import type { Scope, Store } from "windrow";
+import { backup, cleanup, doctor, erase, planErase, restore } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { messageRecord, newSession, readAll, refused, stateOf } from "../kit/inside/store.ts";
 import { hasRedis } from "../support/redis.ts";
 import { newFolder } from "./archive/kinds.ts";
 import { damageMetadata, damageTrashed, keptKinds, redisCommand } from "./damaged.ts";

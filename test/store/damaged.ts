@@ -4,13 +4,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import type { IoRedisClient } from "windrow/store/redis";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 import { newFolder, storeKinds } from "./archive/kinds.ts";
 import type { StoreKind } from "./archive/kinds.ts";
-import { openDatabase } from "./sqlite-fixtures.ts";
+import { openDatabase } from "../kit/sqlite-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

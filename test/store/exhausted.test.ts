@@ -1,9 +1,8 @@
 /** A process without a file descriptor left: it learns nothing of a session, and changes none. */
 import { expect, test } from "vitest";
-import { systemDisk } from "../../src/disk/disk.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { everybody, newSession, refused, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
-import { filesFixture } from "./fixtures.ts";
+import { systemDisk } from "../kit/inside/disk.ts";
+import { everybody, filesStore, newSession, refused, sessionWith, stateOf } from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 test.each(["EMFILE", "ENFILE", "ENOMEM"])("a document that cannot be read for %s is no damaged one", async (code) => {
   const fixture = await filesFixture();

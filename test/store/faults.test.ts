@@ -6,14 +6,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   everybody,
   everyKind,
+  filesStore,
   messageRecord,
   newSession,
   sessionWith,
   stateOf,
   texts,
-} from "../../src/store/testing/kit.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { filesFixture, temporaryFolder } from "./fixtures.ts";
+} from "../kit/inside/store.ts";
+import { filesFixture, temporaryFolder } from "../kit/stores.ts";
 
 const faults = vi.hoisted(() => ({ syncs: 0, torn: 0, calls: [] as string[], duringSync: () => {} }));
 

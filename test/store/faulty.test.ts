@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
-import { faultyStore, storeConformance } from "../../src/store/testing/conformance.ts";
-import { filesFixture, ramFixture } from "./fixtures.ts";
+import { faultyStore, register, storeConformance } from "windrow/testing";
+import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
+import { filesFixture, ramFixture } from "../kit/stores.ts";
 
 describe("in front of a store that conforms it conforms, while nothing fails", () => {
   const capabilities = { durable: false, shared: false };

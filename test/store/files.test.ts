@@ -2,21 +2,21 @@ import { readFile, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
+import { isWindrowError } from "windrow";
+import { createMask } from "windrow/store";
+import type { Clock } from "windrow/store/author";
 import {
   everybody,
   everyKind,
+  filesStore,
   listAll,
   messageRecord,
   newSession,
   sessionWith,
   stateOf,
   texts,
-} from "../../src/store/testing/kit.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import type { Clock } from "../../src/store/shared/clock.ts";
-import { filesFixture } from "./fixtures.ts";
+} from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeEach(async () => {

@@ -6,10 +6,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { everybody } from "../../src/store/testing/kit.ts";
-import { dist } from "../support/build.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { openStore } from "windrow/store";
+import { everybody } from "../kit/inside/store.ts";
+import { dist } from "../kit/build.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 
 const running: ChildProcess[] = [];

@@ -1,9 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { everybody, everyKind, everyRecordKind, messageRecord } from "../../src/store/testing/kit.ts";
-import { readAll, sessionWith, texts } from "../../src/store/testing/kit.ts";
-import { forkSession } from "../../src/store/fork.ts";
-import { filesFixture, ramFixture } from "./fixtures.ts";
+import {
+  everybody,
+  everyKind,
+  everyRecordKind,
+  forkSession,
+  messageRecord,
+  readAll,
+  sessionWith,
+  texts,
+} from "../kit/inside/store.ts";
+import { filesFixture, ramFixture } from "../kit/stores.ts";
 
 describe.each([
   ["ram", ramFixture],

@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, everyKind, listAll, messageRecord, readAll, texts } from "../../src/store/testing/kit.ts";
-import { filesFixture } from "./fixtures.ts";
+import { everybody, everyKind, listAll, messageRecord, readAll, texts } from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 const golden = new URL("golden/", import.meta.url).pathname;
 const [finished, running, newer, seed] = [1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [

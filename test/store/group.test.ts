@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Clock } from "../../src/store/shared/clock.ts";
-import { everybody, messageRecord, sessionWith, texts } from "../../src/store/testing/kit.ts";
-import { systemDisk } from "../../src/disk/disk.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import type { Clock } from "windrow/store/author";
+import { systemDisk } from "../kit/inside/disk.ts";
+import { everybody, filesStore, messageRecord, sessionWith, texts } from "../kit/inside/store.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 let folder: string;
 let timers: { readonly milliseconds: number; readonly run: () => void }[];

@@ -3,19 +3,14 @@ import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
-import { faultyStore } from "../../src/store/testing/faulty.ts";
-import { guardedStore, tenantStore } from "../../src/access/guarded.ts";
-import { userFolder } from "../../src/store/files/per-user/per-user.ts";
-import { readOnlyStore } from "../../src/session/read-only.ts";
-import { stateOf } from "../../src/store/testing/kit.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { OpenStoreOptions } from "../../src/access/options.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Scope, SessionInfo, Store } from "../../src/store/store.ts";
-import { ramFixture, temporaryFolder } from "./fixtures.ts";
+import { SessionManager } from "windrow";
+import type { Scope, Store } from "windrow";
+import { guardedStore, openStore, tenantStore } from "windrow/store";
+import type { OpenStoreOptions, SessionInfo } from "windrow/store";
+import { faultyStore, register, storeConformance } from "windrow/testing";
+import { readOnlyStore } from "../kit/inside/session.ts";
+import { ramStore, stateOf, userFolder } from "../kit/inside/store.ts";
+import { ramFixture, temporaryFolder } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
 

@@ -1,9 +1,8 @@
 /** The index's lines by their places in its bytes say what JSON says of them. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { eachEntry } from "../../src/store/files/index-bytes.ts";
-import { lineOf, readEntries } from "../../src/store/files/index-file.ts";
-import type { EndEntry, IndexEntry } from "../../src/store/files/index-file.ts";
+import { eachEntry, lineOf, readEntries } from "../kit/inside/store.ts";
+import type { EndEntry, IndexEntry } from "../kit/inside/store.ts";
 
 function entriesIn(text: string): readonly (IndexEntry | EndEntry)[] {
   const found: (IndexEntry | EndEntry)[] = [];

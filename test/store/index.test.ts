@@ -3,11 +3,10 @@ import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, wr
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, listAll, newSession, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
-import type { Disk } from "../../src/disk/disk.ts";
-import { systemDisk } from "../../src/disk/disk.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { filesFixture } from "./fixtures.ts";
+import { systemDisk } from "../kit/inside/disk.ts";
+import type { Disk } from "../kit/inside/disk.ts";
+import { everybody, filesStore, listAll, newSession, sessionWith, stateOf } from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeEach(async () => {

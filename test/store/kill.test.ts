@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { everybody, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
-import type { StoredRecord } from "../../src/message/record.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
-import { filesFixture } from "./fixtures.ts";
+import type { StoredRecord } from "windrow/store";
+import { everybody, newSession, readAll, sessionWith } from "../kit/inside/store.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeAll(async () => {

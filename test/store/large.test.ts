@@ -2,12 +2,11 @@ import { createHash } from "node:crypto";
 import { readFile, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Part } from "../../src/message/message.ts";
-import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
-import type { Lock } from "../../src/store/store.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
-import { filesFixture } from "./fixtures.ts";
+import type { Lock, Part } from "windrow";
+import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let lock: Lock;

@@ -2,11 +2,10 @@ import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Clock } from "../../src/store/shared/clock.ts";
-import { everybody, messageRecord, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
-import { systemDisk } from "../../src/disk/disk.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { filesFixture } from "./fixtures.ts";
+import type { Clock } from "windrow/store/author";
+import { systemDisk } from "../kit/inside/disk.ts";
+import { everybody, filesStore, messageRecord, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let now: number;

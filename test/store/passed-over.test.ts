@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { everybody, messageRecord, sessionWith, texts } from "../../src/store/testing/kit.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { Clock } from "../../src/store/shared/clock.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { driver } from "./sqlite-fixtures.ts";
+import { openStore } from "windrow/store";
+import type { Clock } from "windrow/store/author";
+import { everybody, messageRecord, sessionWith, texts } from "../kit/inside/store.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 let folder: string;
 beforeEach(async () => void (folder = await temporaryFolder()));

@@ -1,9 +1,8 @@
 import { createRequire } from "node:module";
 import { afterAll, describe, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
-import { clientFixture } from "./postgres-fixtures.ts";
+import type { PostgresClient } from "windrow/store/postgres";
+import { register, storeConformance } from "windrow/testing";
+import { clientFixture } from "../kit/postgres-stores.ts";
 
 describe("postgres, in the process by PGlite", () => {
   const { PGlite } = createRequire(import.meta.url)("@electric-sql/pglite") as {

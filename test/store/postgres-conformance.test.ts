@@ -1,11 +1,10 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import type { PostgresTag } from "../../src/store/postgres/postgres.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
+import type { PostgresTag } from "windrow/store/postgres";
+import { register, storeConformance } from "windrow/testing";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { clientFixture, postgresFixture } from "./postgres-fixtures.ts";
+import { clientFixture, postgresFixture } from "../kit/postgres-stores.ts";
 
 const capabilities = { durable: true, shared: true };
 const require = createRequire(import.meta.url);

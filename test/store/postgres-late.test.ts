@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
-import type { NewRecord } from "../../src/message/record.ts";
-import type { Store } from "../../src/store/store.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import type { Store } from "windrow";
+import type { NewRecord } from "windrow/store/author";
+import { postgresStore } from "windrow/store/postgres";
+import type { PostgresClient } from "windrow/store/postgres";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { abandon, appending, lateStores } from "./postgres-late.ts";

@@ -1,9 +1,9 @@
 /** Stores in Postgres whose statements are refused, lose their answers, or are carried out late. */
 import { randomUUID } from "node:crypto";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
-import type { Store } from "../../src/store/store.ts";
-import type { PgPool } from "../support/pg-pool.ts";
+import type { Store } from "windrow";
+import { postgresStore } from "windrow/store/postgres";
+import type { PostgresClient } from "windrow/store/postgres";
+import type { PgPool } from "../kit/pg-pool.ts";
 
 /** The statements that append: to many sessions, and to one. */
 export const appending = /^WITH (?:asked AS|moved AS \(UPDATE)/;

@@ -1,14 +1,20 @@
 /** Tables of one version and code of another: both told, migrated while agents write, all of it or nothing. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrateTables } from "../../src/store/postgres/migrate.ts";
-import { postgresStoreOn } from "../../src/store/postgres/postgres.ts";
-import { migrations } from "../../src/store/postgres/schema.ts";
-import type { Migration } from "../../src/store/postgres/schema.ts";
-import type { Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
+import type { Store } from "windrow";
+import {
+  everybody,
+  messageRecord,
+  migrateTables,
+  migrations,
+  newSession,
+  postgresStoreOn,
+  readAll,
+  stateOf,
+} from "../kit/inside/store.ts";
+import type { Migration } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 

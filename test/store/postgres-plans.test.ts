@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { Lock } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import type { Lock } from "windrow";
+import { postgresStore } from "windrow/store/postgres";
+import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 

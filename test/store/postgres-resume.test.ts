@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { ReadQuery, Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
-import { startCutProxy } from "../support/cut-proxy.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { SessionManager } from "windrow";
+import type { NewMessage, Store } from "windrow";
+import type { ReadQuery } from "windrow/store";
+import { postgresStore } from "windrow/store/postgres";
+import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
+import { startCutProxy } from "../kit/cut-proxy.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import "../support/property-seed.ts";
+import "../kit/property-seed.ts";
 
 let server: TestPostgres;
 let pool: PgPool;

@@ -2,16 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { migratePostgres } from "../../src/store/postgres/migrate.ts";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
-import { listAll, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
-import type { Store } from "../../src/store/store.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import { migratePostgres, postgresStore } from "windrow/store/postgres";
+import type { PostgresClient } from "windrow/store/postgres";
+import { listAll, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 
 const schema = `rows_${randomUUID().replaceAll("-", "")}`;
 const role = `agent_${randomUUID().replaceAll("-", "")}`;

@@ -1,16 +1,16 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { lossesOf } from "../../src/store/shared/transfer-losses.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Examined, Lock, Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { SessionManager } from "windrow";
+import type { Lock, Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { Examined } from "windrow/store/author";
+import { postgresStore } from "windrow/store/postgres";
+import { everybody, lossesOf, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { postgresFixture } from "./postgres-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { postgresFixture } from "../kit/postgres-stores.ts";
 import { appending } from "./postgres-late.ts";
 
 let server: TestPostgres;

@@ -2,9 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { everybody, messageRecord, sessionWith } from "../../src/store/testing/kit.ts";
-import type { ReadQuery, Store } from "../../src/store/store.ts";
-import { filesFixture } from "./fixtures.ts";
+import type { Store } from "windrow";
+import type { ReadQuery } from "windrow/store";
+import { everybody, messageRecord, sessionWith } from "../kit/inside/store.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 /** Lines that are a record no more, or another program's. */
 const damages: Readonly<Record<string, (line: string) => string>> = {

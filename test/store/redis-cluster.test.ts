@@ -1,15 +1,13 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { register } from "../../src/conformance.ts";
-import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { IoRedisClient, NodeRedisCluster } from "../../src/store/redis/redis.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
-import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
+import { SessionManager } from "windrow";
+import { cleanup, doctor } from "windrow/ops";
+import { openStore } from "windrow/store";
+import type { IoRedisClient, NodeRedisCluster } from "windrow/store/redis";
+import { register, storeConformance } from "windrow/testing";
+import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
 import { hasRedisCluster, startRedisCluster } from "../support/redis.ts";
-import { redisClientFixture, redisFixture } from "./redis-fixtures.ts";
+import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
 
 const capabilities = { durable: true, shared: true };
 const require = createRequire(import.meta.url);

@@ -1,11 +1,10 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import type { NodeRedisClient } from "../../src/store/redis/redis.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
+import type { NodeRedisClient } from "windrow/store/redis";
+import { register, storeConformance } from "windrow/testing";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { redisClientFixture, redisFixture } from "./redis-fixtures.ts";
+import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
 
 const capabilities = { durable: true, shared: true };
 

@@ -1,10 +1,11 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import type { Lock, SessionDump, Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
+import type { Lock, Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { SessionDump } from "windrow/store/author";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient } from "windrow/store/redis";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 

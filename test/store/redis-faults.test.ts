@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
-import { faultRounds as rounds, under } from "../support/agents.ts";
-import { startCutProxy } from "../support/cut-proxy.ts";
+import { openStore } from "windrow/store";
+import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
+import { faultRounds as rounds, under } from "../kit/agents.ts";
+import { startCutProxy } from "../kit/cut-proxy.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 

@@ -1,13 +1,12 @@
 /** A server whose memory is full and that throws nothing away: what frees memory goes on, and what takes more is refused. */
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
-import { erase } from "../../src/ops/cleanup/erase.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import { systemClock } from "../../src/store/shared/clock.ts";
-import { everybody, listAll, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { cleanup, erase } from "windrow/ops";
+import { systemClock } from "windrow/store/author";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient } from "windrow/store/redis";
+import { everybody, listAll, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 

@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import type { Store } from "../../src/store/store.ts";
+import { isWindrowError } from "windrow";
+import type { Store } from "windrow";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient } from "windrow/store/redis";
+import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 

@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import type { DumpedLine } from "../../src/store/store.ts";
-import { heartbeatMs } from "../../src/store/shared/holder.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
+import { openStore } from "windrow/store";
+import type { DumpedLine } from "windrow/store/author";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient } from "windrow/store/redis";
+import { everybody, heartbeatMs, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 

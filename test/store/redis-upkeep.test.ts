@@ -1,13 +1,12 @@
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
-import { erase } from "../../src/ops/cleanup/erase.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import type { DumpedLine, Scope, Store } from "../../src/store/store.ts";
-import { everybody, listAll, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
-import type { Upkeep } from "../../src/store/upkeep.ts";
+import type { Scope, Store } from "windrow";
+import { cleanup, erase } from "windrow/ops";
+import { openStore } from "windrow/store";
+import type { DumpedLine, Upkeep } from "windrow/store/author";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient } from "windrow/store/redis";
+import { everybody, listAll, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { doctor } from "../../src/ops/doctor/doctor.ts";
-import type { Lock, Store } from "../../src/store/store.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient } from "../../src/store/redis/redis.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
+import { SessionManager } from "windrow";
+import type { Lock, Store } from "windrow";
+import { doctor } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient } from "windrow/store/redis";
+import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { driver } from "./sqlite-fixtures.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

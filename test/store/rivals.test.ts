@@ -1,13 +1,12 @@
 /** Four processes on one store: to one session exactly one of them writes; to four, all of them. */
 import { describe, expect, it } from "vitest";
-import { systemDisk } from "../../src/disk/disk.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { everybody, messageRecord, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
-import type { Store } from "../../src/store/store.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
-import { filesFixture } from "./fixtures.ts";
-import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
+import type { Store } from "windrow";
+import { systemDisk } from "../kit/inside/disk.ts";
+import { everybody, filesStore, messageRecord, newSession, readAll, sessionWith } from "../kit/inside/store.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
+import { filesFixture } from "../kit/stores.ts";
+import { driver, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const appends = 1_000;
 

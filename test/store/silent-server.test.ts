@@ -1,16 +1,16 @@
 /** A store whose server is silent is closed soon; what was under way is told as not known, and nothing is lost of it. */
 import { createRequire } from "node:module";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient, NodeRedisClient } from "../../src/store/redis/redis.ts";
-import type { Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, texts } from "../../src/store/testing/kit.ts";
-import { startCutProxy } from "../support/cut-proxy.ts";
-import type { CutProxy } from "../support/cut-proxy.ts";
-import { PgPool } from "../support/pg-pool.ts";
+import { SessionManager } from "windrow";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import { postgresStore } from "windrow/store/postgres";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient, NodeRedisClient } from "windrow/store/redis";
+import { everybody, messageRecord, newSession, texts } from "../kit/inside/store.ts";
+import { startCutProxy } from "../kit/cut-proxy.ts";
+import type { CutProxy } from "../kit/cut-proxy.ts";
+import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";

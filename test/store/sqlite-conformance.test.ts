@@ -1,7 +1,6 @@
 import { describe, it } from "vitest";
-import { register } from "../../src/conformance.ts";
-import { storeConformance } from "../../src/store/testing/conformance.ts";
-import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
+import { register, storeConformance } from "windrow/testing";
+import { driver, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const capabilities = { durable: true, shared: true };
 

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isHeld, livenessOf, ownIdentity } from "../../src/store/shared/holder.ts";
-import type { Holder } from "../../src/store/shared/holder.ts";
+import { isHeld, livenessOf, ownIdentity } from "../kit/inside/store.ts";
+import type { Holder } from "../kit/inside/store.ts";
 
 const heartbeatAt = "2024-01-15T10:30:00.000Z";
 const beat = Date.parse(heartbeatAt);

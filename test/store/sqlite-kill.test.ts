@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import type { StoredRecord } from "../../src/message/record.ts";
-import type { Lock, Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
-import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
-import type { Child } from "../support/child.ts";
-import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+import { isWindrowError } from "windrow";
+import type { Lock, Store } from "windrow";
+import type { StoredRecord } from "windrow/store";
+import { everybody, messageRecord, newSession, readAll, sqliteStore } from "../kit/inside/store.ts";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
+import type { Child } from "../kit/child.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 let fixture: Awaited<ReturnType<typeof sqliteFixture>>;
 beforeAll(async () => {

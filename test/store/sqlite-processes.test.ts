@@ -4,12 +4,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { dist } from "../support/build.ts";
-import { startManagers } from "../support/managers.ts";
-import type { Acknowledged, Managers } from "../support/managers.ts";
-import { temporaryFolder } from "./fixtures.ts";
-import { driver, openDatabase } from "./sqlite-fixtures.ts";
+import { openStore } from "windrow/store";
+import { dist } from "../kit/build.ts";
+import { startManagers } from "../kit/managers.ts";
+import type { Acknowledged, Managers } from "../kit/managers.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { driver, openDatabase } from "../kit/sqlite-stores.ts";
 
 let folder: string;
 let file: string;

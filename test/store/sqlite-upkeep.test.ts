@@ -1,12 +1,20 @@
 /** The upkeep of a SQLite store beside itself, and what processes that died left for it. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, listAll, messageRecord, newSession, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
-import { texts, wholeDump } from "../../src/store/testing/kit.ts";
-import { ownIdentity } from "../../src/store/shared/holder.ts";
-import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
-import type { Store } from "../../src/store/store.ts";
-import type { Upkeep } from "../../src/store/upkeep.ts";
-import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+import type { Store } from "windrow";
+import type { Upkeep } from "windrow/store/author";
+import {
+  everybody,
+  listAll,
+  messageRecord,
+  newSession,
+  ownIdentity,
+  sessionWith,
+  sqliteStore,
+  stateOf,
+  texts,
+  wholeDump,
+} from "../kit/inside/store.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const gone = JSON.stringify({ processId: 1, hostname: "elsewhere", heartbeatAt: "2024-01-15T10:30:00.000Z" });

@@ -1,14 +1,21 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Clock } from "../../src/store/shared/clock.ts";
-import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
-import { sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
-import type { OpenStoreOptions } from "../../src/access/options.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { SqliteDatabase } from "../../src/store/sqlite/connection/driver.ts";
-import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
-import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+import { openStore } from "windrow/store";
+import type { OpenStoreOptions, SqliteDatabase } from "windrow/store";
+import type { Clock } from "windrow/store/author";
+import {
+  everybody,
+  everyKind,
+  messageRecord,
+  newSession,
+  readAll,
+  sessionWith,
+  sqliteStore,
+  stateOf,
+  texts,
+} from "../kit/inside/store.ts";
+import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 const fixtures: Awaited<ReturnType<typeof sqliteFixture>>[] = [];
 const databases: SqliteDatabase[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { hostileSteal } from "../crash/processes.ts";
-import { dist } from "../support/build.ts";
-import { filesFixture } from "./fixtures.ts";
+import { dist } from "../kit/build.ts";
+import { filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeAll(async () => {

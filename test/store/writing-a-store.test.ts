@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPacked } from "../support/packed.ts";
-import { driver } from "./sqlite-fixtures.ts";
+import { installPacked } from "../kit/packed.ts";
+import { driver } from "../kit/sqlite-stores.ts";
 
 let folder: string;
 beforeAll(async () => {

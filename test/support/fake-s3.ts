@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { S3Client } from "../../src/store/shared/archive/s3.ts";
+import type { S3Client } from "windrow/store";
 
 /** What is done to a request: `before`, nothing of it happens; `after`, it is done and only the answer is lost. */
 export interface S3Fault {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SpanStatusCode, context, trace } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { telemetry } from "../../src/telemetry/telemetry.ts";
-import { dist } from "../support/build.ts";
-import { startChild } from "../support/child.ts";
+import { telemetry } from "windrow/opentelemetry";
+import { openStore } from "windrow/store";
+import { dist } from "../kit/build.ts";
+import { startChild } from "../kit/child.ts";
 import { sdk } from "./sdk.ts";
 import {
   answer,

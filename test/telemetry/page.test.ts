@@ -1,8 +1,7 @@
 /** docs/telemetry.md names what is told, and nothing else. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { instrumentsOf } from "../../src/telemetry/instruments.ts";
-import { attribute } from "../../src/telemetry/names.ts";
+import { attribute, instrumentsOf } from "../kit/inside/telemetry.ts";
 import { sdk } from "./sdk.ts";
 
 const page = readFileSync("docs/telemetry.md", "utf8");

@@ -3,12 +3,10 @@ import { rm } from "node:fs/promises";
 import { context } from "@opentelemetry/api";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { afterAll, afterEach, beforeAll } from "vitest";
-import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session } from "../../src/session/session.ts";
-import { telemetry } from "../../src/telemetry/telemetry.ts";
-import type { TelemetryOptions } from "../../src/telemetry/telemetry.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, NewMessage, Session } from "windrow";
+import { telemetry } from "windrow/opentelemetry";
+import type { TelemetryOptions } from "windrow/opentelemetry";
 import { useContexts } from "./sdk.ts";
 import type { Sdk } from "./sdk.ts";
 

@@ -1,10 +1,9 @@
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
-import { WindrowError, isWindrowError } from "../../src/errors.ts";
-import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { telemetry } from "../../src/telemetry/telemetry.ts";
-import type { TelemetryOptions } from "../../src/telemetry/telemetry.ts";
+import { isWindrowError, SessionManager, WindrowError } from "windrow";
+import type { SessionEvent } from "windrow";
+import { telemetry } from "windrow/opentelemetry";
+import type { TelemetryOptions } from "windrow/opentelemetry";
 import { sdk } from "./sdk.ts";
 import {
   answer,

@@ -1,11 +1,10 @@
 /** Calibration against figures providers report: recorded ones, and simulated tokenizers of other rates. */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { correct, countFor, initialCalibration, observe } from "../../src/tokens/calibrate.ts";
-import type { CalibrationState } from "../../src/tokens/calibrate.ts";
-import { countMessage } from "../../src/tokens/counter.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
+import { estimate } from "windrow/testing";
+import { readTranscripts } from "windrow/transcript";
+import { correct, countFor, countMessage, initialCalibration, observe } from "../kit/inside/tokens.ts";
+import type { CalibrationState } from "../kit/inside/tokens.ts";
 
 interface Request {
   readonly estimated: number;

@@ -1,10 +1,8 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { Message, Part } from "../../src/message/message.ts";
-import { countMessage, countPart, countTools } from "../../src/tokens/counter.ts";
-import { chars4Ceil } from "../../src/tokens/chars4.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { imageSize } from "../../src/tokens/image-size.ts";
+import type { Message, Part } from "windrow";
+import { countTools, estimate } from "windrow/testing";
+import { chars4Ceil, countMessage, countPart, imageSize } from "../kit/inside/tokens.ts";
 
 /** A PNG of these dimensions; the checksums are left out, for only the header is read. */
 function png(width: number, height: number, bytes = 0): string {

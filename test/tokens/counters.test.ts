@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import type { Part } from "../../src/message/message.ts";
-import { chars4Ceil, chars4Floor } from "../../src/tokens/chars4.ts";
-import { countMessage, countPart, countTools } from "../../src/tokens/counter.ts";
-import { counterNames, counterOf, isExactName } from "../../src/tokens/counters.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { isWindrowError } from "windrow";
+import type { Part } from "windrow";
+import { countTools, estimate } from "windrow/testing";
+import {
+  chars4Ceil,
+  chars4Floor,
+  counterNames,
+  counterOf,
+  countMessage,
+  countPart,
+  isExactName,
+} from "../kit/inside/tokens.ts";
 
 /** The error a call throws. */
 function thrown(call: () => unknown): unknown {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { countTokens, setMergeCacheSize } from "gpt-tokenizer/encoding/o200k_base";
 import { beforeAll, describe, expect, it } from "vitest";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { estimate } from "windrow/testing";
 import { paragraphs, rows } from "./texts.ts";
 
 const repo = new URL("../../", import.meta.url).pathname;

@@ -3,10 +3,9 @@ import { countTokens as cl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as o200k } from "gpt-tokenizer/encoding/o200k_base";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { counterOf, countTokens } from "../../src/tokens/counters.ts";
-import type { TokenCounter } from "../../src/tokens/counter.ts";
-import { loadCounter } from "../../src/tokens/exact.ts";
+import { countTokens, isWindrowError, loadCounter } from "windrow";
+import type { TokenCounter } from "windrow";
+import { counterOf } from "../kit/inside/tokens.ts";
 
 const asText = { disallowedSpecial: new Set<string>() };
 const library = { o200k, cl100k };

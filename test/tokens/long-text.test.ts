@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { estimate } from "../../src/tokens/estimate.ts";
+import { estimate } from "windrow/testing";
 
 describe("estimate of a long text", () => {
   it("is that of its parts, whatever ends its lines, when it is asked for the first time and again", () => {

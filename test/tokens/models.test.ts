@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { modelOf, models } from "../../src/tokens/models.ts";
-import { profileNames } from "../../src/window/provider/profile.ts";
+import { isWindrowError } from "windrow";
+import { profileNames } from "windrow/window";
+import { modelOf, models } from "../kit/inside/tokens.ts";
 
 /** The error a call throws. */
 function thrown(call: () => unknown): unknown {

@@ -1,7 +1,7 @@
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { discoverSessions } from "../../src/transcript/discover.ts";
+import { discoverSessions } from "../kit/inside/transcript.ts";
 import { temporaryFolder } from "./files.ts";
 
 async function touch(path: string, second: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { checkMessage } from "../../src/message/schema.ts";
-import { decoders } from "../../src/transcript/decoders.ts";
-import type { Entry, TranscriptSource } from "../../src/transcript/transcript.ts";
+import { checkMessage } from "../kit/inside/message.ts";
+import { decoders } from "../kit/inside/transcript.ts";
+import type { Entry, TranscriptSource } from "../kit/inside/transcript.ts";
 import { fixtures } from "./fixtures.ts";
 
 const odd: readonly unknown[] = [

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { FoundUsage } from "../../src/transcript/usage/usage.ts";
+import type { FoundUsage } from "../kit/inside/transcript.ts";
 
 const data = "../shared/data/open";
 

@@ -1,8 +1,8 @@
 /** Two sessions of opencode, and the places where it keeps them, made of what `opencode export` prints. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { JsonObject } from "../../src/message/message.ts";
-import { openDatabase } from "../store/sqlite-fixtures.ts";
+import type { JsonObject } from "../kit/inside/message.ts";
+import { openDatabase } from "../kit/sqlite-stores.ts";
 
 const opencodeAnswer = (id: string, ms: number, tokens: object, more: object = {}): object => ({
   ...{ id, sessionID: "ses_b", role: "assistant", parentID: "msg_1", modelID: "claude-x", providerID: "anthropic" },

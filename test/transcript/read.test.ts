@@ -2,9 +2,9 @@ import { chmod, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { JsonLines } from "../../src/transcript/json-lines.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
+import { isWindrowError } from "windrow";
+import { readTranscripts } from "windrow/transcript";
+import { JsonLines } from "../kit/inside/transcript.ts";
 import { temporaryFolder, written } from "./files.ts";
 import { openaiChat, windrow } from "./fixtures.ts";
 

@@ -3,11 +3,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { toolCalls, toolResults } from "../../src/message/message.ts";
-import { checkMessage } from "../../src/message/schema.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { isWindrowError } from "windrow";
+import { readTranscripts } from "windrow/transcript";
+import { checkMessage, toolCalls, toolResults } from "../kit/inside/message.ts";
+import type { Transcript } from "../kit/inside/transcript.ts";
 import { temporaryFolder } from "./files.ts";
 
 const data = "../shared/data/open";

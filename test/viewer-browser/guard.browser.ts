@@ -5,16 +5,13 @@ import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { answerWith } from "../../src/http/fetch.ts";
-import { serveHttp } from "../../src/http/http.ts";
-import { WindrowError } from "../../src/errors.ts";
-import { viewerHandler } from "../../src/viewer/serve/handler.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
-import type { ViewerServer } from "../../src/viewer/serve/server.ts";
-import type { ViewerSource } from "../../src/viewer/viewer.ts";
+import { WindrowError } from "windrow";
+import { openStore } from "windrow/store";
+import { storedSource, viewerHandler } from "windrow/viewer";
+import type { ViewerServer, ViewerSource } from "windrow/viewer";
+import { answerWith, serveHttp } from "../kit/inside/http.ts";
 import { newFolder } from "../cli/stage.ts";
-import { liveSession } from "../support/live-session.ts";
+import { liveSession } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, served, watched } from "./kit/page.ts";
 
 async function statusOf({ url }: ViewerServer, ...lines: readonly string[]): Promise<number> {

@@ -5,13 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import type { Message } from "../../src/message/message.ts";
-import { viewerFile } from "../../src/viewer/file/viewer-file.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
-import type { ViewerSource } from "../../src/viewer/viewer.ts";
+import type { Message } from "windrow";
+import { openStore } from "windrow/store";
+import { storedSource, viewerFile } from "windrow/viewer";
+import type { ViewerSource } from "windrow/viewer";
 import { newFolder } from "../cli/stage.ts";
-import { liveSession } from "../support/live-session.ts";
+import { liveSession } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, served, violationsOf, watched, windowHashes } from "./kit/page.ts";
 import type { Watched } from "./kit/page.ts";
 

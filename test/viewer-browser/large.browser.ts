@@ -1,7 +1,7 @@
 /** A session of 100,000 messages and 10,000 calls: a few rows are drawn at a time, and the last is reached. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
-import type { ViewerServer } from "../../src/viewer/serve/server.ts";
+import type { ViewerServer } from "windrow/viewer";
 import { hasBrowser, openChromium, served, violationsOf, watched } from "./kit/page.ts";
 import type { Watched } from "./kit/page.ts";
 import { largeSource } from "./kit/large-source.ts";

@@ -6,9 +6,9 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/index.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import { SessionManager } from "windrow";
+import { openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
 import { newFolder } from "../cli/stage.ts";
 import { hasBrowser, openChromium, served, violationsOf, watched } from "./kit/page.ts";
 

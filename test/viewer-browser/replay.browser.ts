@@ -4,12 +4,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { replay } from "../../src/replay/replay.ts";
-import type { ReplayOptions } from "../../src/replay/replay.ts";
-import { loadCounter } from "../../src/tokens/exact.ts";
-import { encodeReplay, replayFile } from "../../src/viewer/file/replay-file.ts";
+import { loadCounter } from "windrow";
+import { replay } from "windrow/transcript";
+import type { ReplayOptions } from "windrow/transcript";
+import { encodeReplay, replayFile } from "windrow/viewer";
 import { newFolder } from "../cli/stage.ts";
-import { textHash, transcriptOf } from "../support/live-session.ts";
+import { textHash, transcriptOf } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, violationsOf, watched, windowHashes } from "./kit/page.ts";
 
 describe.skipIf(!hasBrowser)("a replay's file", () => {

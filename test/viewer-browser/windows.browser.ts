@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openStore } from "../../src/access/open.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
-import { viewerFile } from "../../src/viewer/file/viewer-file.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import type { ManagerOptions } from "windrow";
+import { openStore } from "windrow/store";
+import { storedSource, viewerFile } from "windrow/viewer";
+import type { Transcript } from "../kit/inside/transcript.ts";
 import { newFolder } from "../cli/stage.ts";
-import { liveSession, transcriptOf } from "../support/live-session.ts";
+import { liveSession, transcriptOf } from "../kit/live-session.ts";
 import { hasBrowser, openChromium, served, violationsOf, watched, windowHashes } from "./kit/page.ts";
 
 const data = "../shared/data/open";

@@ -1,14 +1,12 @@
 /** Any conversation, of any strategy: the window of every call is made again from disk as it was. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { isWindrowError } from "../../src/errors.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Session } from "../../src/session/session.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
-import { strategyNames } from "../../src/window/by-name.ts";
-import { profileNames } from "../../src/window/provider/profile.ts";
-import { history } from "../support/histories.ts";
+import { isWindrowError, SessionManager } from "windrow";
+import type { Session } from "windrow";
+import { openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import { profileNames, strategyNames } from "windrow/window";
+import { history } from "../kit/histories.ts";
 import { assertWindows, call } from "./windows.ts";
 import type { Composed } from "./windows.ts";
 

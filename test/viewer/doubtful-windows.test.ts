@@ -2,12 +2,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { Newest } from "../../src/viewer/stored/newest.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import { SessionManager } from "windrow";
+import { createMask, openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import { codingSession } from "../kit/inside/message.ts";
+import { Newest } from "../kit/inside/viewer.ts";
 import { newFolder } from "../cli/stage.ts";
 import { assertWindows, call } from "./windows.ts";
 import type { Composed } from "./windows.ts";

@@ -1,5 +1,5 @@
 /** A source whose answers say what was asked. */
-import type { LiveEvent, ViewerSource } from "../../src/viewer/viewer.ts";
+import type { LiveEvent, ViewerSource } from "windrow/viewer";
 
 /** What a source was asked, one entry a question. */
 export type Asked = readonly unknown[];

@@ -1,9 +1,9 @@
 /** The sessions that a gateway keeps: their titles and rows, and windows that are only looked at. */
 import { expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/index.ts";
-import type { TextPart } from "../../src/message/message.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import { SessionManager } from "windrow";
+import { openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import type { TextPart } from "../kit/inside/message.ts";
 
 const reminder = `<system-reminder>\nAs you answer the user's questions, use this:\n${"A rule. ".repeat(900)}\n</system-reminder>`;
 

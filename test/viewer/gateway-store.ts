@@ -1,7 +1,7 @@
 /** A store with two lines of one client's session, as a gateway keeps them. */
-import { SessionManager } from "../../src/index.ts";
-import type { JsonObject } from "../../src/message/message.ts";
-import type { Session } from "../../src/session/session.ts";
+import { SessionManager } from "windrow";
+import type { Session } from "windrow";
+import type { JsonObject } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
 
 /** The record of a request that went well, with other fields. */

@@ -3,10 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { WindrowError } from "../../src/errors.ts";
-import { viewerHandler } from "../../src/viewer/serve/handler.ts";
-import type { ViewerHandlerOptions } from "../../src/viewer/serve/handler.ts";
-import type { LiveEvent, ViewerSource } from "../../src/viewer/viewer.ts";
+import { WindrowError } from "windrow";
+import { viewerHandler } from "windrow/viewer";
+import type { LiveEvent, ViewerHandlerOptions, ViewerSource } from "windrow/viewer";
 import { fakeSource } from "./fake-source.ts";
 
 const token = "a-token-of-enough-characters";

@@ -1,10 +1,10 @@
 /** Sessions that real agents wrote, replayed through a manager: every window is made again as it was; skipped where absent. */
 import { existsSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import { SessionManager } from "windrow";
+import { openStore } from "windrow/store";
+import { readTranscripts } from "windrow/transcript";
+import { storedSource } from "windrow/viewer";
 import { newFolder } from "../cli/stage.ts";
 import { assertWindows, call } from "./windows.ts";
 import type { Composed } from "./windows.ts";

@@ -1,16 +1,15 @@
 /** A replay as a file: its rows, their windows as they were composed, and nothing of a secret. */
 import { describe, expect, it } from "vitest";
-import { loadCounter } from "../../src/tokens/exact.ts";
-import type { Message } from "../../src/message/message.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { replay } from "../../src/replay/replay.ts";
-import type { ReplayedWindow, ReplayOptions } from "../../src/replay/replay.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
-import { cutParts } from "../../src/viewer/page/cut.ts";
-import { windowText } from "../../src/viewer/page/window-text.ts";
-import { fileSource } from "../../src/viewer/file/decode.ts";
-import { encodeReplay } from "../../src/viewer/file/replay-file.ts";
-import type { ViewerMessage, ViewerSource } from "../../src/viewer/viewer.ts";
+import { loadCounter } from "windrow";
+import type { Message } from "windrow";
+import { replay } from "windrow/transcript";
+import type { ReplayOptions } from "windrow/transcript";
+import { encodeReplay } from "windrow/viewer";
+import type { ViewerMessage, ViewerSource } from "windrow/viewer";
+import { codingSession } from "../kit/inside/message.ts";
+import type { ReplayedWindow } from "../kit/inside/replay.ts";
+import type { Transcript } from "../kit/inside/transcript.ts";
+import { cutParts, fileSource, windowText } from "../kit/inside/viewer.ts";
 import { wholeWindow } from "./windows.ts";
 
 const transcript: Transcript = {

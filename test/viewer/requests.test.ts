@@ -1,13 +1,12 @@
 /** The requests of a gateway's line as a page asks for them, and how their sessions stand in a list. */
 import { expect, it, vi } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { SessionManager } from "../../src/index.ts";
-import { createMask } from "../../src/mask/mask.ts";
-import type { ReadQuery, Scope } from "../../src/store/store.ts";
-import { fileSource } from "../../src/viewer/file/decode.ts";
-import { encodeSessions } from "../../src/viewer/file/encode.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
-import type { ListedSession, LiveEvent } from "../../src/viewer/viewer.ts";
+import { SessionManager } from "windrow";
+import type { Scope } from "windrow";
+import { createMask, openStore } from "windrow/store";
+import type { ReadQuery } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import type { ListedSession, LiveEvent } from "windrow/viewer";
+import { encodeSessions, fileSource } from "../kit/inside/viewer.ts";
 import { groupedLines, requestWords } from "../../web/model/requests.ts";
 import { newFolder } from "../cli/stage.ts";
 import { gatewayStore, requestOf } from "./gateway-store.ts";

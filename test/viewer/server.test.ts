@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { serveViewer } from "../../src/viewer/serve/server.ts";
-import type { ServeViewerOptions, ViewerServer } from "../../src/viewer/serve/server.ts";
+import { serveViewer } from "windrow/viewer";
+import type { ServeViewerOptions, ViewerServer } from "windrow/viewer";
 import { fakeSource } from "./fake-source.ts";
 
 async function server(options: Partial<ServeViewerOptions> = {}): Promise<ViewerServer> {

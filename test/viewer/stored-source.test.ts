@@ -2,18 +2,14 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import type { Message } from "../../src/message/message.ts";
-import { MemoryLog } from "../../src/memory/log/memory-log.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session } from "../../src/session/session.ts";
-import type { Store } from "../../src/store/store.ts";
-import { partsText } from "../../src/viewer/page/window-text.ts";
-import { textCap } from "../../src/viewer/page/cut.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
-import type { LiveEvent } from "../../src/viewer/viewer.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, Message, Session, Store } from "windrow";
+import { MemoryLog } from "windrow/memory";
+import { openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import type { LiveEvent } from "windrow/viewer";
+import { codingSession } from "../kit/inside/message.ts";
+import { partsText, textCap } from "../kit/inside/viewer.ts";
 import { newFolder } from "../cli/stage.ts";
 
 const managers: SessionManager[] = [];

@@ -1,14 +1,13 @@
 /** The window of every call of a session is made again from disk as it was sent. */
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/access/open.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import type { GivenMessage, Message, ToolDefinition } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import type { Session, SessionComposeOptions } from "../../src/session/session.ts";
-import type { Store } from "../../src/store/store.ts";
-import { storedSource } from "../../src/viewer/stored-source.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, Message, Session, Store, ToolDefinition } from "windrow";
+import { openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import { codingSession } from "../kit/inside/message.ts";
+import type { GivenMessage } from "../kit/inside/message.ts";
+import type { SessionComposeOptions } from "../kit/inside/session.ts";
 import { newFolder } from "../cli/stage.ts";
 import { assertWindows, call } from "./windows.ts";
 import type { Composed } from "./windows.ts";

@@ -1,10 +1,9 @@
 /** Sessions whose every window is remembered as it was composed, to compare with what a source makes again. */
 import assert from "node:assert/strict";
-import type { Message } from "../../src/message/message.ts";
-import type { Session, SessionComposeOptions } from "../../src/session/session.ts";
-import type { ViewerMessage, ViewerSource, ViewerWindow } from "../../src/viewer/viewer.ts";
-import { windowMessages, windowText } from "../../src/viewer/page/window-text.ts";
-import { cutParts } from "../../src/viewer/page/cut.ts";
+import type { Message, Session } from "windrow";
+import type { ViewerMessage, ViewerSource, ViewerWindow } from "windrow/viewer";
+import type { SessionComposeOptions } from "../kit/inside/session.ts";
+import { cutParts, windowMessages, windowText } from "../kit/inside/viewer.ts";
 
 /** A window as it was returned. */
 export interface Composed {

@@ -1,6 +1,6 @@
 /** The timeline's columns and paths, and figures as the page writes them. */
 import { describe, expect, it } from "vitest";
-import type { CallRow } from "../../src/viewer/viewer.ts";
+import type { CallRow } from "windrow/viewer";
 import { axisTop, cacheParts, columnsOf } from "../../web/model/buckets.ts";
 import { areaPaths, cachePaths } from "../../web/model/chart.ts";
 import { figureText, figureWords } from "../../web/model/figures.ts";

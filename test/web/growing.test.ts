@@ -1,6 +1,6 @@
 /** A log that grows while its rows are asked for, and a server that goes and comes back. */
 import { expect, it } from "vitest";
-import type { OutlineRow } from "../../src/viewer/viewer.ts";
+import type { OutlineRow } from "windrow/viewer";
 import { growingLog } from "../../web/state/growing-log.ts";
 import type { GrowingLog } from "../../web/state/growing-log.ts";
 import { fakeSource } from "../viewer/fake-source.ts";

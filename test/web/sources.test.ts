@@ -1,6 +1,6 @@
 /** Means of the page to get its data: chunks, the least used forgotten, a stream that is opened again. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { LiveEvent, ViewerMessage } from "../../src/viewer/viewer.ts";
+import type { LiveEvent, ViewerMessage } from "windrow/viewer";
 import { Recent } from "../../web/model/lru.ts";
 import { SourceFault } from "../../web/source/fault.ts";
 import { followEvents } from "../../web/source/follow.ts";

@@ -1,6 +1,6 @@
 /** Pure parts of the page over windows: fates by message, differences, repeated lines, the map. */
 import { describe, expect, it } from "vitest";
-import type { CallRow, EpochRow, FateRun, ViewerWindow, WindowEntry } from "../../src/viewer/viewer.ts";
+import type { CallRow, EpochRow, FateRun, ViewerWindow, WindowEntry } from "windrow/viewer";
 import { cacheVerdict } from "../../web/model/cache.ts";
 import { fateAt, fateCounts, fateOrder, lossOf, runAt } from "../../web/model/fates.ts";
 import { entryFor } from "../../web/model/origins.ts";

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "../../src/message/message.ts";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { actionsOf } from "../../src/window/action/calls.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { adaptive } from "../../src/window/strategies/adaptive.ts";
+import { composeWindow } from "windrow";
+import type { Message } from "windrow";
+import { adaptive } from "windrow/window";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
+import type { JsonValue } from "../kit/inside/message.ts";
+import { actionsOf } from "../kit/inside/window.ts";
 
 const old = 'export const retryLimit = 3; // "three" of `many` costs $1 \\ it';
 const fresh = 'export const retryLimit = 17; // "three" of `many` costs $1 \\ it';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "../../src/message/message.ts";
-import type { FileAction } from "../../src/window/action/action.ts";
-import { actionsOf } from "../../src/window/action/calls.ts";
-import { outputOf } from "../../src/window/action/output.ts";
+import type { JsonValue } from "../kit/inside/message.ts";
+import { actionsOf, outputOf } from "../kit/inside/window.ts";
+import type { FileAction } from "../kit/inside/window.ts";
 
 /** The effects of a command line whose output is known. */
 function run(command: JsonValue, output?: string): readonly FileAction[] {

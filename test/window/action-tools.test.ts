@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "../../src/message/message.ts";
-import { messageText, resultText, toolCalls, toolResults } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import type { FileAction } from "../../src/window/action/action.ts";
-import { actionsOf } from "../../src/window/action/calls.ts";
-import { outputOf } from "../../src/window/action/output.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow } from "windrow";
+import { readTranscripts } from "windrow/transcript";
+import { HistoryBuilder, messageText, resultText, toolCalls, toolResults } from "../kit/inside/message.ts";
+import type { JsonValue } from "../kit/inside/message.ts";
+import { actionsOf, outputOf } from "../kit/inside/window.ts";
+import type { FileAction } from "../kit/inside/window.ts";
 
 const edit = (path: string, before: string, after: string, more: object = {}): FileAction => {
   return { kind: "edit", path, changes: [{ before, after, ...more }] };

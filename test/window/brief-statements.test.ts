@@ -1,8 +1,7 @@
 /** Brief statements: one key, or a sentence without spaces; the user's stands with a later one of the same, or not at all. */
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow } from "windrow";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
 
 type Said = readonly [speaker: "user" | "result", text: string];
 

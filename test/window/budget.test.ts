@@ -1,18 +1,11 @@
 /** Budgets, the cost of tool definitions, and the cap on one result. */
 import { describe, expect, it } from "vitest";
-import { StepReader } from "../../src/message/repair.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { countTools } from "../../src/tokens/counter.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/stub/cut.ts";
-import { budgetOf } from "../../src/window/budget.ts";
-import { ingestEdits } from "../../src/window/passes/truncate-tool-results.ts";
-import { toolCosts } from "../../src/window/fixed.ts";
-import { mergeEdits } from "../../src/window/edits.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
-import { viewStep } from "../../src/window/view.ts";
-import { EditIndex } from "../../src/window/edits.ts";
-import type { ViewStep } from "../../src/window/window.ts";
+import { budgetOf } from "windrow";
+import { countTools, estimate } from "windrow/testing";
+import { toolCosts } from "windrow/window";
+import type { ViewStep } from "windrow/window";
+import { HistoryBuilder, StepReader } from "../kit/inside/message.ts";
+import { defaultMask, EditIndex, ingestEdits, mergeEdits, openaiChat, viewStep } from "../kit/inside/window.ts";
 
 const tools = [
   { name: "read", description: "Reads a file.", inputSchema: { type: "object" } },

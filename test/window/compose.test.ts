@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import { messageText } from "../../src/message/message.ts";
-import { codingSession, HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { profileNames } from "../../src/window/provider/profile.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { adaptive } from "../../src/window/strategies/adaptive.ts";
-import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
-import type { Composed, Strategy, WindowState } from "../../src/window/window.ts";
+import { composeWindow, isWindrowError } from "windrow";
+import type { Composed, Strategy, WindowState } from "windrow";
+import { estimate } from "windrow/testing";
+import { adaptive, dropOldest, profileNames, recallFrom } from "windrow/window";
+import { codingSession, HistoryBuilder, messageText, sampleHistories } from "../kit/inside/message.ts";
 
 const session = codingSession(60);
 

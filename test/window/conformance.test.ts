@@ -1,19 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { ConformanceCase } from "../../src/conformance.ts";
-import { register } from "../../src/conformance.ts";
-import { passConformance, strategyConformance } from "../../src/window/conformance.ts";
-import { digest } from "../../src/window/passes/digest.ts";
-import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
-import { dropReasoning } from "../../src/window/passes/drop-reasoning.ts";
-import { headTailLines } from "../../src/window/passes/head-tail-lines.ts";
-import { keepImportant } from "../../src/window/passes/keep-important.ts";
-import { keepRecent } from "../../src/window/passes/keep-recent.ts";
-import { keepState } from "../../src/window/passes/keep-state.ts";
-import { pruneUiTree } from "../../src/window/passes/prune-ui-tree.ts";
-import { supersede } from "../../src/window/passes/supersede.ts";
-import { truncateToolResults } from "../../src/window/passes/truncate-tool-results.ts";
-import { strategyNames, strategyOf } from "../../src/window/by-name.ts";
-import type { Edit, Pass, Strategy } from "../../src/window/window.ts";
+import type { Edit, Pass, Strategy } from "windrow";
+import { passConformance, register, strategyConformance } from "windrow/testing";
+import type { ConformanceCase } from "windrow/testing";
+import {
+  digest,
+  dropOldest,
+  dropReasoning,
+  headTailLines,
+  keepImportant,
+  keepRecent,
+  keepState,
+  pruneUiTree,
+  strategyNames,
+  strategyOf,
+  supersede,
+  truncateToolResults,
+} from "windrow/window";
 
 for (const name of strategyNames)
   register(

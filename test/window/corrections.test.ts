@@ -2,13 +2,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { it } from "vitest";
-import { messageText, resultText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import type { Composed } from "../../src/window/window.ts";
-import "../support/property-seed.ts";
+import { composeWindow } from "windrow";
+import type { Composed, Message } from "windrow";
+import { recallFrom } from "windrow/window";
+import { HistoryBuilder, messageText, resultText } from "../kit/inside/message.ts";
+import "../kit/property-seed.ts";
 
 const numRuns = Number(process.env["WINDROW_RUNS"] ?? 100);
 

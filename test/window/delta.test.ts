@@ -2,18 +2,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject, Message, Part } from "../../src/message/message.ts";
-import { messageText, ownText, resultMedia, toolCalls, toolResults } from "../../src/message/message.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { epochOf, epochRecord, factsOf } from "../../src/window/epoch/record.ts";
-import { explainWindow } from "../../src/window/explain.ts";
-import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
-import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
-import { adaptive } from "../../src/window/strategies/adaptive.ts";
-import { slidingWindow } from "../../src/window/strategies/sliding-window.ts";
-import type { Composed, Strategy, WindowState } from "../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Composed, Message, Part, Strategy, WindowState } from "windrow";
+import { estimate } from "windrow/testing";
+import { adaptive, dropOldest, explainWindow, profileNames, profileOf, slidingWindow } from "windrow/window";
+import { messageText, ownText, resultMedia, toolCalls, toolResults } from "../kit/inside/message.ts";
+import type { JsonObject } from "../kit/inside/message.ts";
+import { Composer, epochOf, epochRecord, factsOf } from "../kit/inside/window.ts";
 
 const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
 const timeout = process.env["WINDROW_LONG"] === "1" ? 10_800_000 : 300_000;

@@ -1,11 +1,10 @@
 /** What a digest makes of edits that failed, of commands that change files, and of results that show no file. */
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { JsonObject } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
+import { composeWindow } from "windrow";
+import { estimate } from "windrow/testing";
+import { recallFrom } from "windrow/window";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
+import type { JsonObject } from "../kit/inside/message.ts";
 
 const path = "src/server.ts";
 const known = "export const retryLimit = 3;";

@@ -1,13 +1,12 @@
 /** File views in the digest: what it shows of a file is what the file holds, as far as the session can know. */
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message, ToolCallPart } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { epochOf, epochRecord, factsOf } from "../../src/window/epoch/record.ts";
-import { digest } from "../../src/window/passes/digest.ts";
-import type { DigestOptions } from "../../src/window/passes/digest.ts";
-import type { Strategy } from "../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Message, Strategy } from "windrow";
+import { digest } from "windrow/window";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
+import type { ToolCallPart } from "../kit/inside/message.ts";
+import { epochOf, epochRecord, factsOf } from "../kit/inside/window.ts";
+import type { DigestOptions } from "../kit/inside/window.ts";
 
 const filler = Array.from({ length: 30 }, (_, line) => `const filler_${line} = compute("${line}");`).join("\n");
 

@@ -1,11 +1,10 @@
 /** Old texts in the digest: however a file is spelled and shown, a text that an edit took out never stands as current. */
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { JsonObject } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
+import { composeWindow } from "windrow";
+import { estimate } from "windrow/testing";
+import { recallFrom } from "windrow/window";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
+import type { JsonObject } from "../kit/inside/message.ts";
 
 type Call = readonly [name: string, args: JsonObject, result: string];
 

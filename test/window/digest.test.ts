@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { codingSession, HistoryBuilder } from "../../src/message/samples.ts";
-import { adaptive } from "../../src/window/strategies/adaptive.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow } from "windrow";
+import type { Message } from "windrow";
+import { adaptive } from "windrow/window";
+import { codingSession, HistoryBuilder, messageText } from "../kit/inside/message.ts";
 
 /** Read again and again: a digest has no use for it twice. */
 const filler = Array.from({ length: 30 }, (_, line) => `const filler_${line} = compute("${line}");`).join("\n");

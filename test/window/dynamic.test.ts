@@ -1,10 +1,8 @@
 /** Dynamic text: an ephemeral tail, or sticky; and the predicted cost of requests. */
 import { expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { codingSession } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import type { WindowState } from "../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Message, WindowState } from "windrow";
+import { codingSession, messageText } from "../kit/inside/message.ts";
 
 const messages = [...codingSession(120, 20)];
 

@@ -1,13 +1,23 @@
 /** Epochs whose texts are copies come back as they were, and not at all where a source is another. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { copiedFrom, copiedText } from "../../src/window/epoch/copied.ts";
-import { atOnce } from "../../src/turns.ts";
-import { copiableText, epochFrom, lineInCopies, mostLines, textsNamed } from "../../src/window/epoch/lines.ts";
-import { epochOf, epochRecord, outlineOf } from "../../src/window/epoch/record.ts";
-import type { EpochData } from "../../src/window/epoch/record.ts";
-import type { NumberedMessage } from "../../src/message/step.ts";
-import type { Edit, Stub } from "../../src/window/window.ts";
+import type { Edit } from "windrow";
+import type { Stub } from "windrow/window";
+import { atOnce } from "../kit/inside/ground.ts";
+import type { NumberedMessage } from "../kit/inside/message.ts";
+import {
+  copiableText,
+  copiedFrom,
+  copiedText,
+  epochFrom,
+  epochOf,
+  epochRecord,
+  lineInCopies,
+  mostLines,
+  outlineOf,
+  textsNamed,
+} from "../kit/inside/window.ts";
+import type { EpochData } from "../kit/inside/window.ts";
 
 const words = fc.constantFrom(
   "alpha beta\n",

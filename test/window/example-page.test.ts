@@ -3,8 +3,8 @@
  */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { composeWindow } from "../../src/window/compose.ts";
-import type { Message, NewMessage } from "../../src/message/message.ts";
+import { composeWindow } from "windrow";
+import type { Message, NewMessage } from "windrow";
 
 const page = readFileSync(new URL("../../docs/how-the-window-works.md", import.meta.url), "utf8");
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/stub/cut.ts";
-import { excerpt } from "../../src/window/digest/excerpt.ts";
+import { estimate } from "windrow/testing";
+import { defaultMask, excerpt } from "../kit/inside/window.ts";
 
 const options = { maxTokens: 120, counter: estimate, mask: defaultMask };
 

@@ -1,16 +1,14 @@
 /** Explanations: every message's fate, and sums that come out exactly. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import type { Message } from "../../src/message/message.ts";
-import { codingSession, sampleHistories } from "../../src/message/samples.ts";
-import { countMessage } from "../../src/tokens/counter.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { explainWindow } from "../../src/window/explain.ts";
-import type { Explanation } from "../../src/window/explain.ts";
-import type { Composed, ComposeInput } from "../../src/window/window.ts";
-import { history } from "../support/histories.ts";
+import { composeWindow, isWindrowError } from "windrow";
+import type { Composed, ComposeInput, Message } from "windrow";
+import { estimate } from "windrow/testing";
+import { explainWindow } from "windrow/window";
+import type { Explanation } from "windrow/window";
+import { codingSession, sampleHistories } from "../kit/inside/message.ts";
+import { countMessage } from "../kit/inside/tokens.ts";
+import { history } from "../kit/histories.ts";
 
 /** Composes before every model call, as an agent does, or before the last few, and returns the last window that fits. */
 function composeAlong(

@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { messageText } from "../../src/message/message.ts";
-import { digest } from "../../src/window/passes/digest.ts";
-import type { Strategy } from "../../src/window/window.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { strategyOf } from "../../src/window/by-name.ts";
-import { profileOf } from "../../src/window/provider/profile.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
+import type { Message, Strategy } from "windrow";
+import { estimate } from "windrow/testing";
+import { digest, profileOf, strategyOf } from "windrow/window";
+import { messageText } from "../kit/inside/message.ts";
+import { Composer } from "../kit/inside/window.ts";
 
 /** A session that reads files one by one, and the label of its window at the end. */
 function labelOf(paths: readonly string[], budget: number): string {

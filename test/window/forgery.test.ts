@@ -1,19 +1,20 @@
 /** No content, whatever ends its lines, begins a record, a heading, an id or a label, wherever Windrow quotes it. */
 import fc from "fast-check";
-import { isWindrowError } from "../../src/errors.ts";
+import { composeWindow, isWindrowError, loadCounter, SessionManager } from "windrow";
+import type { Message } from "windrow";
+import { estimate, scripted } from "windrow/testing";
+import { recallFrom, strategyNames } from "windrow/window";
+import {
+  HistoryBuilder,
+  inlineName,
+  looksStructural,
+  messageText,
+  resultText,
+  toolCalls,
+  toolResults,
+} from "../kit/inside/message.ts";
 import { describe, expect, it } from "vitest";
-import { messageText, resultText, toolCalls, toolResults } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { inlineName, looksStructural } from "../../src/message/quote.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { strategyNames } from "../../src/window/by-name.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { loadCounter } from "../../src/tokens/exact.ts";
-import { canary, forgeries, hostileText, hostileWord, ownLines, unseenMarks } from "../support/hostile.ts";
+import { canary, forgeries, hostileText, hostileWord, ownLines, unseenMarks } from "../kit/hostile.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
 

@@ -1,12 +1,10 @@
 /** The horizon of a digest: behind it messages are not read, and a resume knows the same one. */
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { strategyOf } from "../../src/window/by-name.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
-import type { Composed, WindowState } from "../../src/window/window.ts";
+import type { Composed, Message, WindowState } from "windrow";
+import { estimate } from "windrow/testing";
+import { strategyOf } from "windrow/window";
+import { HistoryBuilder } from "../kit/inside/message.ts";
+import { Composer, openaiChat } from "../kit/inside/window.ts";
 
 const budget = 8_000;
 

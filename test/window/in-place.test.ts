@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { anthropicAdapter, fromAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import type { AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts";
-import type { Message } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { anthropic, inPlace, openaiResponses, profileOf } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { composeWindow, SessionManager, validateWindow } from "windrow";
+import type { Message } from "windrow";
+import { anthropicAdapter, fromAnthropic } from "windrow/anthropic";
+import type { AnthropicMessage } from "windrow/anthropic";
+import { profileOf } from "windrow/window";
+import { ramStore } from "../kit/inside/store.ts";
+import { anthropic, inPlace, openaiResponses } from "../kit/inside/window.ts";
 
 const profile = inPlace(anthropic);
 

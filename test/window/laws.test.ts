@@ -2,19 +2,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
-import type { Message, Part } from "../../src/message/message.ts";
-import { repairMessages, StepReader } from "../../src/message/repair.ts";
-import { chars4Ceil } from "../../src/tokens/chars4.ts";
-import { countMessage, countTools } from "../../src/tokens/counter.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
-import { strategyNames, strategyOf } from "../../src/window/by-name.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
-import type { Composed, Edit, WindowState } from "../../src/window/window.ts";
-import { deepFreeze, history } from "../support/histories.ts";
+import { composeWindow, isWindrowError, validateWindow } from "windrow";
+import type { Composed, Edit, Message, Part, WindowState } from "windrow";
+import { countTools, estimate } from "windrow/testing";
+import { profileNames, profileOf, strategyNames, strategyOf } from "windrow/window";
+import { repairMessages, StepReader } from "../kit/inside/message.ts";
+import { chars4Ceil, countMessage } from "../kit/inside/tokens.ts";
+import { Composer } from "../kit/inside/window.ts";
+import { deepFreeze, history } from "../kit/histories.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
 /** Histories a law: CI raises the ordinary number with WINDROW_RUNS. */

@@ -1,13 +1,11 @@
 /** Many epochs in one process: what is kept from one to the next changes no window. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { strategyOf } from "../../src/window/by-name.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
-import type { WindowState } from "../../src/window/window.ts";
+import type { Message, WindowState } from "windrow";
+import { estimate } from "windrow/testing";
+import { strategyOf } from "windrow/window";
+import { HistoryBuilder } from "../kit/inside/message.ts";
+import { Composer, openaiChat } from "../kit/inside/window.ts";
 
 const acts = [
   "read",

@@ -1,13 +1,10 @@
 /** Options are checked by value, with the name of the field, the wrong value and what is allowed. */
 import { describe, expect, it } from "vitest";
-import { ContextManagementPlugin, ContextManager as AdkContext } from "../../src/adapter/adk/adk.ts";
-import { ContextManager, openContextManager } from "../../src/adapter/openstarry/openstarry.ts";
-import { createTransformContext } from "../../src/adapter/pi/pi.ts";
-import { isWindrowError } from "../../src/errors.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { loadStrategy, strategyOf } from "../../src/window/by-name.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { presetOf } from "../../src/window/presets/presets.ts";
+import { composeWindow, isWindrowError, SessionManager } from "windrow";
+import { ContextManagementPlugin, ContextManager as AdkContext } from "windrow/adk";
+import { ContextManager, openContextManager } from "windrow/openstarry";
+import { createTransformContext } from "windrow/pi";
+import { loadStrategy, presetOf, strategyOf } from "windrow/window";
 
 /** The message of the `bad-option` that a call ends with. */
 async function refusal(call: () => unknown): Promise<string> {

@@ -1,12 +1,11 @@
 /** What each profile asks beyond the common rules: a broken window has the fault, a composed one has none. */
 import { describe, expect, it } from "vitest";
-import type { JsonObject, Message, Part, ReasoningPart } from "../../src/message/message.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { gemini, kimi, openaiResponses, pi, profileNames, profileOf } from "../../src/window/provider/profile.ts";
-import type { Profile } from "../../src/window/provider/profile.ts";
-import { encodeFor } from "../../src/window/provider/encode.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
-import type { Fault } from "../../src/window/provider/validate.ts";
+import { composeWindow, validateWindow } from "windrow";
+import type { Message, Part, Profile } from "windrow";
+import { profileNames, profileOf } from "windrow/window";
+import type { Fault } from "windrow/window";
+import type { JsonObject, ReasoningPart } from "../kit/inside/message.ts";
+import { encodeFor, gemini, kimi, openaiResponses, pi } from "../kit/inside/window.ts";
 
 let made = 0;
 

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import { isRecallAnswer } from "../../src/window/stub/recalled.ts";
+import { SessionManager } from "windrow";
+import type { Message, NewMessage } from "windrow";
+import { estimate } from "windrow/testing";
+import { recallFrom } from "windrow/window";
+import { HistoryBuilder } from "../kit/inside/message.ts";
+import { isRecallAnswer } from "../kit/inside/window.ts";
 
 const common = ["the", "of", "is", "plan", "seats", "asked", "about", "customer", "gold", "note"];
 const word = fc.constantFrom(...common, "pool", "limit", "Rougou", "Stero", "7148", "src/a.ts");

@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/stub/cut.ts";
-import { excerpt } from "../../src/window/digest/excerpt.ts";
-import type { TokenCounter } from "../../src/tokens/counter.ts";
-import { recallFrom, recallInTurns } from "../../src/window/recall/recall.ts";
-import { Recalling } from "../../src/window/recall/recalling.ts";
-import { recallNotice } from "../../src/window/stub/recalled.ts";
-import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/stub/stub.ts";
+import type { TokenCounter } from "windrow";
+import { estimate } from "windrow/testing";
+import { recallFrom } from "windrow/window";
+import { HistoryBuilder } from "../kit/inside/message.ts";
+import {
+  defaultMask,
+  excerpt,
+  parseRecallId,
+  recallId,
+  Recalling,
+  recallInTurns,
+  recallNotice,
+  stubsOf,
+  subjectOf,
+} from "../kit/inside/window.ts";
 
 const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
 log[1_777] = "FATAL: cannot open /var/lib/queue/17.db";

@@ -1,12 +1,11 @@
 /** Recall's own calls and answers: a digest chooses nothing from them. */
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import { recallFrom } from "../../src/window/recall/recall.ts";
-import { isRecallAnswer } from "../../src/window/stub/recalled.ts";
+import { composeWindow } from "windrow";
+import type { Message } from "windrow";
+import { estimate } from "windrow/testing";
+import { recallFrom } from "windrow/window";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
+import { isRecallAnswer } from "../kit/inside/window.ts";
 
 const quoted = "the pool of api is 100 (see ticket TK-7781)";
 

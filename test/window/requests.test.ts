@@ -1,8 +1,7 @@
 /** What the user asked for and the agent carried out, and what the user told: the second is worth more of a window. */
 import { expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
+import { composeWindow } from "windrow";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
 
 const budget = 2_500;
 

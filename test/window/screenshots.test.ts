@@ -1,13 +1,11 @@
 /** Sessions with many images: those that left the window leave memory, their texts stay, and an undo brings them back. */
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import { strategyOf } from "../../src/window/by-name.ts";
-import { Composer } from "../../src/window/composer.ts";
-import { openaiChat } from "../../src/window/provider/profile.ts";
-import type { WindowState } from "../../src/window/window.ts";
+import { SessionManager } from "windrow";
+import type { Message, WindowState } from "windrow";
+import { estimate } from "windrow/testing";
+import { strategyOf } from "windrow/window";
+import { ramStore } from "../kit/inside/store.ts";
+import { Composer, openaiChat } from "../kit/inside/window.ts";
 
 const budget = 12_000;
 const imageLength = 400_000;

@@ -1,12 +1,11 @@
 /** Budgets too small for what calls bring: the report says so, and the budget that it names makes epochs rarer. */
 import { describe, expect, it } from "vitest";
-import { composeWindow, SessionManager } from "../../src/index.ts";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { replay } from "../../src/replay/replay.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import { estimate } from "../../src/tokens/estimate.ts";
-import type { Report, WindowState } from "../../src/window/window.ts";
+import { composeWindow, SessionManager } from "windrow";
+import type { Message, Report, WindowState } from "windrow";
+import { estimate } from "windrow/testing";
+import { replay } from "windrow/transcript";
+import { HistoryBuilder } from "../kit/inside/message.ts";
+import { ramStore } from "../kit/inside/store.ts";
 
 const system = "You mend parsers. ".repeat(120);
 

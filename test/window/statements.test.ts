@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import type { Composed, PinnedBlock } from "../../src/window/window.ts";
-import "../support/property-seed.ts";
+import { composeWindow } from "windrow";
+import type { Composed, Message } from "windrow";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
+import type { PinnedBlock } from "../kit/inside/window.ts";
+import "../kit/property-seed.ts";
 
 const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
 const timeout = 300_000;

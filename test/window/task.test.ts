@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../src/message/message.ts";
-import type { Message } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { composeWindow } from "../../src/window/compose.ts";
-import type { WindowState } from "../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Message, WindowState } from "windrow";
+import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
 
 const task = "Make the parser of src/parser.ts accept numbers with underscores, and cover it with tests.";
 const reminder =

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Message, Part } from "../../src/message/message.ts";
-import { HistoryBuilder } from "../../src/message/samples.ts";
-import { anthropic, openaiChat, profileNames, profileOf } from "../../src/window/provider/profile.ts";
-import { validateWindow, WindowValidator } from "../../src/window/provider/validate.ts";
+import { validateWindow } from "windrow";
+import type { Message, Part } from "windrow";
+import { profileNames, profileOf } from "windrow/window";
+import { HistoryBuilder } from "../kit/inside/message.ts";
+import { anthropic, openaiChat, WindowValidator } from "../kit/inside/window.ts";
 
 /** Every provider takes the ids. */
 const call: Part = { type: "tool-call", callId: "call00001", name: "t", args: {} };

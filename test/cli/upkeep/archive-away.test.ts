@@ -2,10 +2,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { createMask } from "../../../src/mask/mask.ts";
-import { scanStore } from "../../../src/ops/doctor/scan.ts";
-import { SessionManager } from "../../../src/session/manager/manager.ts";
+import { SessionManager } from "windrow";
+import { scanStore } from "windrow/ops";
+import { createMask, openStore } from "windrow/store";
 import { newFolder, put, windrow } from "../stage.ts";
 
 /** Three sessions: one that ended, one that failed and is kept, one that goes on. */

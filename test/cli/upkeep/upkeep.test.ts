@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { filesStore } from "../../../src/store/files/files.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
+import { everybody, filesStore, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, windrow } from "../stage.ts";
 
 let folder: string;

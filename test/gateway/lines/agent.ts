@@ -1,9 +1,8 @@
 /** A scripted agent on the Messages API and the model behind it, which signs its thinking by what stands before it. */
 import { createHash } from "node:crypto";
-import type { Lines, Sending } from "../../../src/gateway/gateway.ts";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { hashJson } from "../../../src/gateway/wire/hash.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
+import type { Lines, Sending } from "windrow/gateway";
+import { anthropicMessages, hashJson } from "../../kit/inside/gateway.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 import { answered, bodyOf, requestOf, user } from "./stage.ts";
 
 type Body = { readonly messages: readonly JsonObject[]; readonly system: unknown; readonly tools: unknown };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
+import { anthropicMessages } from "../../kit/inside/gateway.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 import { countMessages, loadCounter } from "./counting.ts";
 import { faultsOf, hashesOf, resultOf, runAgent } from "./agent.ts";
 import { answered, bodyOf, exchange, openStage, refusedAgain, requestOf, user } from "./stage.ts";

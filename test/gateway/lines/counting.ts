@@ -1,9 +1,9 @@
 /** Tokens of a body by the counter that sessions use. */
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import type { Message } from "../../../src/message/message.ts";
-import { countOnce, countTools } from "../../../src/tokens/counter.ts";
-import type { TokenCounter } from "../../../src/tokens/counter.ts";
-import { loadCounter as load } from "../../../src/tokens/exact.ts";
+import { loadCounter as load } from "windrow";
+import type { Message, TokenCounter } from "windrow";
+import { countTools } from "windrow/testing";
+import { anthropicMessages } from "../../kit/inside/gateway.ts";
+import { countOnce } from "../../kit/inside/tokens.ts";
 import { requestOf } from "./stage.ts";
 
 export function loadCounter(): Promise<TokenCounter> {

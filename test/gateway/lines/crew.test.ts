@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { Crew } from "../../../src/gateway/lines/crew.ts";
-import { deferred } from "../../../src/gateway/lines/within.ts";
+import { Crew, deferred } from "../../kit/inside/gateway.ts";
 
 test("a crew does a few pieces at a time, in the order of calls, also behind one that fails", async () => {
   const crew = new Crew(2);

@@ -1,9 +1,7 @@
 /** Providers that edit what their models read: long tasks stay in their budget, and every request stays its client's. */
 import { expect, onTestFinished, test } from "vitest";
-import type { Lines } from "../../../src/gateway/gateway.ts";
-import type { LinesOptions } from "../../../src/gateway/lines/lines.ts";
-import { serveGateway } from "../../../src/gateway/proxy/server.ts";
-import { wireApis } from "../../../src/gateway/wire/apis.ts";
+import { serveGateway, wireApis } from "windrow/gateway";
+import type { Lines, LinesOptions } from "windrow/gateway";
 import { runAgent } from "../fake/agent.ts";
 import type { AgentOptions, AgentRun } from "../fake/agent.ts";
 import { startFake } from "../fake/fake.ts";

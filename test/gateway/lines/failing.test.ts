@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { WindrowError } from "../../../src/errors.ts";
-import { ramStore } from "../../../src/store/ram/ram.ts";
-import type { Lines, Sending, WireRequest } from "../../../src/gateway/gateway.ts";
-import type { Store } from "../../../src/store/store.ts";
-import { adaptive } from "../../../src/window/strategies/adaptive.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
+import { WindrowError } from "windrow";
+import type { Store } from "windrow";
+import type { Lines, Sending, WireRequest } from "windrow/gateway";
+import { adaptive } from "windrow/window";
+import type { JsonObject } from "../../kit/inside/message.ts";
+import { ramStore } from "../../kit/inside/store.ts";
 import { countMessages, loadCounter } from "./counting.ts";
 import { faultsOf, runAgent } from "./agent.ts";
 import { answered, bodyOf, exchange, openStage, requestOf, user } from "./stage.ts";
@@ -171,8 +171,8 @@ test("a line whose log cannot be read is sent without reasoning, and composed ag
 test("a session that another gateway writes goes on in a fork", async () => {
   const stage = await openStage({ budget });
   await exchange(stage.lines, requestOf(bodyOf([user("Go.")]), session), answered("Gone."));
-  const { openLines } = await import("../../../src/gateway/lines/lines.ts");
-  const { openStore } = await import("../../../src/access/open.ts");
+  const { openLines } = await import("windrow/gateway");
+  const { openStore } = await import("windrow/store");
   const { secret } = await import("./stage.ts");
   const store = await openStore(stage.folder);
   const other = await openLines({ store, secret, budget, mostWait: { whole: 60_000, append: 60_000 } });

@@ -1,8 +1,8 @@
 /** The files of lines: each open session has some, and a system has only so many. */
 import { expect, test } from "vitest";
-import { WindrowError } from "../../../src/errors.ts";
-import { ramStore } from "../../../src/store/ram/ram.ts";
-import type { Lock, Store } from "../../../src/store/store.ts";
+import { WindrowError } from "windrow";
+import type { Lock, Store } from "windrow";
+import { ramStore } from "../../kit/inside/store.ts";
 import { answered, bodyOf, exchange, openStage, requestOf, user } from "./stage.ts";
 
 const session = { "x-claude-code-session-id": "session-1" };

@@ -1,9 +1,8 @@
 /** Models whose budget of thinking the client gives: they bind no thinking, and a turn of calls begins with it. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Lines } from "../../../src/gateway/gateway.ts";
-import { serveGateway } from "../../../src/gateway/proxy/server.ts";
-import { wireApis } from "../../../src/gateway/wire/apis.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
+import { serveGateway, wireApis } from "windrow/gateway";
+import type { Lines } from "windrow/gateway";
+import type { JsonObject } from "../../kit/inside/message.ts";
 import { runAgent } from "../fake/agent.ts";
 import type { AgentRun } from "../fake/agent.ts";
 import { bodyOf as read } from "../fake/conversations.ts";

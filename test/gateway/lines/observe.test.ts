@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { newestLog } from "../../../src/ops/logs/stored.ts";
-import { viewSession } from "../../../src/ops/look/view.ts";
-import { top } from "../../../src/ops/monitor/top.ts";
-import { stats } from "../../../src/ops/stats/stats.ts";
-import { storedSource } from "../../../src/viewer/stored-source.ts";
+import { newestLog, stats, top, viewSession } from "windrow/ops";
+import { storedSource } from "windrow/viewer";
 import { answered, bodyOf, broken, exchange, openStage, requestOf, user } from "./stage.ts";
 
 const session = { "x-claude-code-session-id": "session-1", "user-agent": "claude-cli/2.1" };

@@ -1,6 +1,6 @@
 /** Requests that are too long: smaller bodies, how much smaller, and for how long. */
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../../src/message/message.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 import { countMessages, loadCounter } from "./counting.ts";
 import { faultsOf, resultOf, runAgent } from "./agent.ts";
 import { answered, bodyOf, openStage, refusedAgain, requestOf, user } from "./stage.ts";

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
-import type { WireRequest } from "../../../src/gateway/gateway.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
+import type { WireRequest } from "windrow/gateway";
+import { wireApiOf } from "../../kit/inside/gateway.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 import { broken, exchange, openStage } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 

@@ -1,7 +1,7 @@
 /** Lines of the Responses API: answers of several items, in windows that a provider takes. */
 import { expect, test } from "vitest";
-import { responsesApi as api } from "../../../src/gateway/wire/responses/responses.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
+import { responsesApi as api } from "../../kit/inside/gateway.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 import { openStage } from "./stage.ts";
 
 const tools = [{ type: "function", name: "read", description: "Reads a part.", parameters: { type: "object" } }];

@@ -1,12 +1,11 @@
 /** Several gateways over one store, and a client whose conversation reaches now one, now the other. */
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { isWindrowError } from "../../../src/errors.ts";
-import type { Lines } from "../../../src/gateway/gateway.ts";
-import { openLines } from "../../../src/gateway/lines/lines.ts";
-import { ramStore } from "../../../src/store/ram/ram.ts";
-import type { LinesOptions } from "../../../src/gateway/lines/lines.ts";
+import { isWindrowError } from "windrow";
+import { openLines } from "windrow/gateway";
+import type { Lines, LinesOptions } from "windrow/gateway";
+import { openStore } from "windrow/store";
+import { ramStore } from "../../kit/inside/store.ts";
 import { faultsOf, runAgent } from "./agent.ts";
 import { openStage, secret, user } from "./stage.ts";
 import type { Stage } from "./stage.ts";

@@ -4,15 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IncomingHttpHeaders } from "node:http";
 import { onTestFinished } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import type { Lines, Sending, SentAnswer, WireRequest } from "../../../src/gateway/gateway.ts";
-import { openLines } from "../../../src/gateway/lines/lines.ts";
-import type { LinesEvent, LinesOptions } from "../../../src/gateway/lines/lines.ts";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
-import type { JsonObject, Message } from "../../../src/message/message.ts";
-import type { EditRecord } from "../../../src/message/record.ts";
-import type { SessionInfo, Store } from "../../../src/store/store.ts";
+import type { Message, Store } from "windrow";
+import { openLines } from "windrow/gateway";
+import type { Lines, LinesEvent, LinesOptions, Sending, SentAnswer, WireRequest } from "windrow/gateway";
+import { openStore } from "windrow/store";
+import type { SessionInfo } from "windrow/store";
+import { anthropicMessages, wireApiOf } from "../../kit/inside/gateway.ts";
+import type { EditRecord, JsonObject } from "../../kit/inside/message.ts";
 
 export const secret = Buffer.alloc(32, 7);
 

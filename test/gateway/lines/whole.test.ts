@@ -1,7 +1,6 @@
 /** Agents, the gateway and a provider that checks what it is sent, over sockets. */
 import { expect, onTestFinished, test } from "vitest";
-import { serveGateway } from "../../../src/gateway/proxy/server.ts";
-import { wireApis } from "../../../src/gateway/wire/apis.ts";
+import { serveGateway, wireApis } from "windrow/gateway";
 import { runAgent } from "../fake/agent.ts";
 import { startFake } from "../fake/fake.ts";
 import { openStage } from "./stage.ts";

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { beforeEach, expect, test, vi } from "vitest";
-import { wholeBody } from "../../../src/gateway/proxy/body.ts";
+import { wholeBody } from "../../kit/inside/gateway.ts";
 
 const pace = { silenceMs: 50, leastRate: 8 };
 const hour = 3_600_000;

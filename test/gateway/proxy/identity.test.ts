@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { listenAt } from "../../../src/gateway/proxy/listen.ts";
+import { listenAt } from "../../kit/inside/gateway.ts";
 import { answerOf, ask, chunkOf, headerOf, rawUpstream, requestOf, staged } from "./stage.ts";
 import type { Wire } from "./stage.ts";
 import { talkApi, talkLines } from "./talk.ts";

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import type { AnswerLoop } from "../../../src/gateway/gateway.ts";
-import { Looped } from "../../../src/gateway/proxy/looped.ts";
+import type { AnswerLoop } from "windrow/gateway";
+import { Looped } from "../../kit/inside/gateway.ts";
 
 /** A response whose client takes nothing. */
 class FullResponse extends EventEmitter {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { wireApis } from "../../../src/gateway/wire/apis.ts";
+import { wireApis } from "windrow/gateway";
 import { answerOf, ask, rawUpstream, requestOf, staged } from "./stage.ts";
 import { talkLines } from "./talk.ts";
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { serveGateway } from "../../../src/gateway/proxy/server.ts";
+import { serveGateway } from "windrow/gateway";
 import { answerOf, ask, headerOf, rawUpstream, requestOf, sendRaw, staged } from "./stage.ts";
 import type { RawUpstream } from "./stage.ts";
 

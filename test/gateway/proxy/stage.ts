@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { serveGateway } from "../../../src/gateway/proxy/server.ts";
-import type { Gateway, ServeGatewayOptions } from "../../../src/gateway/proxy/server.ts";
-import type { GatewayEvent } from "../../../src/gateway/proxy/events.ts";
+import { serveGateway } from "windrow/gateway";
+import type { Gateway, GatewayEvent, ServeGatewayOptions } from "windrow/gateway";
 
 /** A request or an answer as it was on the wire. */
 export interface Wire {

@@ -1,14 +1,6 @@
 /** An API and lines that do what a test says, to see how the server asks them. */
 import type { IncomingHttpHeaders } from "node:http";
-import type {
-  Lines,
-  Sending,
-  SentAnswer,
-  WireAnswer,
-  WireApi,
-  WireCall,
-  WireRequest,
-} from "../../../src/gateway/gateway.ts";
+import type { Lines, Sending, SentAnswer, WireAnswer, WireApi, WireCall, WireRequest } from "windrow/gateway";
 
 /** An API whose answers are complete behind the word END, and which remembers what it was given. */
 export interface TalkApi {

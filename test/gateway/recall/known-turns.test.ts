@@ -1,11 +1,10 @@
 /** Hidden rounds and a store that refuses some of them: what is known in memory gets to the disk as soon as it can. */
 import { expect, test } from "vitest";
-import { WindrowError } from "../../../src/errors.ts";
-import { TurnStore } from "../../../src/gateway/recall/known-turns.ts";
-import type { KnownTurns } from "../../../src/gateway/recall/known-turns.ts";
-import { ramStore } from "../../../src/store/ram/ram.ts";
-import { everybody } from "../../../src/store/testing/kit.ts";
-import type { Lock, Store } from "../../../src/store/store.ts";
+import { WindrowError } from "windrow";
+import type { Lock, Store } from "windrow";
+import { TurnStore } from "../../kit/inside/gateway.ts";
+import type { KnownTurns } from "../../kit/inside/gateway.ts";
+import { everybody, ramStore } from "../../kit/inside/store.ts";
 
 const secret = Buffer.alloc(32, 7);
 

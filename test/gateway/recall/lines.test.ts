@@ -1,9 +1,8 @@
 /** The recall loop before real lines: what left a composed window comes back within the answer. */
 import { expect, it, onTestFinished } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { openLines } from "../../../src/gateway/lines/lines.ts";
-import type { Lines } from "../../../src/gateway/gateway.ts";
-import { wireApis } from "../../../src/gateway/wire/apis.ts";
+import { openLines, wireApis } from "windrow/gateway";
+import type { Lines } from "windrow/gateway";
+import { openStore } from "windrow/store";
 import { runAgent } from "../fake/agent.ts";
 import type { AgentRun } from "../fake/agent.ts";
 import { temporaryFolder } from "../lines/stage.ts";

@@ -1,9 +1,8 @@
 /** Hidden rounds are found again by hashes that say nothing to whoever reads the store. */
 import { expect, test } from "vitest";
-import { TurnStore } from "../../../src/gateway/recall/known-turns.ts";
-import type { KnownTurns } from "../../../src/gateway/recall/known-turns.ts";
-import { placeTrace, saidTurn } from "../../../src/gateway/recall/said.ts";
-import { ramStore } from "../../../src/store/ram/ram.ts";
+import { placeTrace, saidTurn, TurnStore } from "../../kit/inside/gateway.ts";
+import type { KnownTurns } from "../../kit/inside/gateway.ts";
+import { ramStore } from "../../kit/inside/store.ts";
 
 const secrets = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)] as const;
 const turn = saidTurn({ text: "The password is hunter2.", calls: [] }, ["call_1"], ["signature"]);

@@ -2,10 +2,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { objectsOf } from "../../../src/message/json.ts";
-import type { WireAnswer, WireApi, WireRequest } from "../../../src/gateway/gateway.ts";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
+import type { WireAnswer, WireApi, WireRequest } from "windrow/gateway";
+import { anthropicMessages, chatCompletions } from "../../kit/inside/gateway.ts";
+import { objectsOf } from "../../kit/inside/message.ts";
 
 const events: IncomingHttpHeaders = { "content-type": "text/event-stream; charset=utf-8" };
 const json: IncomingHttpHeaders = { "content-type": "application/json" };

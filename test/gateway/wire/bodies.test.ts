@@ -1,11 +1,8 @@
 /** Bodies with other messages, and what is remembered of bytes. */
 import { describe, expect, it } from "vitest";
-import type { WireApi, WireRequest } from "../../../src/gateway/gateway.ts";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { bodyRanges } from "../../../src/gateway/wire/json-ranges.ts";
-import { RecentBodies } from "../../../src/gateway/wire/recent.ts";
-import type { RecentBody } from "../../../src/gateway/wire/recent.ts";
-import { Remembered } from "../../../src/gateway/wire/remembered.ts";
+import type { WireApi, WireRequest } from "windrow/gateway";
+import { anthropicMessages, bodyRanges, RecentBodies, Remembered } from "../../kit/inside/gateway.ts";
+import type { RecentBody } from "../../kit/inside/gateway.ts";
 
 function read(api: WireApi, body: object | string, headers: Record<string, string> = {}): WireRequest {
   const text = typeof body === "string" ? body : JSON.stringify(body);

@@ -1,11 +1,9 @@
 /** Messages of requests through a window: those that are kept come back as they were, in their places. */
 import { describe, expect, it } from "vitest";
-import type { WireApi } from "../../../src/gateway/gateway.ts";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { validateWindow } from "../../../src/window/provider/validate.ts";
+import { composeWindow, validateWindow } from "windrow";
+import type { WireApi } from "windrow/gateway";
+import { anthropicMessages, chatCompletions } from "../../kit/inside/gateway.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 
 const reminder = { role: "system", content: "# Environment\nA plain place.", output_config: { effort: "medium" } };
 const file = "const answer = compute(6, 7); // of many lines\n".repeat(60);

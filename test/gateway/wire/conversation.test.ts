@@ -1,7 +1,7 @@
 /** Whole conversations of a scripted agent with a scripted provider, as the wire reads them on their way through a gateway. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Lines, SentAnswer, WireRequest } from "../../../src/gateway/gateway.ts";
-import { wireApis } from "../../../src/gateway/wire/apis.ts";
+import { wireApis } from "windrow/gateway";
+import type { Lines, SentAnswer, WireRequest } from "windrow/gateway";
 import { runAgent } from "../fake/agent.ts";
 import { startFake } from "../fake/fake.ts";
 import type { Api } from "../fake/reading.ts";

@@ -1,8 +1,7 @@
 /** Echoes of answers, messages without reasoning, and errors, as both APIs have them. */
 import { describe, expect, it } from "vitest";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
-import type { JsonObject } from "../../../src/message/message.ts";
+import { anthropicMessages, chatCompletions } from "../../kit/inside/gateway.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 
 describe("an echo", () => {
   const call = { type: "tool_use", id: "t", name: "read", input: { a: 1, b: [2] } };

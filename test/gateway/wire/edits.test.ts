@@ -1,7 +1,7 @@
 /** The question to a provider in a request's body. */
 import { describe, expect, it } from "vitest";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import type { AskedRequest } from "../../../src/gateway/gateway.ts";
+import type { AskedRequest } from "windrow/gateway";
+import { anthropicMessages } from "../../kit/inside/gateway.ts";
 
 const messages = '"messages": [ {"role":"user","content":"Hi, \\"}\\" is no end."} ]';
 

@@ -1,7 +1,7 @@
 /** Server-sent events in all their spellings. */
 import { describe, expect, it } from "vitest";
-import { EventStream } from "../../../src/gateway/wire/events.ts";
-import type { StreamEvent } from "../../../src/gateway/wire/events.ts";
+import { EventStream } from "../../kit/inside/gateway.ts";
+import type { StreamEvent } from "../../kit/inside/gateway.ts";
 
 const text = [
   "\uFEFFevent: first",

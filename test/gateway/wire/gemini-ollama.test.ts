@@ -1,12 +1,10 @@
 /** Requests and answers of Gemini's API and of Ollama's. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../../src/message/message.ts";
-import type { WireAnswer, WireApi, WireRequest } from "../../../src/gateway/gateway.ts";
-import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
-import { geminiApi } from "../../../src/gateway/wire/gemini/gemini.ts";
-import { ollamaApi } from "../../../src/gateway/wire/ollama/ollama.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
+import { composeWindow } from "windrow";
+import type { Message } from "windrow";
+import type { WireAnswer, WireApi, WireRequest } from "windrow/gateway";
+import { geminiApi, ollamaApi, wireApiOf } from "../../kit/inside/gateway.ts";
 
 const streamed = "/v1beta/models/gemini-test:streamGenerateContent?alt=sse";
 const hi = { role: "user", parts: [{ text: "hi" }] };

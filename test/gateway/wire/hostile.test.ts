@@ -1,11 +1,9 @@
 /** Bodies and answers that somebody made to be read badly. */
 import { describe, expect, it } from "vitest";
-import type { WireAnswer, WireApi, WireApiName, WireRequest } from "../../../src/gateway/gateway.ts";
-import { EventStream } from "../../../src/gateway/wire/events.ts";
-import { wireApis } from "../../../src/gateway/wire/apis.ts";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
-import { objectsOf } from "../../../src/message/json.ts";
+import { wireApis } from "windrow/gateway";
+import type { WireAnswer, WireApi, WireApiName, WireRequest } from "windrow/gateway";
+import { anthropicMessages, chatCompletions, EventStream } from "../../kit/inside/gateway.ts";
+import { objectsOf } from "../../kit/inside/message.ts";
 
 const callOf = (body: string | Buffer): WireRequest["call"] => ({
   method: "POST",

@@ -1,8 +1,8 @@
 /** The places of a body's members against JSON.parse, over bodies in any spelling and over bodies that are broken. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "../../../src/message/message.ts";
-import { bodyRanges } from "../../../src/gateway/wire/json-ranges.ts";
+import { bodyRanges } from "../../kit/inside/gateway.ts";
+import type { JsonValue } from "../../kit/inside/message.ts";
 
 const numRuns = process.env["WINDROW_LONG"] === "1" ? 20_000 : Number(process.env["WINDROW_RUNS"] ?? 300);
 

@@ -2,9 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { WireRequest } from "../../../src/gateway/gateway.ts";
-import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
-import { hashJson } from "../../../src/gateway/wire/hash.ts";
+import type { WireRequest } from "windrow/gateway";
+import { hashJson, wireApiOf } from "../../kit/inside/gateway.ts";
 
 const folder = join(import.meta.dirname, "../../../../../shared/gateway/recordings");
 const places = [folder, join(import.meta.dirname, "../../../../shared/gateway/recordings")];

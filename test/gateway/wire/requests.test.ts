@@ -1,11 +1,8 @@
 /** Requests of both APIs: their messages, purposes and names, and their bodies with other messages. */
 import { describe, expect, it } from "vitest";
-import type { WireApi, WireRequest } from "../../../src/gateway/gateway.ts";
-import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
-import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
-import { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
-import { register } from "../../../src/conformance.ts";
-import { adapterConformance } from "../../../src/adapter/conformance.ts";
+import type { WireApi, WireRequest } from "windrow/gateway";
+import { adapterConformance, register } from "windrow/testing";
+import { anthropicMessages, chatCompletions, wireApiOf } from "../../kit/inside/gateway.ts";
 
 function read(api: WireApi, body: object | string, headers: Record<string, string> = {}): WireRequest {
   const text = typeof body === "string" ? body : JSON.stringify(body);

@@ -1,10 +1,10 @@
 /** Requests and answers of the Responses API. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject, Message } from "../../../src/message/message.ts";
-import type { WireAnswer, WireRequest } from "../../../src/gateway/gateway.ts";
-import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
-import { responsesApi as api } from "../../../src/gateway/wire/responses/responses.ts";
+import type { Message } from "windrow";
+import type { WireAnswer, WireRequest } from "windrow/gateway";
+import { responsesApi as api, wireApiOf } from "../../kit/inside/gateway.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 
 const hi = { role: "user", content: "hi" };
 const tools = [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashMessage } from "../../../src/gateway/wire/timeless.ts";
+import { hashMessage } from "../../kit/inside/gateway.ts";
 
 const system = (content: string): string => hashMessage({ role: "system", content });
 

@@ -2,8 +2,9 @@
 import { readdir, readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
-import type { NewSession, Scope, Store } from "../../../src/store/store.ts";
+import type { Scope, Store } from "windrow";
+import type { NewSession } from "windrow/store/author";
+import { everybody, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
 
 export const dayMs = 86_400_000;
 export const today = new Date("2026-06-01T00:00:00.000Z");

@@ -1,13 +1,9 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { archive, unarchive } from "../../../src/ops/cleanup/archive.ts";
-import { cleanup, cleanupEvery } from "../../../src/ops/cleanup/cleanup.ts";
-import type { CleanupReport } from "../../../src/ops/cleanup/cleanup.ts";
-import { doctor } from "../../../src/ops/doctor/doctor.ts";
-import { keep, unkeep } from "../../../src/ops/cleanup/keep.ts";
-import { search } from "../../../src/ops/search/search.ts";
-import { everybody, listAll, messageRecord, newSession, stateOf, texts } from "../../../src/store/testing/kit.ts";
+import { archive, cleanup, cleanupEvery, doctor, keep, search, unarchive, unkeep } from "windrow/ops";
+import type { CleanupReport } from "windrow/ops";
+import { everybody, listAll, messageRecord, newSession, stateOf, texts } from "../../kit/inside/store.ts";
 import { storeFolder } from "../store-kit.ts";
 import type { StoreFolder } from "../store-kit.ts";
 import { agedSession, backdate, daysAgo, dayMs, today } from "./aged.ts";

@@ -1,17 +1,21 @@
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { erase, planErase } from "../../../src/ops/cleanup/erase.ts";
-import { keep } from "../../../src/ops/cleanup/keep.ts";
-import { search } from "../../../src/ops/search/search.ts";
-import { searchFolderOf } from "../../../src/search/folder.ts";
-import { everybody, everyKind, listAll, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
-import { filesStore } from "../../../src/store/files/files.ts";
-import { openStore } from "../../../src/access/open.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
-import type { Store } from "../../../src/store/store.ts";
-import { dist } from "../../support/build.ts";
+import type { Store } from "windrow";
+import { searchFolderOf } from "windrow/memory";
+import { cleanup, erase, keep, planErase, search } from "windrow/ops";
+import { openStore } from "windrow/store";
+import {
+  everybody,
+  everyKind,
+  filesStore,
+  listAll,
+  messageRecord,
+  newSession,
+  stateOf,
+} from "../../kit/inside/store.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
+import { dist } from "../../kit/build.ts";
 import { startWriter, storeFolder } from "../store-kit.ts";
 import type { StoreFolder } from "../store-kit.ts";
 import { agedSession, daysAgo, grep, today } from "./aged.ts";

@@ -1,12 +1,19 @@
 /** Sessions that come back into the store while those of the same id are erased from the trash. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { everybody, messageRecord, newSession, stateOf, texts } from "../../../src/store/testing/kit.ts";
-import { trashed } from "../../../src/store/testing/upkeep.ts";
-import { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store } from "windrow";
+import { cleanup } from "windrow/ops";
+import { openStore } from "windrow/store";
+import {
+  everybody,
+  inFrontOf,
+  messageRecord,
+  newSession,
+  stateOf,
+  storeShape,
+  texts,
+  trashed,
+} from "../../kit/inside/store.ts";
 import { backupOf, newFolder, storeKinds } from "../../store/archive/kinds.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";

@@ -3,19 +3,22 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { Facts } from "../../../src/memory/facts/facts.ts";
-import { MemoryLog } from "../../../src/memory/log/memory-log.ts";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { erase } from "../../../src/ops/cleanup/erase.ts";
-import { forkSession } from "../../../src/store/fork.ts";
-import { trashed } from "../../../src/store/testing/upkeep.ts";
-import { messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
-import { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
-import type { Upkeep } from "../../../src/store/upkeep.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
+import type { Scope, Store } from "windrow";
+import { Facts, MemoryLog } from "windrow/memory";
+import { cleanup, erase } from "windrow/ops";
+import { openStore } from "windrow/store";
+import type { Upkeep } from "windrow/store/author";
+import {
+  forkSession,
+  inFrontOf,
+  messageRecord,
+  newSession,
+  stateOf,
+  storeShape,
+  trashed,
+} from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 
 const stores: Store[] = [];
 // A log that stays locked is tried again and again: these waits pass at once.

@@ -3,12 +3,11 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { messageRecord, newSession, refused, stateOf } from "../../../src/store/testing/kit.ts";
-import { WindrowError } from "../../../src/errors.ts";
-import { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
+import { WindrowError } from "windrow";
+import type { Scope, Store } from "windrow";
+import { cleanup } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { inFrontOf, messageRecord, newSession, refused, stateOf, storeShape } from "../../kit/inside/store.ts";
 
 const time = "2024-01-01T00:00:00.000Z";
 const users = ["a", "b", "c", "d", "e", "f"];

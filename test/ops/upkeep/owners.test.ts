@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { messageRecord, newSession, refused, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
+import type { Scope, Store } from "windrow";
+import { cleanup } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { messageRecord, newSession, refused, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, storeKinds } from "../../store/archive/kinds.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 

@@ -4,27 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { backup } from "../../../src/ops/backup/backup.ts";
-import { readGeneration, generationNames } from "../../../src/ops/backup/backup.ts";
-import { archive } from "../../../src/ops/cleanup/archive.ts";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { finishSession } from "../../../src/ops/cleanup/finish.ts";
-import { keep } from "../../../src/ops/cleanup/keep.ts";
-import { copy } from "../../../src/ops/exchange/copy.ts";
-import { restore } from "../../../src/ops/backup/restore.ts";
-import { doctor } from "../../../src/ops/doctor/doctor.ts";
-import { alertsOf } from "../../../src/ops/monitor/alerts.ts";
-import { measureHealth } from "../../../src/ops/monitor/metrics.ts";
-import { monitor } from "../../../src/ops/monitor/monitor.ts";
-import { top } from "../../../src/ops/monitor/top.ts";
-import { search } from "../../../src/ops/search/search.ts";
-import { stats } from "../../../src/ops/stats/stats.ts";
-import type { Message } from "../../../src/message/message.ts";
-import { SessionManager } from "../../../src/session/manager/manager.ts";
-import { openStore } from "../../../src/access/open.ts";
-import type { Store } from "../../../src/store/store.ts";
-import { everybody } from "../../../src/store/testing/kit.ts";
-import { driver } from "../../store/sqlite-fixtures.ts";
+import { SessionManager } from "windrow";
+import type { Message, Store } from "windrow";
+import {
+  alertsOf,
+  archive,
+  backup,
+  cleanup,
+  doctor,
+  keep,
+  measureHealth,
+  monitor,
+  restore,
+  search,
+  stats,
+  top,
+} from "windrow/ops";
+import { openStore } from "windrow/store";
+import { copy, finishSession, generationNames, readGeneration } from "../../kit/inside/ops.ts";
+import { everybody } from "../../kit/inside/store.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 import { dayMs, today } from "./aged.ts";
 
 const targets: readonly (readonly [name: string, target: (folder: string) => string])[] = [

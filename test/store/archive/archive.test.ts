@@ -4,18 +4,13 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, inject, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { copy } from "../../../src/ops/exchange/copy.ts";
-import { doctor } from "../../../src/ops/doctor/doctor.ts";
-import { search } from "../../../src/ops/search/search.ts";
-import { stats } from "../../../src/ops/stats/stats.ts";
-import { viewSession } from "../../../src/ops/look/view.ts";
-import { SessionManager } from "../../../src/session/manager/manager.ts";
-import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
-import { summaryOf } from "../../../src/store/shared/transfer.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
-import { startChild } from "../../support/child.ts";
+import { SessionManager } from "windrow";
+import type { Scope, Store } from "windrow";
+import { doctor, search, stats, viewSession } from "windrow/ops";
+import { folderArchive, openStore } from "windrow/store";
+import { copy } from "../../kit/inside/ops.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf, summaryOf } from "../../kit/inside/store.ts";
+import { startChild } from "../../kit/child.ts";
 import { backupOf, newArchive, newFolder, storeKinds } from "./kinds.ts";
 
 /** A session that ended, with lines of several logs. */

@@ -1,11 +1,10 @@
 /** The contract of a store, kept by one whose finished sessions go into an archive at once. */
 import { describe, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { register } from "../../../src/conformance.ts";
-import { storeConformance } from "../../../src/store/testing/conformance.ts";
-import type { StoreFixture } from "../../../src/store/testing/conformance.ts";
-import type { Store } from "../../../src/store/store.ts";
-import type { Upkeep } from "../../../src/store/upkeep.ts";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { Upkeep } from "windrow/store/author";
+import { register, storeConformance } from "windrow/testing";
+import type { StoreFixture } from "windrow/testing";
 import { newArchive, storeKinds } from "./kinds.ts";
 import type { StoreKind } from "./kinds.ts";
 

@@ -2,15 +2,12 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { WindrowError } from "../../../src/errors.ts";
-import { openStore } from "../../../src/access/open.ts";
-import { backup } from "../../../src/ops/backup/backup.ts";
-import { restore } from "../../../src/ops/backup/restore.ts";
-import { doctor } from "../../../src/ops/doctor/doctor.ts";
-import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
-import type { ArchiveBucket } from "../../../src/store/shared/archive/bucket.ts";
-import { messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Scope } from "../../../src/store/store.ts";
+import { WindrowError } from "windrow";
+import type { Scope } from "windrow";
+import { backup, doctor, restore } from "windrow/ops";
+import { folderArchive, openStore } from "windrow/store";
+import type { ArchiveBucket } from "windrow/store";
+import { messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, storeKinds } from "./kinds.ts";
 
 const owners: readonly Scope[] = [{}, { user: "me" }, { tenant: "alpha", user: "me" }];

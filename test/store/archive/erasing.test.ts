@@ -1,12 +1,10 @@
 /** Erasures that were begun while the archive was out of reach. */
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { erase } from "../../../src/ops/cleanup/erase.ts";
-import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store } from "windrow";
+import { cleanup, erase } from "windrow/ops";
+import { folderArchive, openStore } from "windrow/store";
+import { everybody, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, storeKinds } from "./kinds.ts";
 
 async function finished(store: Store): Promise<string> {

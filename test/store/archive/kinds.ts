@@ -4,10 +4,11 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { hasPostgres, startPostgres } from "../../support/postgres.ts";
-import { everybody, wholeDump } from "../../../src/store/testing/kit.ts";
-import type { SessionDump, Store } from "../../../src/store/store.ts";
+import type { Store } from "windrow";
+import type { SessionDump } from "windrow/store/author";
+import { everybody, wholeDump } from "../../kit/inside/store.ts";
 import type { TestPostgres } from "../../support/postgres.ts";
-import { temporaryFolder } from "../fixtures.ts";
+import { temporaryFolder } from "../../kit/stores.ts";
 
 /** A kind of store. */
 export interface StoreKind {

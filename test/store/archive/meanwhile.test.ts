@@ -1,14 +1,11 @@
 /** Sessions that are resumed, and archived again, while another process archives them or brings them back. */
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { createMask } from "../../../src/mask/mask.ts";
-import { archivedStore } from "../../../src/store/shared/archive/archived.ts";
-import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
-import type { ArchiveBucket } from "../../../src/store/shared/archive/bucket.ts";
-import { faultyStore } from "../../../src/store/testing/faulty.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Lock, Store } from "../../../src/store/store.ts";
+import type { Lock, Store } from "windrow";
+import { createMask, folderArchive, openStore } from "windrow/store";
+import type { ArchiveBucket } from "windrow/store";
+import { faultyStore } from "windrow/testing";
+import { archivedStore, everybody, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
 import { newArchive, newFolder, storeKinds } from "./kinds.ts";
 
 const objectsIn = (folder: string): readonly string[] =>

@@ -1,10 +1,10 @@
 /** Objects of tenants whose names are no names of files. */
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import type { ArchiveBucket } from "../../../src/store/shared/archive/bucket.ts";
-import type { Store } from "../../../src/store/store.ts";
-import { messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { ArchiveBucket } from "windrow/store";
+import { messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
 import { newArchive, storeKinds } from "./kinds.ts";
 
 const tenants = [

@@ -2,15 +2,20 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { createMask } from "../../../src/mask/mask.ts";
-import { archivedStore } from "../../../src/store/shared/archive/archived.ts";
-import { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
-import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
-import { trashed } from "../../../src/store/testing/upkeep.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
-import { PgPool } from "../../support/pg-pool.ts";
+import type { Scope, Store } from "windrow";
+import { createMask, folderArchive, openStore } from "windrow/store";
+import {
+  archivedStore,
+  everybody,
+  inFrontOf,
+  messageRecord,
+  newSession,
+  readAll,
+  stateOf,
+  storeShape,
+  trashed,
+} from "../../kit/inside/store.ts";
+import { PgPool } from "../../kit/pg-pool.ts";
 import { newFolder, storeKinds } from "./kinds.ts";
 
 const now = "2026-01-01T00:00:00.000Z";

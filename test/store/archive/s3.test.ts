@@ -1,11 +1,10 @@
 /** An archive in a bucket: conditional writes, answers that are lost, and a name that is taken. */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { s3Archive } from "../../../src/store/shared/archive/s3.ts";
-import type { ArchiveBucket } from "../../../src/store/shared/archive/bucket.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store } from "windrow";
+import { openStore, s3Archive } from "windrow/store";
+import type { ArchiveBucket } from "windrow/store";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
 import { fakeS3Client, startFakeS3 } from "../../support/fake-s3.ts";
 import type { FakeS3, S3Fault } from "../../support/fake-s3.ts";
 import { storeKinds } from "./kinds.ts";

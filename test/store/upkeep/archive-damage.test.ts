@@ -3,9 +3,8 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileS
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, messageRecord, newSession, stateOf, texts } from "../../../src/store/testing/kit.ts";
-import { ramStore } from "../../../src/store/ram/ram.ts";
-import { filesFixture } from "../fixtures.ts";
+import { everybody, messageRecord, newSession, ramStore, stateOf, texts } from "../../kit/inside/store.ts";
+import { filesFixture } from "../../kit/stores.ts";
 
 const messages = 60;
 let fixture: Awaited<ReturnType<typeof filesFixture>>;

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, messageRecord, newSession, readAll, stateOf, texts } from "../../../src/store/testing/kit.ts";
-import { ramStore } from "../../../src/store/ram/ram.ts";
-import type { StoreFixture } from "../../../src/store/testing/conformance.ts";
-import { filesFixture } from "../fixtures.ts";
+import type { StoreFixture } from "windrow/testing";
+import { everybody, messageRecord, newSession, ramStore, readAll, stateOf, texts } from "../../kit/inside/store.ts";
+import { filesFixture } from "../../kit/stores.ts";
 
 let fixture: StoreFixture & { readonly folder: string };
 

@@ -5,17 +5,16 @@ import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { doctor } from "../../../src/ops/doctor/doctor.ts";
-import { erase } from "../../../src/ops/cleanup/erase.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
-import type { IoRedisClient } from "../../../src/store/redis/redis.ts";
-import { PgPool } from "../../support/pg-pool.ts";
+import type { Scope, Store } from "windrow";
+import { doctor, erase } from "windrow/ops";
+import { openStore } from "windrow/store";
+import type { IoRedisClient } from "windrow/store/redis";
+import { everybody, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
+import { PgPool } from "../../kit/pg-pool.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 import { newFolder, storeKinds } from "../archive/kinds.ts";
-import { driver, openDatabase } from "../sqlite-fixtures.ts";
+import { driver, openDatabase } from "../../kit/sqlite-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

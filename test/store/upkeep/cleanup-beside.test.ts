@@ -2,16 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { archiveOld } from "../../../src/ops/cleanup/archive-old.ts";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { erase } from "../../../src/ops/cleanup/erase.ts";
-import { everybody, messageRecord, newSession, sessionWith, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store } from "windrow";
+import { archiveOld, cleanup, erase } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { everybody, messageRecord, newSession, sessionWith, stateOf } from "../../kit/inside/store.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 import { newFolder, storeKinds } from "../archive/kinds.ts";
-import { driver } from "../sqlite-fixtures.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 
 /** A store's kind, how two handles on a new one are opened, and whether it has an archive. */
 interface Pair {

@@ -3,17 +3,23 @@ import { existsSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { everybody, everyKind, listAll, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
-import { texts } from "../../../src/store/testing/kit.ts";
-import { lastRecordAt } from "../../../src/ops/look/age.ts";
-import { retire } from "../../../src/ops/monitor/retire.ts";
-import { systemDisk } from "../../../src/disk/disk.ts";
-import type { Disk } from "../../../src/disk/disk.ts";
-import { filesStore } from "../../../src/store/files/files.ts";
-import type { Store } from "../../../src/store/store.ts";
-import type { Upkeep } from "../../../src/store/upkeep.ts";
+import type { Store } from "windrow";
+import type { Upkeep } from "windrow/store/author";
+import { systemDisk } from "../../kit/inside/disk.ts";
+import type { Disk } from "../../kit/inside/disk.ts";
+import { lastRecordAt, retire } from "../../kit/inside/ops.ts";
+import {
+  everybody,
+  everyKind,
+  filesStore,
+  listAll,
+  messageRecord,
+  newSession,
+  stateOf,
+  texts,
+} from "../../kit/inside/store.ts";
 import { grep } from "../../ops/upkeep/aged.ts";
-import { temporaryFolder } from "../fixtures.ts";
+import { temporaryFolder } from "../../kit/stores.ts";
 
 const canary = "canary-7f3a";
 const time = "2026-06-01T00:00:00.000Z";

@@ -1,12 +1,12 @@
 /** What a restore left whose process was killed in the middle, and who wants the place of it. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
-import type { SessionDump } from "../../../src/store/store.ts";
-import { dist } from "../../support/build.ts";
-import { startChild } from "../../support/child.ts";
-import type { Child } from "../../support/child.ts";
+import { openStore } from "windrow/store";
+import type { SessionDump } from "windrow/store/author";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
+import { dist } from "../../kit/build.ts";
+import { startChild } from "../../kit/child.ts";
+import type { Child } from "../../kit/child.ts";
 import { hasPostgres, startPostgres } from "../../support/postgres.ts";
 import type { TestPostgres } from "../../support/postgres.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";

@@ -3,16 +3,16 @@ import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../../../src/access/open.ts";
-import { messageRecord, newSession, readAll, refused, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
-import { migratePostgres } from "../../../src/store/postgres/migrate.ts";
-import type { IoRedisClient } from "../../../src/store/redis/redis.ts";
-import { PgPool } from "../../support/pg-pool.ts";
+import type { Scope, Store } from "windrow";
+import { openStore } from "windrow/store";
+import { migratePostgres } from "windrow/store/postgres";
+import type { IoRedisClient } from "windrow/store/redis";
+import { messageRecord, newSession, readAll, refused, stateOf } from "../../kit/inside/store.ts";
+import { PgPool } from "../../kit/pg-pool.ts";
 import { hasRedis, startRedis } from "../../support/redis.ts";
 import type { TestRedis } from "../../support/redis.ts";
 import { newFolder, storeKinds } from "../archive/kinds.ts";
-import { driver, openDatabase } from "../sqlite-fixtures.ts";
+import { driver, openDatabase } from "../../kit/sqlite-stores.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

@@ -2,11 +2,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
-import { doctor } from "../../../src/ops/doctor/doctor.ts";
-import { messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
-import type { Scope } from "../../../src/store/store.ts";
-import { filesFixture } from "../fixtures.ts";
+import type { Scope } from "windrow";
+import { cleanup, doctor } from "windrow/ops";
+import { messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
+import { filesFixture } from "../../kit/stores.ts";
 
 const [ann, bob]: readonly [Scope, Scope] = [{ user: "ann" }, { user: "bob" }];
 const now = (): Date => new Date("2026-06-01T00:00:00.000Z");

@@ -2,14 +2,11 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { systemDisk } from "../../../src/disk/disk.ts";
-import { backup } from "../../../src/ops/backup/backup.ts";
-import { restore } from "../../../src/ops/backup/restore.ts";
-import { openStore } from "../../../src/access/open.ts";
-import { layoutOf } from "../../../src/store/files/layout.ts";
-import { alone } from "../../../src/store/files/upkeep/trash.ts";
-import { everybody, messageRecord, newSession, stateOf, wholeDump } from "../../../src/store/testing/kit.ts";
-import type { Scope, Store } from "../../../src/store/store.ts";
+import type { Scope, Store } from "windrow";
+import { backup, restore } from "windrow/ops";
+import { openStore } from "windrow/store";
+import { systemDisk } from "../../kit/inside/disk.ts";
+import { alone, everybody, layoutOf, messageRecord, newSession, stateOf, wholeDump } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../archive/kinds.ts";
 
 afterAll(removeFolders);

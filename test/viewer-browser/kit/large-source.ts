@@ -9,7 +9,7 @@ import type {
   ViewerSession,
   ViewerSource,
   ViewerWindow,
-} from "../../../src/viewer/viewer.ts";
+} from "windrow/viewer";
 
 const time = "2026-01-01T00:00:00.000Z";
 const shown = 200;

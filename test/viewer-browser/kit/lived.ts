@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "../../../src/access/open.ts";
-import { storedSource } from "../../../src/viewer/stored-source.ts";
-import { liveSession, transcriptOf } from "../../support/live-session.ts";
+import { openStore } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import { liveSession, transcriptOf } from "../../kit/live-session.ts";
 import { served } from "./page.ts";
 
 /** A served session. */

@@ -2,9 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { serveViewer } from "../../../src/viewer/serve/server.ts";
-import type { ViewerServer } from "../../../src/viewer/serve/server.ts";
-import type { ViewerSource } from "../../../src/viewer/viewer.ts";
+import { serveViewer } from "windrow/viewer";
+import type { ViewerServer, ViewerSource } from "windrow/viewer";
 import { chromiumFlags, chromiumPath } from "./chromium.ts";
 
 /** Whether there is a browser; without one the tests are left out. */

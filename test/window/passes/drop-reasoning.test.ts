@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Part } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { deepseek, pi } from "../../../src/window/provider/profile.ts";
-import type { Profile } from "../../../src/window/provider/profile.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { dropReasoning } from "../../../src/window/passes/drop-reasoning.ts";
-import type { Pass } from "../../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Part, Pass, Profile } from "windrow";
+import { dropReasoning } from "windrow/window";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
+import { deepseek, pi } from "../../kit/inside/window.ts";
 
 /** Takes reasoning back wherever it stands, and does not insist on it. */
 const free: Profile = { ...deepseek, rules: { ...deepseek.rules, callNeedsReasoning: false, ownReasoning: false } };

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { toolCalls } from "../../../src/message/message.ts";
-import { headTailLines } from "../../../src/window/passes/head-tail-lines.ts";
-import { truncateToolResults } from "../../../src/window/passes/truncate-tool-results.ts";
+import { headTailLines, truncateToolResults } from "windrow/window";
+import { HistoryBuilder, toolCalls } from "../../kit/inside/message.ts";
 import { results, windowBy } from "./one-pass.ts";
 
 function reads(...bodies: readonly string[]): HistoryBuilder {

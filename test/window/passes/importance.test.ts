@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Message, Part } from "../../../src/message/message.ts";
-import { importanceOf } from "../../../src/window/passes/importance.ts";
+import type { Message, Part } from "windrow";
+import { importanceOf } from "../../kit/inside/window.ts";
 
 const say = (text: string, role: Message["role"] = "assistant"): Message => ({
   id: "m",

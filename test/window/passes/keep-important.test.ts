@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { keepImportant } from "../../../src/window/passes/keep-important.ts";
+import type { Message } from "windrow";
+import { keepImportant } from "windrow/window";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
 import { ids, windowBy } from "./one-pass.ts";
 
 const range = (from: number, to: number): string[] =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { keepRecent } from "../../../src/window/passes/keep-recent.ts";
+import { keepRecent } from "windrow/window";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
 import { ids, texts, windowBy } from "./one-pass.ts";
 
 /** m1 user, then per turn: a call, its result, an answer; turns begin at m1, m5, m9. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { keepState } from "../../../src/window/passes/keep-state.ts";
+import { keepState } from "windrow/window";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
+import type { JsonObject } from "../../kit/inside/message.ts";
 import { texts, windowBy } from "./one-pass.ts";
 
 /** Reads `to <place>` and `on <day>` out of what a traveller writes. */

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { explainWindow } from "../../../src/window/explain.ts";
-import { dropOldest } from "../../../src/window/passes/drop-oldest.ts";
-import { presetOf } from "../../../src/window/presets/presets.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import type { Edit, Pass, WindowState } from "../../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Edit, Pass, WindowState } from "windrow";
+import { dropOldest, explainWindow, presetOf } from "windrow/window";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
 import { ids, texts, windowBy } from "./one-pass.ts";
 
 const talk = (count: number): HistoryBuilder => {

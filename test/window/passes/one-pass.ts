@@ -1,8 +1,7 @@
 /** Windows made by one pass alone, on every call. */
-import type { Message } from "../../../src/message/message.ts";
-import { messageText, resultText, toolResults } from "../../../src/message/message.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import type { Composed, Pass, WindowState } from "../../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Composed, Message, Pass, WindowState } from "windrow";
+import { messageText, resultText, toolResults } from "../../kit/inside/message.ts";
 
 /** What a window is made under; the budget has room for everything by default. */
 export interface OnePass {

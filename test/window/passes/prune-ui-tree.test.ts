@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { estimate } from "../../../src/tokens/estimate.ts";
-import { pruneUiTree } from "../../../src/window/passes/prune-ui-tree.ts";
-import type { PruneUiTreeOptions } from "../../../src/window/passes/prune-ui-tree.ts";
+import { composeWindow } from "windrow";
+import { estimate } from "windrow/testing";
+import { pruneUiTree } from "windrow/window";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
+import type { JsonValue } from "../../kit/inside/message.ts";
+import type { PruneUiTreeOptions } from "../../kit/inside/window.ts";
 import { results, windowBy } from "./one-pass.ts";
 
 /** What a window shows of one result. */

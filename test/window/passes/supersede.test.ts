@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { supersede } from "../../../src/window/passes/supersede.ts";
+import { supersede } from "windrow/window";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
 import { results, windowBy } from "./one-pass.ts";
 
 const long = (word: string): string => `${word} `.repeat(200);

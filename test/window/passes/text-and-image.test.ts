@@ -1,15 +1,11 @@
 /** Results of text and an image: the text shrinks, and the image stays or leaves by a rule of its own. */
 import { describe, expect, it } from "vitest";
-import type { Message, ResultContent } from "../../../src/message/message.ts";
-import { toolResults } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { cutNewest } from "../../../src/window/passes/cut-newest.ts";
-import { headTailLines } from "../../../src/window/passes/head-tail-lines.ts";
-import { pruneUiTree } from "../../../src/window/passes/prune-ui-tree.ts";
-import { supersede } from "../../../src/window/passes/supersede.ts";
-import { truncateToolResults } from "../../../src/window/passes/truncate-tool-results.ts";
-import type { Composed, WindowState } from "../../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Composed, Message, WindowState } from "windrow";
+import { headTailLines, pruneUiTree, supersede, truncateToolResults } from "windrow/window";
+import { HistoryBuilder, toolResults } from "../../kit/inside/message.ts";
+import type { ResultContent } from "../../kit/inside/message.ts";
+import { cutNewest } from "../../kit/inside/window.ts";
 import { windowBy } from "./one-pass.ts";
 
 /** An image of 75 × `height` pixels: `height / 10` tokens. */

@@ -1,14 +1,11 @@
 /** Seed 000, by hand from its document. */
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../../src/message/message.ts";
-import { toolCalls, toolResults } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { countMessage } from "../../../src/tokens/counter.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { counterFor } from "../../../src/window/apply-settings.ts";
-import { presetOf } from "../../../src/window/presets/presets.ts";
-import { mikiLimits } from "../../../src/window/presets/miki.ts";
-import type { Composed, WindowState } from "../../../src/window/window.ts";
+import { composeWindow } from "windrow";
+import type { Composed, Message, WindowState } from "windrow";
+import { presetOf } from "windrow/window";
+import { HistoryBuilder, toolCalls, toolResults } from "../../kit/inside/message.ts";
+import { countMessage } from "../../kit/inside/tokens.ts";
+import { counterFor, mikiLimits } from "../../kit/inside/window.ts";
 
 const preset = presetOf("miki");
 const compose = (messages: readonly Message[], state?: WindowState, strategy = preset.strategy): Composed =>

@@ -1,13 +1,9 @@
 /** Seed 002, by hand from its document. */
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../../src/message/message.ts";
-import type { Message } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import type { TokenCounter } from "../../../src/tokens/counter.ts";
-import { isWindrowError } from "../../../src/errors.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { presetOf } from "../../../src/window/presets/presets.ts";
-import type { ComposeInput, Composed } from "../../../src/window/window.ts";
+import { composeWindow, isWindrowError } from "windrow";
+import type { Composed, ComposeInput, Message, TokenCounter } from "windrow";
+import { presetOf } from "windrow/window";
+import { HistoryBuilder, messageText } from "../../kit/inside/message.ts";
 
 /** A token a character; with the four that frame a message, every sum below can be done by hand. */
 const characters: TokenCounter = { name: "characters", count: (text) => text.length };

@@ -1,17 +1,12 @@
 /** Seed 003, by hand from its document. */
 import { describe, expect, it } from "vitest";
-import { messageText, resultText, toolResults } from "../../../src/message/message.ts";
-import type { Message } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import type { TokenCounter } from "../../../src/tokens/counter.ts";
-import { loadCounter } from "../../../src/tokens/exact.ts";
-import { estimate } from "../../../src/tokens/estimate.ts";
-import { budgetOf } from "../../../src/window/budget.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { counterFor } from "../../../src/window/apply-settings.ts";
-import { presetOf } from "../../../src/window/presets/presets.ts";
-import { deepseek } from "../../../src/window/provider/profile.ts";
-import type { Composed, StrategyChoice } from "../../../src/window/window.ts";
+import { budgetOf, composeWindow, loadCounter } from "windrow";
+import type { Composed, Message, TokenCounter } from "windrow";
+import { estimate } from "windrow/testing";
+import { presetOf } from "windrow/window";
+import type { StrategyChoice } from "windrow/window";
+import { HistoryBuilder, messageText, resultText, toolResults } from "../../kit/inside/message.ts";
+import { counterFor, deepseek } from "../../kit/inside/window.ts";
 
 const preset = presetOf("pi");
 const compose = (messages: readonly Message[], budget: number, options: object = {}): Composed =>

@@ -1,10 +1,9 @@
 /** Seed 004 §1 and seed 001 §4.2, by hand from their documents. */
 import { describe, expect, it } from "vitest";
-import { messageText, toolCalls, toolResults } from "../../../src/message/message.ts";
-import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { chars4Floor } from "../../../src/tokens/chars4.ts";
-import { composeWindow } from "../../../src/window/compose.ts";
-import { presetOf } from "../../../src/window/presets/presets.ts";
+import { composeWindow } from "windrow";
+import { presetOf } from "windrow/window";
+import { HistoryBuilder, messageText, toolCalls, toolResults } from "../../kit/inside/message.ts";
+import { chars4Floor } from "../../kit/inside/tokens.ts";
 
 function working(): HistoryBuilder {
   const history = new HistoryBuilder().add("system", [{ type: "text", text: "You are careful." }]).user("Compare them");

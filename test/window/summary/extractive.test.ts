@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { messageText } from "../../../src/message/message.ts";
-import type { Message } from "../../../src/message/message.ts";
-import { countMessage } from "../../../src/tokens/counter.ts";
-import { estimate } from "../../../src/tokens/estimate.ts";
-import { extractSummary, extractText } from "../../../src/window/summary/extractive.ts";
-import { splitSentences } from "../../../src/message/sentences.ts";
-import { summariseByExtract } from "../../../src/window/summary/without-model.ts";
+import type { Message } from "windrow";
+import { estimate } from "windrow/testing";
+import { extractSummary } from "windrow/window";
+import { messageText, splitSentences } from "../../kit/inside/message.ts";
+import { countMessage } from "../../kit/inside/tokens.ts";
+import { extractText, summariseByExtract } from "../../kit/inside/window.ts";
 import { factSession, numbered, said, step, user } from "./kit.ts";
 
 /** Written for this test: a week of work on a shop, in Japanese. */

@@ -1,16 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StoredRecordOf } from "../../../src/message/record.ts";
-import type { Model } from "../../../src/model/model.ts";
-import { scripted } from "../../../src/model/scripted.ts";
-import { estimate } from "../../../src/tokens/estimate.ts";
-import { coverageOf } from "../../../src/window/summary/coverage.ts";
-import { mergeSummaries, planMerge } from "../../../src/window/summary/hierarchy.ts";
-import { liveSummaries, summaryEdits, summaryOf, summaryRecord } from "../../../src/window/summary/live.ts";
-import type { LiveSummary } from "../../../src/window/summary/live.ts";
-import { summaryRange } from "../../../src/window/summary/range.ts";
-import { summarise } from "../../../src/window/summary/summarise.ts";
-import type { ViewStep } from "../../../src/window/window.ts";
+import type { Model } from "windrow/model";
+import type { StoredRecordOf } from "windrow/store/author";
+import { estimate, scripted } from "windrow/testing";
+import { coverageOf } from "windrow/window";
+import type { ViewStep } from "windrow/window";
+import {
+  liveSummaries,
+  mergeSummaries,
+  planMerge,
+  summarise,
+  summaryEdits,
+  summaryOf,
+  summaryRange,
+  summaryRecord,
+} from "../../kit/inside/window.ts";
+import type { LiveSummary } from "../../kit/inside/window.ts";
 import { factSession, numbered, user } from "./kit.ts";
 
 function live(id: number, from: number, to: number, tokens: number, level = 1): LiveSummary {

@@ -1,6 +1,6 @@
 /** Histories that the tests of summaries work on. */
-import type { Message } from "../../../src/message/message.ts";
-import type { NumberedMessage } from "../../../src/message/step.ts";
+import type { Message } from "windrow";
+import type { NumberedMessage } from "../../kit/inside/message.ts";
 
 export function user(text: string): Message {
   return { id: text.slice(0, 20), role: "user", parts: [{ type: "text", text }] };

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Model, ModelAnswer } from "../../../src/model/model.ts";
-import { scripted } from "../../../src/model/scripted.ts";
-import { estimate } from "../../../src/tokens/estimate.ts";
-import { summaryRequest } from "../../../src/window/summary/prompt.ts";
-import { summarise } from "../../../src/window/summary/summarise.ts";
-import type { SummariserOptions } from "../../../src/window/summary/summarise.ts";
+import type { Model, ModelAnswer } from "windrow/model";
+import { estimate, scripted } from "windrow/testing";
+import { summarise, summaryRequest } from "../../kit/inside/window.ts";
+import type { SummariserOptions } from "../../kit/inside/window.ts";
 import { factSession, numbered, said, step, user } from "./kit.ts";
 
 const history = numbered([

@@ -31,7 +31,7 @@ export interface Managers {
  * @param name - begins the text of each message
  */
 export function startManagers(build: string, store: string, name: string): Managers {
-  const child = startChild("test/support/managers.js", [build, store, name]);
+  const child = startChild("test/kit/managers.js", [build, store, name]);
   let told = 0;
   const starting = (word: string): readonly string[] => child.lines().filter((line) => line.split(" ")[0] === word);
   const start = (command: object): void => {

@@ -1,6 +1,6 @@
 /** Random histories with everything that real ones hold. */
 import fc from "fast-check";
-import type { Message, Part } from "../../src/message/message.ts";
+import type { Message, Part } from "windrow";
 
 const words = [
   "src/main.ts",

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { OpenStoreOptions } from "../../src/access/options.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { StoreFixture } from "../../src/store/testing/conformance.ts";
-import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { PostgresClient, PostgresTag } from "../../src/store/postgres/postgres.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { OpenStoreOptions } from "windrow/store";
+import { postgresStore } from "windrow/store/postgres";
+import type { PostgresClient, PostgresTag } from "windrow/store/postgres";
+import type { StoreFixture } from "windrow/testing";
 
 /** A Postgres store in a schema of its own, and handles on it. */
 export async function postgresFixture(

@@ -1,9 +1,9 @@
 /** Agents whose sessions are on a server, under faults of that server and of the network. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { openStore } from "../../src/access/open.ts";
-import type { StoredRecord } from "../../src/message/record.ts";
-import type { Lock, Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
+import type { Lock, Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { StoredRecord } from "windrow/store";
+import { everybody, messageRecord, newSession, readAll } from "./inside/store.ts";
 
 /** Rounds of each fault. */
 export const faultRounds = Number(process.env["WINDROW_FAULT_ROUNDS"] ?? 3);

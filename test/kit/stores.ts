@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StoreFixture } from "../../src/store/testing/conformance.ts";
-import type { FilesStoreOptions } from "../../src/store/files/files.ts";
-import { filesStore } from "../../src/store/files/files.ts";
-import { ramStore } from "../../src/store/ram/ram.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import type { StoreFixture } from "windrow/testing";
+import { filesStore, ramStore } from "./inside/store.ts";
+import type { FilesStoreOptions } from "./inside/store.ts";
 
 /** A fresh folder under the system's temporary one. */
 export function temporaryFolder(): Promise<string> {

@@ -1,6 +1,6 @@
 /** The pool of `pg`, as far as tests use it. */
 import { createRequire } from "node:module";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
+import type { PostgresClient } from "windrow/store/postgres";
 
 type Rows = Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
 

@@ -1,13 +1,11 @@
 /** Sessions that a transcript becomes when an agent lives it: a window before every answer, each remembered by its hash. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import type { ManagerOptions } from "../../src/session/manager/options.ts";
-import { SessionManager } from "../../src/session/manager/manager.ts";
-import { readTranscripts } from "../../src/transcript/read.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
-import { cutParts } from "../../src/viewer/page/cut.ts";
-import { windowText } from "../../src/viewer/page/window-text.ts";
-import type { Message } from "../../src/message/message.ts";
+import { SessionManager } from "windrow";
+import type { ManagerOptions, Message } from "windrow";
+import { readTranscripts } from "windrow/transcript";
+import type { Transcript } from "./inside/transcript.ts";
+import { cutParts, windowText } from "./inside/viewer.ts";
 
 /** A session, and the hash of the text of each window that `compose` returned. */
 export interface LiveSession {

@@ -2,12 +2,11 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { StoreFixture } from "../../src/store/testing/conformance.ts";
-import type { OpenStoreOptions } from "../../src/access/options.ts";
-import { openStore } from "../../src/access/open.ts";
-import type { SqliteDatabase } from "../../src/store/sqlite/connection/driver.ts";
-import type { Store } from "../../src/store/store.ts";
-import { temporaryFolder } from "./fixtures.ts";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { OpenStoreOptions, SqliteDatabase } from "windrow/store";
+import type { StoreFixture } from "windrow/testing";
+import { temporaryFolder } from "./stores.ts";
 
 type DatabaseClass = new (path: string) => SqliteDatabase;
 

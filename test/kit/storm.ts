@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
 import { startManagers } from "./managers.ts";
 import type { Acknowledged, Managers } from "./managers.ts";
 

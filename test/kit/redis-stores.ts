@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
-import type { OpenStoreOptions } from "../../src/access/options.ts";
-import { openStore } from "../../src/access/open.ts";
-import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient, RedisClient } from "../../src/store/redis/redis.ts";
-import type { StoreFixture } from "../../src/store/testing/conformance.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { OpenStoreOptions } from "windrow/store";
+import { redisStore } from "windrow/store/redis";
+import type { IoRedisClient } from "windrow/store/redis";
+import type { StoreFixture } from "windrow/testing";
+import type { RedisClient } from "./inside/store.ts";
 
 const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };

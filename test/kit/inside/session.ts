@@ -1,0 +1,18 @@
+/** Names of src/session that tests use and no door exports. */
+export type { SessionStats } from "../../../src/session/context.ts";
+export { newestEdits, newestOutline, recordedEpoch } from "../../../src/session/log.ts";
+export { readOnlyStore } from "../../../src/session/read-only.ts";
+export type { SessionComposeOptions } from "../../../src/session/session.ts";
+export { goalRecord, goalWithMessage, goalWithRecord, noGoal, renderGoal } from "../../../src/session/state/goal.ts";
+export { missingPins, Pins, renderPin } from "../../../src/session/state/pins.ts";
+export type { Moment, PinOptions } from "../../../src/session/state/pins.ts";
+export {
+  renderSnapshot,
+  snapshotOf,
+  snapshotRecord,
+  statsDue,
+  statsLine,
+  updateSnapshot,
+} from "../../../src/session/state/snapshot.ts";
+export type { SnapshotUpdate } from "../../../src/session/state/snapshot.ts";
+export { WorkingSet } from "../../../src/session/state/working-set.ts";

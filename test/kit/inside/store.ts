@@ -1,0 +1,44 @@
+/** Names of src/store that tests use and no door exports. */
+export { filesStore } from "../../../src/store/files/files.ts";
+export { eachEntry } from "../../../src/store/files/index-bytes.ts";
+export { lineOf, readEntries } from "../../../src/store/files/index-file.ts";
+export type { EndEntry, IndexEntry } from "../../../src/store/files/index-file.ts";
+export { layoutOf } from "../../../src/store/files/layout.ts";
+export type { FilesStoreOptions } from "../../../src/store/files/options.ts";
+export { userFolder } from "../../../src/store/files/per-user/per-user.ts";
+export { alone } from "../../../src/store/files/upkeep/trash.ts";
+export { forkSession } from "../../../src/store/fork.ts";
+export { encodeLine, lineText, parseLine } from "../../../src/store/format/lines.ts";
+export { logKinds } from "../../../src/store/format/logs.ts";
+export { encodeMessage } from "../../../src/store/format/message.ts";
+export { decodeRecord, encodeRecord } from "../../../src/store/format/record.ts";
+export { migrateTables } from "../../../src/store/postgres/migrate.ts";
+export { postgresStoreOn } from "../../../src/store/postgres/postgres.ts";
+export { migrations } from "../../../src/store/postgres/schema.ts";
+export type { Migration } from "../../../src/store/postgres/schema.ts";
+export { ramStore } from "../../../src/store/ram/ram.ts";
+export type { RedisClient } from "../../../src/store/redis/client.ts";
+export { archivedStore } from "../../../src/store/shared/archive/archived.ts";
+export { Farewell } from "../../../src/store/shared/farewell.ts";
+export { heartbeatMs, isHeld, livenessOf, ownIdentity } from "../../../src/store/shared/holder.ts";
+export type { Holder } from "../../../src/store/shared/holder.ts";
+export type { SeededFault, StoreInternals } from "../../../src/store/shared/internals.ts";
+export { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
+export { lossesOf } from "../../../src/store/shared/transfer-losses.ts";
+export { summaryOf } from "../../../src/store/shared/transfer.ts";
+export { sqliteStore } from "../../../src/store/sqlite/sqlite.ts";
+export {
+  everybody,
+  everyKind,
+  everyRecordKind,
+  listAll,
+  messageRecord,
+  newSession,
+  readAll,
+  refused,
+  sessionWith,
+  stateOf,
+  texts,
+  wholeDump,
+} from "../../../src/store/testing/kit.ts";
+export { trashed } from "../../../src/store/testing/upkeep.ts";

@@ -1,0 +1,3 @@
+/** Names of src/telemetry that tests use and no door exports. */
+export { instrumentsOf } from "../../../src/telemetry/instruments.ts";
+export { attribute } from "../../../src/telemetry/names.ts";

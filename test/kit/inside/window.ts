@@ -1,0 +1,58 @@
+/** Names of src/window that tests use and no door exports. */
+export type { FileAction } from "../../../src/window/action/action.ts";
+export { actionsOf } from "../../../src/window/action/calls.ts";
+export { framedFiles } from "../../../src/window/action/framed.ts";
+export { fileTextOf, outputOf, saysFailed, speaksOfFailure } from "../../../src/window/action/output.ts";
+export { patchActions } from "../../../src/window/action/patch.ts";
+export { commandActions, scriptActions } from "../../../src/window/action/script.ts";
+export { shellActions } from "../../../src/window/action/shell.ts";
+export { writtenPaths } from "../../../src/window/action/tool-action.ts";
+export { counterFor } from "../../../src/window/apply-settings.ts";
+export { Composer } from "../../../src/window/composer.ts";
+export { excerpt } from "../../../src/window/digest/excerpt.ts";
+export { EditIndex, mergeEdits, summaryPass } from "../../../src/window/edits.ts";
+export { copiedFrom, copiedText } from "../../../src/window/epoch/copied.ts";
+export { copiableText, epochFrom, lineInCopies, mostLines, textsNamed } from "../../../src/window/epoch/lines.ts";
+export { EpochReader } from "../../../src/window/epoch/reader.ts";
+export { epochOf, epochRecord, factsOf, outlineOf } from "../../../src/window/epoch/record.ts";
+export type { EpochData } from "../../../src/window/epoch/record.ts";
+export { hashMessages, ListHashes } from "../../../src/window/hash.ts";
+export { cutNewest } from "../../../src/window/passes/cut-newest.ts";
+export type { DigestOptions } from "../../../src/window/passes/digest.ts";
+export { importanceOf } from "../../../src/window/passes/importance.ts";
+export type { PruneUiTreeOptions } from "../../../src/window/passes/prune-ui-tree.ts";
+export { ingestEdits } from "../../../src/window/passes/truncate-tool-results.ts";
+export { miki, mikiLimits } from "../../../src/window/presets/miki.ts";
+export { encodeFor } from "../../../src/window/provider/encode.ts";
+export {
+  anthropic,
+  deepseek,
+  gemini,
+  inPlace,
+  kimi,
+  openaiChat,
+  openaiResponses,
+  pi,
+} from "../../../src/window/provider/profile.ts";
+export { WindowValidator } from "../../../src/window/provider/validate.ts";
+export { recallInTurns } from "../../../src/window/recall/recall.ts";
+export { Recalling } from "../../../src/window/recall/recalling.ts";
+export { termsOf } from "../../../src/window/recall/terms.ts";
+export { defaultMask } from "../../../src/window/stub/cut.ts";
+export { isRecallAnswer, recallNotice } from "../../../src/window/stub/recalled.ts";
+export { parseRecallId, recallId, stubsOf, subjectOf } from "../../../src/window/stub/stub.ts";
+export { fitEntities } from "../../../src/window/summary/entities.ts";
+export { extractText } from "../../../src/window/summary/extractive.ts";
+export { mergeSummaries, planMerge } from "../../../src/window/summary/hierarchy.ts";
+export { liveSummaries, summaryEdits, summaryOf, summaryRecord, toldBy } from "../../../src/window/summary/live.ts";
+export type { LiveSummary } from "../../../src/window/summary/live.ts";
+export { summaryRequest } from "../../../src/window/summary/prompt.ts";
+export { summaryRange } from "../../../src/window/summary/range.ts";
+export { summarise } from "../../../src/window/summary/summarise.ts";
+export type { SummariserOptions } from "../../../src/window/summary/summarise.ts";
+export type { SummaryOutcome } from "../../../src/window/summary/summary.ts";
+export { summariseByExtract } from "../../../src/window/summary/without-model.ts";
+export { parseLoose } from "../../../src/window/ui/json.ts";
+export { readUiTree, screenOf } from "../../../src/window/ui/tree.ts";
+export { viewStep } from "../../../src/window/view.ts";
+export type { PinnedBlock, StrategyHook } from "../../../src/window/window.ts";
