@@ -32,18 +32,21 @@ export interface Origins {
   isLater(other: number, row: number): boolean;
 }
 
-/** The statements that may change others, of those in order: the agent repeats what no longer holds, unless it says a new name or number. */
+/**
+ * The statements that may change others, of those in order. The agent repeats what no longer holds: of its statements, only
+ * those count that correct, say a change of a value, or have a number or a name with a digit that none before has.
+ */
 export function changing(sayings: Sayings, rows: readonly number[], origins: Origins): readonly number[] {
   const known = new Uint8Array(sayings.termLimit);
   return rows.filter((row) => {
     let isNew = false;
     for (const term of sayings.termsOf(row)) {
-      if (known[term] === 0 && sayings.termNamed[term] !== 0 && sayings.termUnits[term] !== enough) isNew = true;
+      if (known[term] === 0 && (sayings.termNamed[term]! & 2) !== 0 && sayings.termUnits[term] !== enough) isNew = true;
       known[term] = 1;
     }
     const looks = sayings.looks[row]!;
     if (origins.sourceOf(row) !== 2) return (looks & states) !== 0;
-    return (looks & corrects) !== 0 || (isNew && (looks & asserts) !== 0);
+    return (looks & corrects) !== 0 || isNew || (looks & (asserts | changes)) === (asserts | changes);
   });
 }
 
@@ -156,10 +159,15 @@ export class Links {
       : Math.log((this.#size + 2) / count) ** 2 * this.#sayings.termUnits[term]!;
   }
 
+  /** Whether a term stands in so many statements that it tells nothing. What the agent says often may still be rare. */
+  #isCommon(term: number): boolean {
+    return this.#counts[term]! - this.#countOf(2, term) > Math.max(namedLines, commonShare * this.#size);
+  }
+
   #isRare(source: Source, term: number): boolean {
     const count = this.#countOf(source, term);
     const most = Math.max(rareLines, rareShare * this.#sizes[source]!);
-    const isName = this.#sayings.termNamed[term] === 1 || this.#sayings.termUnits[term] === enough;
+    const isName = (this.#sayings.termNamed[term]! & 1) !== 0 || this.#sayings.termUnits[term] === enough;
     return count > 0 && count <= (isName ? namedLines : most);
   }
 
@@ -167,9 +175,8 @@ export class Links {
   #linked(given: readonly number[], least: number, isLater: (row: number) => boolean): readonly number[] {
     const counts = this.#counts;
     const { termUnits } = this.#sayings;
-    const most = Math.max(namedLines, commonShare * this.#size);
     const own = given
-      .filter((term) => counts[term]! > least && counts[term]! <= most)
+      .filter((term) => counts[term]! > least && !this.#isCommon(term))
       .sort((left, right) => counts[left]! - counts[right]!)
       .slice(0, mostCompared);
     if (own.length === 0) return nothing;
@@ -185,7 +192,6 @@ export class Links {
 
   #find(source: Source, own: readonly number[], told: number, isLater: (row: number) => boolean, found: Link[]): void {
     const { looks, terms, termsFrom, termUnits, termNamed } = this.#sayings;
-    const most = Math.max(namedLines, commonShare * this.#size);
     const covered: { readonly mask: number; readonly certainty: number }[] = [];
     const rare = own.filter((term) => this.#isRare(source, term)).slice(0, mostLooked);
     // Of the frequent ones the rarest finds the newest.
@@ -200,7 +206,7 @@ export class Links {
       let [repeated, others] = [0, 0];
       for (let at = termsFrom[row]!; at < termsFrom[row + 1]!; at++) {
         const term = terms[at]!;
-        if (this.#counts[term]! > most) continue;
+        if (this.#isCommon(term)) continue;
         const telling = this.#telling(term);
         // The words of a key that another has not are known already.
         if (termUnits[term] !== enough) whole += telling;

@@ -12,7 +12,7 @@ export class Sayings {
   termsFrom = new Int32Array(65);
   /** The terms of all rows. */
   terms = new Int32Array(512);
-  /** By term: what it tells; and 1 for a name, 2 for a number. */
+  /** By term: what it tells; and 1 for a name, 2 for a number, 3 for a name with a digit. */
   termUnits = new Uint8Array(256);
   termNamed = new Uint8Array(256);
   readonly #terms = new Numbers();
@@ -66,7 +66,7 @@ export class Sayings {
           this.termNamed = longer(this.termNamed);
         }
         this.termUnits[term] = unitsOf(spelling);
-        this.termNamed[term] = isNumeral(spelling) ? 2 : isNamed(spelling) ? 1 : 0;
+        this.termNamed[term] = isNumeral(spelling) ? 2 : !isNamed(spelling) ? 0 : /\d/.test(spelling) ? 3 : 1;
       }
       this.terms[end++] = term;
     }
