@@ -1,9 +1,9 @@
 /**
  * Measures the power of the tests: puts each one-line fault of test/power/*.json into a scratch copy, one at a time, and
- * says what catches it: the tests that import the faulty file, else all tests, else none. A fault whose text does not
- * occur exactly once is refused before anything runs. Exit status 1 when a fault is not caught.
+ * says what catches it: the fast tests, begun with those of the room, else the full ones with the kills and attacks, else none.
+ * A fault whose text does not occur exactly once is refused before anything runs. Exit status 1 when a fault is missed.
  *
- *   npm run test:power -- [--only NAME|ROOM]… [--list] [--json]
+ *   npm run test:power -- [--only NAME|ROOM]… [--shard N/M] [--list] [--json]
  */
 import { execFileSync, spawn } from "node:child_process";
 import {
@@ -13,23 +13,22 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { root } from "./package-files.mjs";
 
-const minutesPerCommand = 10;
-const verdicts = ["related", "all", "missed", "unclear"];
+const minutesPerCommand = 25;
+const verdicts = ["fast", "full", "missed"];
 
 const flag = { type: "boolean", default: false };
 const { values } = parseArgs({
-  options: { only: { type: "string", multiple: true, default: [] }, list: flag, json: flag },
+  options: { only: { type: "string", multiple: true, default: [] }, shard: { type: "string" }, list: flag, json: flag },
 });
 
 const faults = readdirSync(join(root, "test/power"))
@@ -43,8 +42,10 @@ if (refusals.length > 0) end(1, refusals.join("\n"));
 const isCalled = ({ name, room }, one) => name === one || room === one;
 const unknown = values.only.filter((one) => !faults.some((fault) => isCalled(fault, one)));
 if (unknown.length > 0) end(2, `No fault and no room is called ${unknown.join(", ")}: --list names them all.`);
+const [shard = 1, shards = 1] = (values.shard ?? "1/1").split("/").map(Number);
+if (!(shard >= 1 && shard <= shards)) end(2, `--shard is N/M, such as 1/3, not ${values.shard}.`);
 const isChosen = (fault) => values.only.length === 0 || values.only.some((one) => isCalled(fault, one));
-const chosen = faults.filter(isChosen);
+const chosen = faults.filter((fault, place) => isChosen(fault) && place % shards === shard - 1);
 if (values.list) {
   const lines = chosen.map(({ room, name, file, notices }) => `${room}  ${name}  ${file}\n    ${notices}`);
   console.log(values.json ? JSON.stringify(chosen, null, 2) : `${lines.join("\n")}\nFaults: ${chosen.length}`);
@@ -56,8 +57,6 @@ const scratch = mkdtempSync(join(tmpdir(), "windrow-power-"));
 chmodSync(scratch, 0o755);
 const copy = join(scratch, "windrow");
 const report = join(scratch, "report.json");
-/** Files of tests that were run in the copy without a fault, and whether they passed. */
-const witnesses = new Map();
 let running;
 process.once("exit", () => {
   stop(running);
@@ -66,7 +65,8 @@ process.once("exit", () => {
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
 
 const results = [];
-await makeCopy();
+makeCopy();
+if (!(await vitest(["--project", "fast"])).isGood) end(1, "The fast tests fail without a fault: mend these first.");
 for (const fault of chosen) {
   const started = performance.now();
   const { by, why } = await tried(fault);
@@ -75,10 +75,8 @@ for (const fault of chosen) {
   const line = `${by.padEnd(8)} ${String(seconds).padStart(5)} s  ${fault.room}: ${fault.name}`;
   (values.json ? console.error : console.log)(`${line}\n${" ".repeat(18)}${why ?? fault.notices}`);
 }
-const useless = [...witnesses].filter(([, passed]) => !passed).map(([file]) => file);
-if (useless.length > 0) console.error(`Left out, as they fail without a fault too: ${useless.join(", ")}`);
 console.log(values.json ? JSON.stringify(results, null, 2) : tableByRoom());
-process.exitCode = results.every(({ by }) => by === "related" || by === "all") ? 0 : 1;
+process.exitCode = results.some(({ by }) => by === "missed") ? 1 : 0;
 
 function end(status, text) {
   console.error(text);
@@ -95,69 +93,49 @@ function refusalsOf({ name, file, before, after, notices }) {
   return times === 1 ? [] : [`${name}: its text occurs ${times} times in ${file}, not once.`];
 }
 
-/** The files that Git knows or would know, so that a test that is not yet committed counts too; and dist, for the tests of it. */
-async function makeCopy() {
+/** The files that Git knows or would know, so that a test that is not yet committed counts too. */
+function makeCopy() {
   const list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const files = execFileSync("git", list, { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
   for (const file of files) if (existsSync(join(root, file))) cpSync(join(root, file), join(copy, file));
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"), "dir");
-  const why = await unbuilt();
-  if (why !== undefined) throw new Error(why);
-  cpSync(join(copy, "dist"), join(scratch, "dist"), { recursive: true });
 }
 
-/** The verdict on a fault, with the first test that catches it, or why it is not clear whether one does. */
-async function tried({ file, before, after }) {
+/** What catches a fault, and the first test that does. */
+async function tried({ file, before, after, room }) {
   const path = join(copy, file);
   const good = readFileSync(path, "utf8");
-  const bad = good.replace(before, () => after);
-  const commands = { related: ["related", file], all: ["run"] };
-  for (const [by, command] of Object.entries(commands)) {
-    for (let isDone = false; !isDone;) {
-      writeFileSync(path, bad);
-      const why = by === "all" ? await unbuilt() : undefined;
-      const outcome = why === undefined ? await vitest([...command, "--bail", "1"]) : { why };
-      writeFileSync(path, good);
-      if (by === "all") {
-        rmSync(join(copy, "dist"), { recursive: true, force: true });
-        cpSync(join(scratch, "dist"), join(copy, "dist"), { recursive: true });
-      }
-      if (!outcome.isGood && !outcome.files) return { by: "unclear", why: outcome.why };
-      isDone = outcome.isGood === true;
-      if (!isDone && (await areWitnesses(outcome.files))) return { by, why: outcome.why };
+  writeFileSync(
+    path,
+    good.replace(before, () => after),
+  );
+  try {
+    for (const words of [...(existsSync(join(copy, "test", room)) ? [[`test/${room}/`]] : []), []]) {
+      const { isGood, why } = await vitest(["--project", "fast", ...words]);
+      if (!isGood) return { by: "fast", why };
     }
+    const { status, text } = await run(process.execPath, ["scripts/build.mjs"]);
+    if (status !== 0) return { by: "full", why: `It cannot be built: ${text}` };
+    for (const project of ["full", "attack", "crash"]) {
+      const { isGood, why } = await vitest(["--project", project]);
+      if (!isGood) return { by: "full", why };
+    }
+    return { by: "missed" };
+  } finally {
+    writeFileSync(path, good);
   }
-  return { by: "missed" };
 }
 
-/** Whether tests that failed say something: they pass without the fault. The other files are left out from now on. */
-async function areWitnesses(files) {
-  const unknown = files.filter((file) => !witnesses.has(file));
-  if (unknown.length > 0) {
-    const { isGood, files: bad = isGood ? [] : unknown } = await vitest(["run", ...unknown]);
-    for (const file of unknown) witnesses.set(file, !bad.includes(file));
-  }
-  return files.length === 0 || files.some((file) => witnesses.get(file));
-}
-
-/** Why the copy cannot be built. */
-async function unbuilt() {
-  const { status, text } = await run(process.execPath, ["scripts/build.mjs"]);
-  return status === 0 ? undefined : `It cannot be built: ${text}`;
-}
-
-/** Runs tests: `isGood`, or the files that failed, and why: their first test, or an error that no test awaited. */
+/** Runs tests until one fails: whether all are good, and else why: the first that is not, or an error that none awaited. */
 async function vitest(words) {
   rmSync(report, { force: true });
-  const left = [...witnesses].flatMap(([file, passed]) => (passed ? [] : ["--exclude", file]));
-  const more = ["--run", "--passWithNoTests", "--reporter", "json", "--outputFile", report, ...left];
-  const { status, text } = await run("npx", ["vitest", ...words, ...more]);
+  const more = ["--bail", "1", "--passWithNoTests", "--reporter", "json", "--outputFile", report];
+  const { status, text } = await run("npx", ["vitest", "run", ...words, ...more]);
   if (status === 0) return { isGood: true };
-  if (status === "late" || !existsSync(report)) return { why: `vitest ${words.join(" ")}: ${text}` };
-  const failed = JSON.parse(readFileSync(report, "utf8")).testResults.filter((one) => one.status === "failed");
-  const files = failed.map(({ name }) => relative(realpathSync(copy), name));
-  const test = failed[0]?.assertionResults.find((one) => one.status === "failed")?.fullName ?? failed[0]?.message;
-  return { files, why: files.length > 0 ? `${files[0]}: ${test}` : text };
+  if (!existsSync(report)) return { isGood: false, why: text };
+  const failed = JSON.parse(readFileSync(report, "utf8")).testResults.find((one) => one.status === "failed");
+  const test = failed?.assertionResults.find((one) => one.status === "failed")?.fullName ?? failed?.message;
+  return { isGood: false, why: failed ? `${failed.name.slice(copy.length + 1)}: ${test}` : text };
 }
 
 /** Runs a command in the copy, at most so long as one may take; gives its status, and the end of what it said. */

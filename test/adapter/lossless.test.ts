@@ -11,9 +11,6 @@ import { checkMessage } from "../kit/inside/message.ts";
 import { deepFreeze } from "../kit/histories.ts";
 import { anthropicMessages, chatMessages } from "./host-messages.ts";
 
-const long = process.env["WINDROW_LONG"] === "1";
-const numRuns = long ? 20_000 : 600;
-
 function stored<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -64,7 +61,6 @@ describe("random messages", () => {
         holds(chatAdapter, host);
         understands(chatAdapter, host);
       }),
-      { numRuns },
     );
   });
 
@@ -74,7 +70,6 @@ describe("random messages", () => {
         holds(anthropicAdapter, host);
         understands(anthropicAdapter, host);
       }),
-      { numRuns },
     );
   });
 });

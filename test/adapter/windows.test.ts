@@ -20,8 +20,8 @@ import { history } from "../kit/histories.ts";
 import { someOf } from "../kit/recorded.ts";
 import { anthropicProblems } from "./wire-anthropic.ts";
 import { openaiProblems } from "./wire-openai.ts";
+import { runs } from "../kit/runs.ts";
 
-const long = process.env["WINDROW_LONG"] === "1";
 const root = "../shared/data/open";
 
 interface Provider {
@@ -87,7 +87,7 @@ describe.each(providers)("a window for $profile", (provider) => {
     const budgets = fc.oneof(fc.integer({ min: 200, max: 6_000 }), fc.integer({ min: 6_000, max: 200_000 }));
     fc.assert(
       fc.property(history, budgets, (messages, budget) => assert.deepEqual(problemsOf(provider, messages, budget), [])),
-      { numRuns: long ? 3_000 : 30 },
+      { numRuns: runs },
     );
   });
 });
@@ -135,7 +135,7 @@ describe.each(sessions)("%s", (file) => {
     for (const [turn, { id, messages }] of someOf(transcripts).entries()) {
       for (const provider of providers) {
         // A budget a session and the other one the next time; both in the long run.
-        const budgets = long ? [4_000, 24_000] : [turn % 2 === 0 ? 4_000 : 24_000];
+        const budgets = runs > 1_000 ? [4_000, 24_000] : [turn % 2 === 0 ? 4_000 : 24_000];
         for (const budget of budgets) windows += follow(provider, messages, budget, id);
       }
     }

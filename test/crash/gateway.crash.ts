@@ -2,7 +2,7 @@
  * Agents at work while the gateway between them and their provider is killed at random moments: none sees a fault, the
  * provider sees no request that it would refuse, and every message of theirs is in the store once.
  *
- * WINDROW_GATEWAY_KILLS=200 kills so often in each of the tests; WINDROW_SEED chooses other moments.
+ * WINDROW_GATEWAY_KILLS=200 kills so often in each of the tests; TEST_SEED chooses other moments.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { dist } from "../kit/build.ts";
 import { count } from "./totals.ts";
 
 const kills = Number(process.env["WINDROW_GATEWAY_KILLS"] ?? 4);
-const seed = Number(process.env["WINDROW_SEED"] ?? 1);
+const seed = Number(process.env["TEST_SEED"] ?? 1);
 const steps = 14;
 
 /** Agents that tell their session, and one that tells nothing. */

@@ -10,11 +10,9 @@ import { rollingSummary, summariseStep } from "windrow/window";
 import { messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { liveSummaries, toldBy } from "../kit/inside/window.ts";
+import { runs } from "../kit/runs.ts";
 
-const long = process.env["WINDROW_LONG"] === "1";
-/** Sessions: CI raises the ordinary number with WINDROW_RUNS. */
-const numRuns = long ? 10_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
-const timeout = long ? 10_800_000 : 300_000;
+const timeout = 12_000 * runs;
 
 /** Summaries that stand beside each other, as a strategy of one's own may make them. */
 const sideBySide: Strategy = {
@@ -191,7 +189,6 @@ it("leaves a trace of every message, at any size of a step", { timeout }, async 
       seen.summaries += summaries;
       seen.left += left;
     }),
-    { numRuns },
   );
   console.log(
     `${seen.sessions} sessions, ${seen.summaries} summaries, ${seen.left} messages out of windows: none without a trace`,

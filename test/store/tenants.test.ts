@@ -1,5 +1,5 @@
 /**
- * Ten tenants in one store, each with a word of its own: ten thousand operations (on disk only with WINDROW_LONG=1, else
+ * Ten tenants in one store, each with a word of its own: ten thousand operations (on disk only with TEST_RUNS above 1,000, else
  * five hundred), and nobody meets another's word.
  */
 import { readFile, rm, stat } from "node:fs/promises";
@@ -16,9 +16,9 @@ import { copy, findSession } from "../kit/inside/ops.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { temporaryFolder } from "../kit/stores.ts";
 import { driver } from "../kit/sqlite-stores.ts";
+import { runs } from "../kit/runs.ts";
 
 const tenants = 10;
-const long = process.env["WINDROW_LONG"] === "1";
 
 interface Tenant {
   readonly canary: string;
@@ -92,7 +92,7 @@ const stores: Readonly<Record<string, (folder: string) => Promise<Store>>> = {
 };
 
 describe.each(Object.entries(stores))("ten tenants in %s", (name, open) => {
-  const operations = long || name === "ram" ? 10_000 : 500;
+  const operations = runs > 1_000 || name === "ram" ? 10_000 : 500;
 
   it("never meet, and the audit has every access", { timeout: 240_000 }, async () => {
     const folder = await temporaryFolder();

@@ -9,6 +9,7 @@ import { profileNames, strategyNames } from "windrow/window";
 import { history } from "../kit/histories.ts";
 import { assertWindows, call } from "./windows.ts";
 import type { Composed } from "./windows.ts";
+import { runs } from "../kit/runs.ts";
 
 const happenings = fc.constantFrom(
   "none",
@@ -54,7 +55,7 @@ it("rebuilds the windows of any conversation", { timeout: 300_000 }, async () =>
         }
       },
     ),
-    { numRuns: process.env["WINDROW_LONG"] === "1" ? 400 : 25 },
+    { numRuns: Math.ceil(runs / 4) },
   );
 });
 

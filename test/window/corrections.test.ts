@@ -6,9 +6,7 @@ import { composeWindow } from "windrow";
 import type { Composed, Message } from "windrow";
 import { recallFrom } from "windrow/window";
 import { HistoryBuilder, messageText, resultText } from "../kit/inside/message.ts";
-import "../kit/property-seed.ts";
-
-const numRuns = Number(process.env["WINDROW_RUNS"] ?? 100);
+import { runs } from "../kit/runs.ts";
 
 /** The old sentence and the one that corrects it: of a thing's quality, first one value and then another. */
 type Form = (thing: string, quality: string, old: string, now: string) => readonly [string, string];
@@ -235,9 +233,8 @@ it("never shows what was corrected without its correction in a window", { timeou
         assert.ok(text.includes(now), `${given.earlier}, then ${given.later}: ${first}`);
       }
     }),
-    { numRuns },
   );
-  assert.ok(shown > numRuns / 4, "hardly a window shows what was corrected");
+  assert.ok(shown > runs / 4, "hardly a window shows what was corrected");
 });
 
 it("never shows what was corrected without its correction in an answer of recall", { timeout: 3_600_000 }, () => {
@@ -252,9 +249,8 @@ it("never shows what was corrected without its correction in an answer of recall
         assert.ok(text.includes(now), `${given.earlier}, then ${given.later}: ${first}`);
       }
     }),
-    { numRuns },
   );
-  assert.ok(shown > numRuns / 4, "hardly an answer shows what was corrected");
+  assert.ok(shown > runs / 4, "hardly an answer shows what was corrected");
 });
 
 it.each(["The retry limit is 125.", "The retry limit was raised to 125.", "We raised it: retry limit 125."])(

@@ -9,9 +9,9 @@ import { adaptive, dropOldest, explainWindow, profileNames, profileOf, slidingWi
 import { messageText, ownText, resultMedia, toolCalls, toolResults } from "../kit/inside/message.ts";
 import type { JsonObject } from "../kit/inside/message.ts";
 import { Composer, epochOf, epochRecord, factsOf } from "../kit/inside/window.ts";
+import { runs } from "../kit/runs.ts";
 
-const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
-const timeout = process.env["WINDROW_LONG"] === "1" ? 10_800_000 : 300_000;
+const timeout = 12_000 * runs;
 
 const strategies: readonly Strategy[] = [
   { ...adaptive(), delta: 0 },
@@ -208,7 +208,6 @@ describe("every delta", () => {
           });
         }
       }),
-      { numRuns },
     );
     expect(deltas).toBeGreaterThan(100);
     expect(besideImages).toBeGreaterThan(10);

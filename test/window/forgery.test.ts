@@ -15,8 +15,7 @@ import {
 } from "../kit/inside/message.ts";
 import { describe, expect, it } from "vitest";
 import { canary, forgeries, hostileText, hostileWord, ownLines, unseenMarks } from "../kit/hostile.ts";
-
-const long = process.env["WINDROW_LONG"] === "1";
+import { runs } from "../kit/runs.ts";
 
 interface Hostile {
   readonly said: string;
@@ -88,7 +87,7 @@ describe("a quotation", () => {
           for (const text of written(composed.messages, messages)) expectHonest(text, strategy);
         },
       ),
-      { numRuns: long ? 5_000 : 150 },
+      { numRuns: 6 * runs },
     );
   }, 600_000);
 
@@ -114,7 +113,7 @@ describe("a quotation", () => {
           }
         },
       ),
-      { numRuns: long ? 3_000 : 150 },
+      { numRuns: 6 * runs },
     );
   });
 
@@ -170,7 +169,7 @@ describe("a quotation", () => {
           await manager.close();
         },
       ),
-      { numRuns: long ? 300 : 12 },
+      { numRuns: Math.ceil(runs / 3) },
     );
   }, 300_000);
 });

@@ -10,11 +10,9 @@ import { repairMessages, StepReader } from "../kit/inside/message.ts";
 import { chars4Ceil, countMessage } from "../kit/inside/tokens.ts";
 import { Composer } from "../kit/inside/window.ts";
 import { deepFreeze, history } from "../kit/histories.ts";
+import { runs } from "../kit/runs.ts";
 
-const long = process.env["WINDROW_LONG"] === "1";
-/** Histories a law: CI raises the ordinary number with WINDROW_RUNS. */
-const numRuns = long ? 10_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
-const timeout = long ? 10_800_000 : 300_000;
+const timeout = 12_000 * runs;
 
 const setting = fc.record({
   messages: history,
@@ -147,7 +145,6 @@ describe("every window", () => {
         neverSplit(given.messages, composed.state.edits);
         inOrder(given.messages, composed.messages);
       }),
-      { numRuns },
     );
   });
 
@@ -163,7 +160,6 @@ describe("every window", () => {
           `${gone(large)} messages out at ${given.budget + more}, ${gone(small)} at less`,
         );
       }),
-      { numRuns },
     );
   });
 
@@ -185,7 +181,7 @@ describe("every window", () => {
           }
         }
       }),
-      { numRuns: Math.ceil(numRuns / 4) },
+      { numRuns: Math.ceil(runs / 4) },
     );
   });
 });
@@ -227,7 +223,6 @@ describe("consecutive windows", () => {
           before = live;
         }
       }),
-      { numRuns },
     );
   });
 
@@ -258,7 +253,7 @@ describe("consecutive windows", () => {
         assert.equal(JSON.stringify(early), bytes, "a window changed after it was handed out");
         assert.deepEqual(compose({ ...given, dynamic: undefined }, given.messages.slice(0, point)), early);
       }),
-      { numRuns: Math.ceil(numRuns / 4) },
+      { numRuns: Math.ceil(runs / 4) },
     );
   });
 });

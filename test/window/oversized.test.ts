@@ -11,9 +11,9 @@ import type { JsonObject, JsonValue } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
 import { Composer, epochOf, epochRecord, factsOf } from "../kit/inside/window.ts";
 import { deepFreeze } from "../kit/histories.ts";
+import { runs } from "../kit/runs.ts";
 
-const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
-const timeout = process.env["WINDROW_LONG"] === "1" ? 10_800_000 : 300_000;
+const timeout = 12_000 * runs;
 
 const line = fc.constantFrom(
   "const total = items.reduce((sum, item) => sum + item.price, 0);",
@@ -178,7 +178,6 @@ describe("a step that is larger than the budget", () => {
           expect(item).toMatchObject({ fate: "stubbed", pass: "cut-newest" });
         }
       }),
-      { numRuns },
     );
     expect(cuts).toBeGreaterThan(0);
   });
@@ -222,7 +221,7 @@ describe("a step that is larger than the budget", () => {
           before = live;
         }
       }),
-      { numRuns: Math.ceil(numRuns / 2) },
+      { numRuns: Math.ceil(runs / 2) },
     );
   });
 

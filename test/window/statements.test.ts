@@ -6,9 +6,8 @@ import { composeWindow } from "windrow";
 import type { Composed, Message } from "windrow";
 import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
 import type { PinnedBlock } from "../kit/inside/window.ts";
-import "../kit/property-seed.ts";
+import { runs } from "../kit/runs.ts";
 
-const numRuns = process.env["WINDROW_LONG"] === "1" ? 5_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
 const timeout = 300_000;
 
 /** Names that mean nothing, each another one. */
@@ -139,7 +138,6 @@ describe("a window", () => {
           if (told && shown.includes(old)) assert(shown.includes(fresh), `${share}: the earlier one stands alone`);
         }
       }),
-      { numRuns },
     );
   });
 
@@ -182,7 +180,6 @@ describe("a window", () => {
         const text = textOf(composeWindow({ messages: history.messages, budget }));
         assert.ok(!text.includes("but 911.25") || text.includes("put at 922.75"));
       }),
-      { numRuns },
     );
   });
 
@@ -233,8 +230,7 @@ describe("a window", () => {
         lines++;
         assert.ok(text.includes("the port is 81"), "the file's line stands without the user's");
       }),
-      { numRuns },
     );
-    assert.ok(lines > numRuns / 4, "hardly a window has the file's line");
+    assert.ok(lines > runs / 4, "hardly a window has the file's line");
   });
 });

@@ -4,8 +4,6 @@ import { describe, expect, it } from "vitest";
 import { bodyRanges } from "../../kit/inside/gateway.ts";
 import type { JsonValue } from "../../kit/inside/message.ts";
 
-const numRuns = process.env["WINDROW_LONG"] === "1" ? 20_000 : Number(process.env["WINDROW_RUNS"] ?? 300);
-
 const space = fc.string({ unit: fc.constantFrom(" ", "\n", "\r", "\t"), maxLength: 3 });
 
 /** A string's characters as a writer of JSON may spell them. */
@@ -126,7 +124,6 @@ describe("bodyRanges", () => {
       fc.property(bodies, (text) => {
         expect(ordered(byPlaces(Buffer.from(text)))).toEqual(ordered(byParse(text)));
       }),
-      { numRuns },
     );
   });
 
@@ -146,7 +143,6 @@ describe("bodyRanges", () => {
         const wellFormed = broken.toWellFormed();
         expect(ordered(byPlaces(Buffer.from(wellFormed)))).toEqual(ordered(byParse(wellFormed)));
       }),
-      { numRuns },
     );
   });
 

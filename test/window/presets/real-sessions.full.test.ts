@@ -10,13 +10,13 @@ import { readTranscripts } from "windrow/transcript";
 import { profileNames, profileOf, strategyNames, strategyOf } from "windrow/window";
 import { Composer } from "../../kit/inside/window.ts";
 import { someOf } from "../../kit/recorded.ts";
+import { runs } from "../../kit/runs.ts";
 
-const long = process.env["WINDROW_LONG"] === "1";
 const root = "../shared/data/open";
 const files = [
   "pi-sessions/trajectories.jsonl.gz",
   // The same session as pi wrote it.
-  ...(long ? ["pi-sessions/large-session.raw.jsonl.gz"] : []),
+  ...(runs > 1_000 ? ["pi-sessions/large-session.raw.jsonl.gz"] : []),
   "claude-code-sessions/30530d66-37fb-4f3b-aa5f-d92b6a8afae2.jsonl",
   "claude-code-sessions/4c289ca8-f8bb-4588-8400-88b78beb784d.jsonl",
   "claude-code-sessions/98b76fb9-f5d3-40c5-ab82-b970c20e3764.jsonl",
@@ -62,8 +62,8 @@ describe.each(files)("%s", (file) => {
       for (const { messages } of someOf(await readTranscripts(file))) {
         for (const name of strategies) {
           // One setting a strategy and session, another each time; all of them in the long run.
-          const profiles = long ? profileNames : [profileNames[turn % profileNames.length] ?? ""];
-          const budgets = long ? [8_000, 32_000] : [turn++ % 2 === 0 ? 8_000 : 32_000];
+          const profiles = runs > 1_000 ? profileNames : [profileNames[turn % profileNames.length] ?? ""];
+          const budgets = runs > 1_000 ? [8_000, 32_000] : [turn++ % 2 === 0 ? 8_000 : 32_000];
           for (const profile of profiles)
             for (const budget of budgets) windows += follow(messages, name, profile, budget);
         }

@@ -9,7 +9,6 @@ import { startCutProxy } from "../kit/cut-proxy.ts";
 import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-import "../kit/property-seed.ts";
 
 let server: TestPostgres;
 let pool: PgPool;
