@@ -24,6 +24,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     restoreMocks: true,
+    tags: [{ name: "slow", description: "takes a second or more: `npm run test:all` alone runs it" }],
     unstubEnvs: true,
     coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary", "html"] },
     projects: [

@@ -221,21 +221,25 @@ describe("windrow replay FILE", () => {
     expect(await shown(130)).toMatch(/1-hop +named +strict +quotes +hunks +stale +gone$/m);
   });
 
-  it("fits every terminal of sixty columns and more, and says which columns have no room", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(30));
-    for (const columns of [60, 80, 130]) {
-      for (const env of [{}, { NO_COLOR: "1" }]) {
-        let text = "";
-        const stdout = { write: (piece: string) => (text += piece), columns, isTTY: true };
-        await run(["replay", file, "-b", "2000,4000"], { stdout, stderr: { write: () => "" }, env });
-        // oxlint-disable-next-line no-control-regex -- colours take no room
-        const bare = text.replaceAll(/\u001B\[[\d;]*m/g, "");
-        const widths = bare.split("\n").map((line) => line.length);
-        expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
-        expect(/^ strategy.* peak .* over$/m.test(bare) || bare.includes("terminal is too")).toBe(true);
+  it(
+    "fits every terminal of sixty columns and more, and says which columns have no room",
+    { tags: ["slow"] },
+    async () => {
+      const file = await put(await newFolder(), "chat.jsonl", chatLines(30));
+      for (const columns of [60, 80, 130]) {
+        for (const env of [{}, { NO_COLOR: "1" }]) {
+          let text = "";
+          const stdout = { write: (piece: string) => (text += piece), columns, isTTY: true };
+          await run(["replay", file, "-b", "2000,4000"], { stdout, stderr: { write: () => "" }, env });
+          // oxlint-disable-next-line no-control-regex -- colours take no room
+          const bare = text.replaceAll(/\u001B\[[\d;]*m/g, "");
+          const widths = bare.split("\n").map((line) => line.length);
+          expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+          expect(/^ strategy.* peak .* over$/m.test(bare) || bare.includes("terminal is too")).toBe(true);
+        }
       }
-    }
-  });
+    },
+  );
 
   it("leaves out columns of zeros, and rows that repeat an earlier one", async () => {
     const file = await put(await newFolder(), "chat.jsonl", chatLines(20));

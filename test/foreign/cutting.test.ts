@@ -151,7 +151,7 @@ function historyOf(cuts: readonly string[]): readonly Message[] {
   return [{ id: "first", role: "user", parts: [{ type: "text", text: "Begin." }] }, ...messages];
 }
 
-it("windows, recall and summaries of histories that hold the cuts", () => {
+it("windows, recall and summaries of histories that hold the cuts", { tags: ["slow"] }, () => {
   const samples = [...toolForms, ...resultForms, ...commandLines];
   const strategies = ["adaptive", "layered", "entity-state", "importance", "miki"].map((name) => strategyOf(name));
   const found: Finding[] = [];

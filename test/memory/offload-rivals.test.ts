@@ -44,7 +44,7 @@ const numbered = (count: number): readonly string[] => Array.from({ length: coun
 const later = { now: () => Date.now() + 3_600_000, every: () => () => undefined };
 const time = "2026-01-01T00:00:00.000Z";
 
-it("hands each session over once where three look for what is due at the same time", async () => {
+it("hands each session over once where three look for what is due at the same time", { tags: ["slow"] }, async () => {
   const folder = await folderOf();
   const ids = await dueSessions(await storeAt(folder), numbered(12));
   const inHand = new Set<string>();

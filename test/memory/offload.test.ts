@@ -250,6 +250,7 @@ const stores = Array.from({ length: Math.ceil(rounds / kills) }, (_, place) => p
 
 it.each(stores)(
   "loses nothing and keeps nothing twice over ten kills from %i, with an engine that fails, hangs and forgets to answer",
+  { tags: ["slow"], timeout: 240_000 },
   async (begin) => {
     const folder = await mkdtemp(join(tmpdir(), "windrow-offload-"));
     closers.push(() => rm(folder, { recursive: true, force: true }));
@@ -272,7 +273,6 @@ it.each(stores)(
     expect(await handRest(store, server, rows)).toEqual({ due: [], lost: [], confused: 0 });
     expect(rows.length).toBeGreaterThan(kills);
   },
-  240_000,
 );
 
 it("is told by stats and by the doctor while it is due, with the reason of a failure", async () => {
@@ -333,32 +333,41 @@ it("does not wait for years where a clock was ahead and went back", async () => 
   expect([...well.has.keys()].toSorted()).toEqual([failed, claimed].toSorted());
 });
 
-it("neither fails nor holds a resume for long while another process keeps the receipts locked", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-receipts-"));
-  closers.push(() => rm(folder, { recursive: true, force: true }));
-  const other = filesStore({ folder });
-  const receipts = new MemoryLog(other, {}, "offloads");
-  await receipts.append([{ type: "none", data: {} }]);
-  const [id = ""] = receipts.ids;
-  const lock = await other.lock({}, id);
-  const before = await SessionManager.open({ store: folder, budget: 8_000 });
-  const begun = await sessionWith(before);
-  await before.close();
+it(
+  "neither fails nor holds a resume for long while another process keeps the receipts locked",
+  { tags: ["slow"] },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "windrow-receipts-"));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const other = filesStore({ folder });
+    const receipts = new MemoryLog(other, {}, "offloads");
+    await receipts.append([{ type: "none", data: {} }]);
+    const [id = ""] = receipts.ids;
+    const lock = await other.lock({}, id);
+    const before = await SessionManager.open({ store: folder, budget: 8_000 });
+    const begun = await sessionWith(before);
+    await before.close();
 
-  const memory = engine();
-  const manager = await SessionManager.open({ store: folder, budget: 8_000, memory, offload: { lookEvery: Infinity } });
-  const session = await manager.resume(begun);
-  await session.append(hello);
-  await session.finish("completed");
-  expect((await other.info({}, begun)).state.status).toBe("completed");
-  expect(memory.has.size).toBe(0);
-  await lock.release();
-  await until(() => memory.has.size > 0);
-  expect(memory.has.get(begun)).toEqual([1, 2]);
-  await manager.close();
-  expect(await dueIn(other)).toEqual([]);
-  await other.close();
-});
+    const memory = engine();
+    const manager = await SessionManager.open({
+      store: folder,
+      budget: 8_000,
+      memory,
+      offload: { lookEvery: Infinity },
+    });
+    const session = await manager.resume(begun);
+    await session.append(hello);
+    await session.finish("completed");
+    expect((await other.info({}, begun)).state.status).toBe("completed");
+    expect(memory.has.size).toBe(0);
+    await lock.release();
+    await until(() => memory.has.size > 0);
+    expect(memory.has.get(begun)).toEqual([1, 2]);
+    await manager.close();
+    expect(await dueIn(other)).toEqual([]);
+    await other.close();
+  },
+);
 
 it("hands over what others are due while the receipts of one owner are locked", async () => {
   const store = ramStore();

@@ -260,7 +260,7 @@ describe("ten users of three tenants", () => {
     return crossed;
   }
 
-  it("never meet in 10,000 operations", { timeout: 240_000 }, async () => {
+  it("never meet in 10,000 operations", { tags: ["slow"], timeout: 240_000 }, async () => {
     expect(await crossings(10_000, (scope) => scope)).toBe(0);
   });
 

@@ -353,28 +353,32 @@ describe("backup beside processes", () => {
     await Promise.all([store.close(), target.close()]);
   });
 
-  it("leaves no generation when it is killed, and goes on from there", { timeout: 120_000 }, async () => {
-    const [from, to] = [await newFolder(), await newFolder()];
-    const store = filesStore({ folder: from, durability: "group" });
-    const ids: string[] = [];
-    for (let session = 0; session < 30; session += 1) ids.push(await finishedSession(store, `session ${session}`));
-    const child = startChild(join(dist, "cli/main.js"), ["backup", to, "--store", from]);
-    let hasEnded = false;
-    void child.ended.then(() => (hasEnded = true));
-    const begun = (): boolean => existsSync(join(to, "objects")) && copies(to).length >= 3;
-    while (!hasEnded && !begun()) await new Promise(setImmediate);
-    await child.kill();
-    expect(await child.ended).toBe("SIGKILL");
-    expect(generationNames(to)).toEqual([]);
-    expect(await windrow(["restore", "--all", "--from", to, "--to", "ram:"])).toMatchObject({ status: 1 });
-    writeFileSync(join(to, "objects", ".writing-00000000-0000-4000-8000-000000000000"), "half");
-    const report = await backup(store, to);
-    expect(report).toMatchObject({ failed: 0, sessions: { length: 30 } });
-    expect(readdirSync(join(to, "objects")).filter((name) => name.startsWith("."))).toEqual([]);
-    const target = ramStore({});
-    expect(await restore(to, target)).toMatchObject({ restored: 30, failed: 0 });
-    for (const id of ids) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
-    rmSync(to, { recursive: true });
-    await store.close();
-  });
+  it(
+    "leaves no generation when it is killed, and goes on from there",
+    { tags: ["slow"], timeout: 120_000 },
+    async () => {
+      const [from, to] = [await newFolder(), await newFolder()];
+      const store = filesStore({ folder: from, durability: "group" });
+      const ids: string[] = [];
+      for (let session = 0; session < 30; session += 1) ids.push(await finishedSession(store, `session ${session}`));
+      const child = startChild(join(dist, "cli/main.js"), ["backup", to, "--store", from]);
+      let hasEnded = false;
+      void child.ended.then(() => (hasEnded = true));
+      const begun = (): boolean => existsSync(join(to, "objects")) && copies(to).length >= 3;
+      while (!hasEnded && !begun()) await new Promise(setImmediate);
+      await child.kill();
+      expect(await child.ended).toBe("SIGKILL");
+      expect(generationNames(to)).toEqual([]);
+      expect(await windrow(["restore", "--all", "--from", to, "--to", "ram:"])).toMatchObject({ status: 1 });
+      writeFileSync(join(to, "objects", ".writing-00000000-0000-4000-8000-000000000000"), "half");
+      const report = await backup(store, to);
+      expect(report).toMatchObject({ failed: 0, sessions: { length: 30 } });
+      expect(readdirSync(join(to, "objects")).filter((name) => name.startsWith("."))).toEqual([]);
+      const target = ramStore({});
+      expect(await restore(to, target)).toMatchObject({ restored: 30, failed: 0 });
+      for (const id of ids) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
+      rmSync(to, { recursive: true });
+      await store.close();
+    },
+  );
 });

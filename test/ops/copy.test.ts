@@ -68,7 +68,7 @@ function filesOf(folder: string): Readonly<Record<string, string>> {
 }
 
 describe.skipIf(!driver)("copying from files to SQLite and back", () => {
-  it("gives the same bytes for what Windrow wrote; what is finished is finished", async () => {
+  it("gives the same bytes for what Windrow wrote; what is finished is finished", { tags: ["slow"] }, async () => {
     const [from, to] = [await newFolder(), await newFolder()];
     const { running, finished } = await filled(from);
     const database = await open(`sqlite:${join(to, "contexts.db")}`);

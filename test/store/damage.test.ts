@@ -337,7 +337,7 @@ it("records of several kinds after a mended tail have one numbering", async () =
   expect(await readAll(fixture.store, lock.id, { kind: "tool" })).toHaveLength(2);
 });
 
-it("a line of a hundred megabytes is written, read and stepped over", async () => {
+it("a line of a hundred megabytes is written, read and stepped over", { tags: ["slow"], timeout: 30_000 }, async () => {
   const big = await fixture.store.create(everybody, newSession());
   const text = "x".repeat(100 * 1024 * 1024);
   await fixture.store.append(big, [messageRecord("before")]);
@@ -346,4 +346,4 @@ it("a line of a hundred megabytes is written, read and stepped over", async () =
   expect(await texts(fixture.store, big.id, { last: 1 })).toEqual(["after"]);
   const [read] = await texts(fixture.store, big.id, { from: 2, limit: 1 });
   expect(read?.length).toBe(text.length);
-}, 30_000);
+});

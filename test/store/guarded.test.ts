@@ -32,13 +32,13 @@ async function folderFixture(options: OpenStoreOptions) {
   };
 }
 
-describe("files behind a guard with an audit", () => {
+describe("files behind a guard with an audit", { tags: ["slow"] }, () => {
   register(
     storeConformance(durable, () => folderFixture({ access: { audit: true } })),
     { describe, it },
   );
 });
-describe("files, a folder for each user", () => {
+describe("files, a folder for each user", { tags: ["slow"] }, () => {
   register(
     storeConformance(durable, () => folderFixture({ folderPerUser: true })),
     { describe, it },

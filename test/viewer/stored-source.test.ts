@@ -218,7 +218,7 @@ describe("a source over a store", () => {
     }
   });
 
-  it("composes what another strategy would have kept", async () => {
+  it("composes what another strategy would have kept", { tags: ["slow"] }, async () => {
     const { store, manager } = await opened();
     const session = await manager.create();
     await talk(session, sample);

@@ -41,34 +41,38 @@ test("sixty rounds stay in the budget, extend each other between epochs, and kee
   for (let at = 0; at < first; at++) expect(bodies[at]).toBe(raws[at]);
 }, 120_000);
 
-test("behind a restart the windows are what they were, and secrets go out as they are", async () => {
-  const key = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
-  const secretly = (round: number): string =>
-    round % 3 === 0 ? `API key: ${key}\n${resultOf(round)}` : resultOf(round);
-  // A recall by `mcp` names the session, and the two sessions have different names.
-  const options = { budget, recall: "off" } as const;
-  const plain = await openStage(options);
-  const steady = await runAgent({ rounds: 24, headers: session, resultOf: secretly, lines: () => plain.lines });
-  const stage = await openStage(options);
-  let round = 0;
-  const moved = await runAgent({
-    rounds: 24,
-    headers: session,
-    resultOf: secretly,
-    lines: async () => {
-      if (round++ % 5 === 4) await stage.restart();
-      return stage.lines;
-    },
-  });
-  expect(moved.notes.map(epochOf)).toEqual(steady.notes.map(epochOf));
-  for (const [at, body] of moved.bodies.entries()) expect(body.toString()).toBe(steady.bodies[at]!.toString());
-  expect(steady.bodies.at(-1)!.includes(key)).toBe(true);
-  expect(moved.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
-  const [info, ...others] = await stage.sessions();
-  expect(others).toEqual([]);
-  const log = JSON.stringify(await stage.messages(info!.metadata.uuid));
-  expect([log.includes(key), log.includes("[GITHUB_TOKEN]")]).toEqual([false, true]);
-});
+test(
+  "behind a restart the windows are what they were, and secrets go out as they are",
+  { tags: ["slow"] },
+  async () => {
+    const key = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
+    const secretly = (round: number): string =>
+      round % 3 === 0 ? `API key: ${key}\n${resultOf(round)}` : resultOf(round);
+    // A recall by `mcp` names the session, and the two sessions have different names.
+    const options = { budget, recall: "off" } as const;
+    const plain = await openStage(options);
+    const steady = await runAgent({ rounds: 24, headers: session, resultOf: secretly, lines: () => plain.lines });
+    const stage = await openStage(options);
+    let round = 0;
+    const moved = await runAgent({
+      rounds: 24,
+      headers: session,
+      resultOf: secretly,
+      lines: async () => {
+        if (round++ % 5 === 4) await stage.restart();
+        return stage.lines;
+      },
+    });
+    expect(moved.notes.map(epochOf)).toEqual(steady.notes.map(epochOf));
+    for (const [at, body] of moved.bodies.entries()) expect(body.toString()).toBe(steady.bodies[at]!.toString());
+    expect(steady.bodies.at(-1)!.includes(key)).toBe(true);
+    expect(moved.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+    const [info, ...others] = await stage.sessions();
+    expect(others).toEqual([]);
+    const log = JSON.stringify(await stage.messages(info!.metadata.uuid));
+    expect([log.includes(key), log.includes("[GITHUB_TOKEN]")]).toEqual([false, true]);
+  },
+);
 
 test("once composed, always composed: a gateway without a budget keeps the last plan", async () => {
   const stage = await openStage({ budget });

@@ -125,7 +125,7 @@ test("a planner that throws leaves the client's bytes, and behind an epoch the l
   expect([...planned.bodies, ...after.bodies].flatMap((body) => faultsOf(body))).toEqual([]);
 });
 
-test("a fork of a composed line that cannot be made in time stays in the budget", async () => {
+test("a fork of a composed line that cannot be made in time stays in the budget", { tags: ["slow"] }, async () => {
   const { store, fails } = failing();
   const tokensOf = await loadCounter();
   const stage = await openStage({ store, budget });
@@ -253,7 +253,7 @@ test("a store that hangs holds few observed requests, and is told of once", asyn
   stage.lines = { ...stage.lines, close: async () => undefined };
 });
 
-test("many requests of one name at once are all kept while the store answers", async () => {
+test("many requests of one name at once are all kept while the store answers", { tags: ["slow"] }, async () => {
   const stage = await openStage({});
   const sent = Array.from({ length: 40 }, (_, at) =>
     exchange(stage.lines, requestOf(bodyOf([user(`Go ${at}.`)]), session), answered("Gone.")),

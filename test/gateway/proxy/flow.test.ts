@@ -142,7 +142,7 @@ it("ends the upstream's connection when a client leaves before the answer, and w
   expect(await event(2)).toMatchObject({ outcome: "aborted" });
 });
 
-it("leaves no connection behind a thousand clients that left", { timeout: 120_000 }, async () => {
+it("leaves no connection behind a thousand clients that left", { tags: ["slow"], timeout: 120_000 }, async () => {
   const upstream = await rawUpstream(
     (socket) => void socket.write(Buffer.concat([answerOf("200 OK", chunked), chunkOf("begin")])),
   );
