@@ -49,18 +49,22 @@ function whole(contents: readonly Scored[], maxMessages: number): readonly Gemin
 }
 
 describe("a long conversation", () => {
-  it("gives the window that all of its messages would give, at any length", { timeout: 120_000 }, () => {
-    fc.assert(
-      fc.property(conversation, fc.integer({ min: 2, max: 12 }), (contents, maxMessages) => {
-        const manager = new ContextManager({ maxMessages });
-        contents.forEach((content, at) => {
-          manager.addMessage(content);
-          if (at % 23 !== 0 && at !== contents.length - 1) return;
-          const expected = whole(contents.slice(0, at + 1), maxMessages);
-          expect(manager.getMessages().map(({ parts }) => parts)).toEqual(expected.map(({ parts }) => parts));
-        });
-      }),
-      { numRuns: runs },
-    );
-  });
+  it(
+    "gives the window that all of its messages would give, at any length",
+    { tags: ["slow"], timeout: 120_000 },
+    () => {
+      fc.assert(
+        fc.property(conversation, fc.integer({ min: 2, max: 12 }), (contents, maxMessages) => {
+          const manager = new ContextManager({ maxMessages });
+          contents.forEach((content, at) => {
+            manager.addMessage(content);
+            if (at % 23 !== 0 && at !== contents.length - 1) return;
+            const expected = whole(contents.slice(0, at + 1), maxMessages);
+            expect(manager.getMessages().map(({ parts }) => parts)).toEqual(expected.map(({ parts }) => parts));
+          });
+        }),
+        { numRuns: runs },
+      );
+    },
+  );
 });

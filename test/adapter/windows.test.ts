@@ -83,7 +83,7 @@ describe.each(providers)("a window for $profile", (provider) => {
     },
   );
 
-  it("is one the provider takes, of random histories", { timeout: 600_000 }, () => {
+  it("is one the provider takes, of random histories", { tags: ["slow"], timeout: 600_000 }, () => {
     const budgets = fc.oneof(fc.integer({ min: 200, max: 6_000 }), fc.integer({ min: 6_000, max: 200_000 }));
     fc.assert(
       fc.property(history, budgets, (messages, budget) => assert.deepEqual(problemsOf(provider, messages, budget), [])),
@@ -126,7 +126,7 @@ const sessions = existsSync(root)
 if (sessions.length === 0) console.log(`skipped: ${root} is not there`);
 
 describe.each(sessions)("%s", (file) => {
-  it("gives only windows that the providers take", { timeout: 300_000 }, async () => {
+  it("gives only windows that the providers take", { tags: ["slow"], timeout: 300_000 }, async () => {
     const transcripts = await readTranscripts(file).catch((error: unknown) => {
       assert(isWindrowError(error, "not-a-transcript"), String(error));
       return [];

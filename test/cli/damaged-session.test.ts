@@ -45,7 +45,7 @@ describe("a session that cannot be read is one finding, and the others go on", (
     ["search", ["search", "needle"], "2 messages"],
     ["scan", ["scan"], "files"],
     ["logs", ["logs", "--level", "DEBUG"], "Message #1"],
-  ])("%s", async (_name, words, shown) => {
+  ])("%s", { tags: ["slow"] }, async (_name, words, shown) => {
     const { status, out, error } = await windrow(...words);
     expect(status).toBe(1);
     expect(out).toContain(shown);

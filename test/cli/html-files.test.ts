@@ -25,7 +25,7 @@ describe("an HTML file", () => {
     expect(data?.sessions[0]?.session.id ?? seedId).toBe(seedId);
   });
 
-  it("holds a row for each strategy of a replay", async () => {
+  it("holds a row for each strategy of a replay", { tags: ["slow"] }, async () => {
     const file = join(await newFolder(), "replay.html");
     const argv = ["replay", "fixtures/demo-session.jsonl", "-s", "none,adaptive", "-b", "6k", "--html", file, "--json"];
     const { status, stdout } = await windrow(argv);

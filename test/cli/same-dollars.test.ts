@@ -153,7 +153,7 @@ describe("a session with writes for an hour, a retry, a sub-agent and two models
 });
 
 describe("open sessions", () => {
-  it.skipIf(!hasOpenSessions())("cost the same everywhere", { timeout: 120_000 }, async () => {
+  it.skipIf(!hasOpenSessions())("cost the same everywhere", { tags: ["slow"], timeout: 120_000 }, async () => {
     const folder = await newFolder();
     let priced = 0;
     for (const [agent, name, text] of openSessions()) {

@@ -355,7 +355,7 @@ describe("windrow alone", () => {
     expect(stdout).toMatch(/^ all .* 4 .* 4\.5M .* 7\.56|7\.57/m);
   });
 
-  it("shows the help where there is none", async () => {
+  it("shows the help where there is none", { tags: ["slow"] }, async () => {
     const { stdout, stderr } = await windrow([], { HOME: await newFolder() });
     expect(`${stdout}${stderr}`).toContain("Usage: windrow [options] [command]");
   });

@@ -76,7 +76,7 @@ function readAll(samples: readonly string[], readers: Readonly<Record<string, (t
   return found;
 }
 
-it("every rule of the mask", () => {
+it("every rule of the mask", { tags: ["slow"] }, () => {
   const failed: string[] = [];
   const stop = onRuleFailure(secretRules, (rule) => failed.push(rule));
   const found = readAll(maskedForms, {
@@ -89,7 +89,7 @@ it("every rule of the mask", () => {
   expect(found.slice(0, 5)).toEqual([]);
 });
 
-it("readers of patches, commands, scripts, outputs, quotes and screens", () => {
+it("readers of patches, commands, scripts, outputs, quotes and screens", { tags: ["slow"] }, () => {
   const found = readAll([...toolForms, ...resultForms, ...commandLines], {
     patchActions,
     shellActions: (text) => shellActions(text, "/srv", outputOf(text)),
@@ -182,7 +182,7 @@ it("windows, recall and summaries of histories that hold the cuts", { tags: ["sl
   expect(found.slice(0, 5)).toEqual([]);
 });
 
-it("readers of requests and answers of every API", () => {
+it("readers of requests and answers of every API", { tags: ["slow"] }, () => {
   const requests = wireApis.flatMap((api) =>
     requestForms.filter(([path]) => api.matches("POST", path)).map(([path, body]) => ({ api, path, body })),
   );
@@ -229,30 +229,37 @@ function* valuesOf(value: unknown): Generator<unknown> {
   }
 }
 
-it("decoders of transcripts and of hosts' messages, with each member missing or of another type", () => {
-  const found: Finding[] = [];
-  const check = (reader: string, value: unknown, work: () => unknown): void => {
-    const error = thrown(work);
-    if (error !== undefined) found.push({ reader, text: JSON.stringify(value), error });
-  };
-  for (const { format, lines } of fixtures) {
-    const values = lines.map((line) => JSON.parse(line) as unknown);
-    const decoder = decoders.find((one) => one.format === format)!;
-    values.forEach((value, index) => {
-      for (const other of valuesOf(value)) {
-        const entries = values.with(index, other).map((entry, at) => ({ line: at + 1, value: entry }));
-        check(format, other, () => [decoder.recognise({ name: "f", entries }), decoder.decode({ name: "f", entries })]);
-      }
+it(
+  "decoders of transcripts and of hosts' messages, with each member missing or of another type",
+  { tags: ["slow"] },
+  () => {
+    const found: Finding[] = [];
+    const check = (reader: string, value: unknown, work: () => unknown): void => {
+      const error = thrown(work);
+      if (error !== undefined) found.push({ reader, text: JSON.stringify(value), error });
+    };
+    for (const { format, lines } of fixtures) {
+      const values = lines.map((line) => JSON.parse(line) as unknown);
+      const decoder = decoders.find((one) => one.format === format)!;
+      values.forEach((value, index) => {
+        for (const other of valuesOf(value)) {
+          const entries = values.with(index, other).map((entry, at) => ({ line: at + 1, value: entry }));
+          check(format, other, () => [
+            decoder.recognise({ name: "f", entries }),
+            decoder.decode({ name: "f", entries }),
+          ]);
+        }
+      });
+    }
+    const hosts = { fromAnthropic, fromChat, fromResponses, fromContents } as unknown as Record<
+      string,
+      (messages: unknown) => unknown
+    >;
+    const members = ["messages", "messages", "input", "contents"];
+    Object.entries(hosts).forEach(([name, decode], index) => {
+      const body = JSON.parse(requestForms[index]![1]) as Record<string, unknown>;
+      for (const messages of valuesOf(body[members[index]!])) check(name, messages, () => decode(messages));
     });
-  }
-  const hosts = { fromAnthropic, fromChat, fromResponses, fromContents } as unknown as Record<
-    string,
-    (messages: unknown) => unknown
-  >;
-  const members = ["messages", "messages", "input", "contents"];
-  Object.entries(hosts).forEach(([name, decode], index) => {
-    const body = JSON.parse(requestForms[index]![1]) as Record<string, unknown>;
-    for (const messages of valuesOf(body[members[index]!])) check(name, messages, () => decode(messages));
-  });
-  expect(found.slice(0, 5)).toEqual([]);
-});
+    expect(found.slice(0, 5)).toEqual([]);
+  },
+);

@@ -52,7 +52,7 @@ it("answers recall in few tokens, and costs no more than a full history where th
   expect(small?.cost).toBeLessThanOrEqual(full?.cost ?? 0);
 });
 
-it("acts on no figure that the same document takes back further down", async () => {
+it("acts on no figure that the same document takes back further down", { tags: ["slow"] }, async () => {
   const options = { policies: policiesOf(["adaptive+recall"]), budgets: [16_000], families: ["research"] };
   const [run] = await runStudy({ ...options, seeds: [41], size: 160, counter: estimate });
   expect(run?.result).toMatchObject(isSolved);

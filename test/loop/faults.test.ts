@@ -49,37 +49,41 @@ describe("a reader", () => {
     expect([asks({}), asks({ ownWords: true })]).toEqual([{ query: "town" }, { query: "city" }]);
   });
 
-  it("makes mistakes in a job that it solves without its faults, and recalls nothing that it forgets to", async () => {
-    const run = async (
-      policy: string,
-      size: number,
-      faults: ReaderFaults,
-      asked: string[] = [],
-    ): Promise<LoopRun["result"]> => {
-      const [only] = await runStudy({
-        bench: otherBench,
-        policies: policiesOf([policy]),
-        budgets: [4_000],
-        families: ["notebook"],
-        seeds: [1],
-        size,
-        counter: estimate,
-        faults,
-        onCall: (_, { action }) => {
-          for (const { tool, args } of action.calls ?? []) if (tool === "recall") asked.push(String(args.query));
-        },
-      });
-      return (only as LoopRun).result;
-    };
-    expect(await run("none", 80, {})).toMatchObject({ solved: true });
-    expect(await run("none", 80, { overlooks: true })).toMatchObject({ solved: false });
-    const [exact, own]: [string[], string[]] = [[], []];
-    expect((await run("adaptive+recall", 50, {}, exact)).recalls).toBeGreaterThan(0);
-    await run("adaptive+recall", 50, { ownWords: true }, own);
-    expect(exact.join(" ")).toMatch(/\btitre\b/);
-    expect(own.join(" ")).not.toMatch(/\btitre\b/);
-    expect(await run("adaptive+recall", 50, { forgets: 1 })).toMatchObject({ recalls: 0 });
-  });
+  it(
+    "makes mistakes in a job that it solves without its faults, and recalls nothing that it forgets to",
+    { tags: ["slow"] },
+    async () => {
+      const run = async (
+        policy: string,
+        size: number,
+        faults: ReaderFaults,
+        asked: string[] = [],
+      ): Promise<LoopRun["result"]> => {
+        const [only] = await runStudy({
+          bench: otherBench,
+          policies: policiesOf([policy]),
+          budgets: [4_000],
+          families: ["notebook"],
+          seeds: [1],
+          size,
+          counter: estimate,
+          faults,
+          onCall: (_, { action }) => {
+            for (const { tool, args } of action.calls ?? []) if (tool === "recall") asked.push(String(args.query));
+          },
+        });
+        return (only as LoopRun).result;
+      };
+      expect(await run("none", 80, {})).toMatchObject({ solved: true });
+      expect(await run("none", 80, { overlooks: true })).toMatchObject({ solved: false });
+      const [exact, own]: [string[], string[]] = [[], []];
+      expect((await run("adaptive+recall", 50, {}, exact)).recalls).toBeGreaterThan(0);
+      await run("adaptive+recall", 50, { ownWords: true }, own);
+      expect(exact.join(" ")).toMatch(/\btitre\b/);
+      expect(own.join(" ")).not.toMatch(/\btitre\b/);
+      expect(await run("adaptive+recall", 50, { forgets: 1 })).toMatchObject({ recalls: 0 });
+    },
+  );
 });
 
 describe("clear-tool-uses", () => {

@@ -49,7 +49,7 @@ describe.each(familyNames)("%s", (family) => {
   });
 });
 
-it("gives the same figures for the same seed", async () => {
+it("gives the same figures for the same seed", { tags: ["slow"] }, async () => {
   const options = { size: 20, budgets: [3_000], families: ["operations", "refactor"] };
   expect(await study(["adaptive+recall"], options)).toEqual(await study(["adaptive+recall"], options));
 });

@@ -40,7 +40,7 @@ describe.each(otherBench.names)("%s", (family) => {
   });
 });
 
-it("sees what windows without older messages and results lose", async () => {
+it("sees what windows without older messages and results lose", { tags: ["slow"] }, async () => {
   const runs = await study(["sliding-window", "clear-tool-uses"]);
   for (const policy of ["sliding-window", "clear-tool-uses"]) {
     const own = runs.filter((run) => run.policy === policy).map(({ result }) => result);

@@ -21,45 +21,49 @@ const pieces = Array.from({ length: secret.length - 7 }, (_, at) => secret.slice
 
 const strategies = ["adaptive", "layered", "rolling-summary", "coding-agent", "miki"];
 
-it.each(strategies)("%s: a registered secret across any cut leaves no part of itself on the disk", async (strategy) => {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-cuts-"));
-  folders.push(folder);
-  const store = await openStore(folder, { mask: createMask({ values: { HOUSE: secret } }) });
-  const manager = await SessionManager.open({
-    store,
-    strategy,
-    budget: 4_000,
-    ingestCap: 300,
-    workingSet: true,
-    compaction: "blocking",
-  });
-  const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: `Deploy it. ${"x ".repeat(20)}${secret}` }] });
-  for (let call = 0; call < 24; call += 1) {
-    const callId = `c${call}`;
-    const command = `${"run-task ".repeat(4)}${"p".repeat(40 + call)} --key ${secret} --then ${"q".repeat(call)}`;
-    await session.append({
-      role: "assistant",
-      parts: [{ type: "tool-call", callId, name: "shell", args: { command } }],
+it.each(strategies)(
+  "%s: a registered secret across any cut leaves no part of itself on the disk",
+  { tags: ["slow"] },
+  async (strategy) => {
+    const folder = await mkdtemp(join(tmpdir(), "windrow-cuts-"));
+    folders.push(folder);
+    const store = await openStore(folder, { mask: createMask({ values: { HOUSE: secret } }) });
+    const manager = await SessionManager.open({
+      store,
+      strategy,
+      budget: 4_000,
+      ingestCap: 300,
+      workingSet: true,
+      compaction: "blocking",
     });
-    const long = `${"w".repeat(100 + 3 * call)}${secret}${"v".repeat(200)}`;
-    const content = `started\n${long}\n${"line of output\n".repeat(10 + call)}ERROR in ${secret}\ndone ${call}`;
-    await session.append({ role: "tool", parts: [{ type: "tool-result", callId, content }] });
+    const session = await manager.create();
+    await session.append({ role: "user", parts: [{ type: "text", text: `Deploy it. ${"x ".repeat(20)}${secret}` }] });
+    for (let call = 0; call < 24; call += 1) {
+      const callId = `c${call}`;
+      const command = `${"run-task ".repeat(4)}${"p".repeat(40 + call)} --key ${secret} --then ${"q".repeat(call)}`;
+      await session.append({
+        role: "assistant",
+        parts: [{ type: "tool-call", callId, name: "shell", args: { command } }],
+      });
+      const long = `${"w".repeat(100 + 3 * call)}${secret}${"v".repeat(200)}`;
+      const content = `started\n${long}\n${"line of output\n".repeat(10 + call)}ERROR in ${secret}\ndone ${call}`;
+      await session.append({ role: "tool", parts: [{ type: "tool-result", callId, content }] });
+      await session.compose();
+      await session.endStep({ usage: {} });
+      const { text } = await session.recall({ query: "ERROR started" }, { maxTokens: 300 });
+      await session.append({ role: "assistant", parts: [{ type: "text", text: text.replaceAll(secret, "") }] });
+    }
+    await session.compact().catch(() => false);
     await session.compose();
-    await session.endStep({ usage: {} });
-    const { text } = await session.recall({ query: "ERROR started" }, { maxTokens: 300 });
-    await session.append({ role: "assistant", parts: [{ type: "text", text: text.replaceAll(secret, "") }] });
-  }
-  await session.compact().catch(() => false);
-  await session.compose();
-  await session.finish("completed");
-  await manager.close();
+    await session.finish("completed");
+    await manager.close();
 
-  const texts = await textsOf(folder);
-  const found = pieces.filter((piece) => texts.some((text) => text.includes(piece)));
-  expect(texts.some((text) => text.includes("[HOUSE]"))).toBe(true);
-  expect(found).toEqual([]);
-});
+    const texts = await textsOf(folder);
+    const found = pieces.filter((piece) => texts.some((text) => text.includes(piece)));
+    expect(texts.some((text) => text.includes("[HOUSE]"))).toBe(true);
+    expect(found).toEqual([]);
+  },
+);
 
 it("excerpts, recall and windows of a host cut after the mask they are given", () => {
   const mask = (text: string): string => text.replaceAll(secret, "[HOUSE]");

@@ -28,7 +28,7 @@ describe("tokens become placeholders", () => {
     [openai, "[OPENAI_KEY]"],
     [project, "[OPENAI_KEY]"],
     [gitlab, "[GITLAB_TOKEN]"],
-  ])("%s", (secret, placeholder) => {
+  ])("%s", { tags: ["slow"] }, (secret, placeholder) => {
     for (const [before, after] of [
       ["", ""],
       ["key=", "\n"],

@@ -126,7 +126,7 @@ describe("evidence recall with the question known", () => {
     readonly questions: readonly { readonly q: string; readonly evidence: readonly string[] }[];
   }
 
-  it("is at least 84 % at 2,000 tokens of real conversations", ({ skip }) => {
+  it("is at least 84 % at 2,000 tokens of real conversations", { tags: ["slow"] }, ({ skip }) => {
     if (!existsSync(file)) skip(`${file} is absent`);
     const lines = gunzipSync(readFileSync(file)).toString().trim().split("\n");
     const shares: number[] = [];

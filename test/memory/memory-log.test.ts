@@ -44,7 +44,7 @@ describe.each([
     expect(await textsOf(log)).toEqual(["one", "two", "three"]);
   });
 
-  it("takes the entries of many writers at once, each once", async () => {
+  it("takes the entries of many writers at once, each once", { tags: ["slow"] }, async () => {
     const store = open();
     const names = Array.from({ length: 24 }, (_, place) => `fact ${place}`);
     await Promise.all(names.map((name) => new MemoryLog(store, {}, "facts").append([fact(name)])));

@@ -192,7 +192,7 @@ function gated(): { readonly memory: Memory & { readonly has: Map<string, number
 describe("many sessions that are due when a manager opens", () => {
   const many = Number(process.env["WINDROW_DUE_SESSIONS"] ?? 200);
 
-  it("hold neither its opening nor a session, and are all handed over once", async () => {
+  it("hold neither its opening nor a session, and are all handed over once", { tags: ["slow"] }, async () => {
     const store = ramStore();
     const ids = await dueSessions(store, numbered(many));
     const { memory, open } = gated();
@@ -213,7 +213,7 @@ describe("many sessions that are due when a manager opens", () => {
     expect(failures).toEqual([]);
   });
 
-  it("are left due where it is closed, and the next one goes on", async () => {
+  it("are left due where it is closed, and the next one goes on", { tags: ["slow"] }, async () => {
     const store = ramStore();
     const ids = await dueSessions(store, numbered(many));
     const some = engine((_id, _messages, signal) =>

@@ -57,7 +57,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const refused = { code: "bad-message" };
 
 describe.each(Object.entries(bad))("%s", (_name, value) => {
-  it("is refused by a session, and costs it nothing", async () => {
+  it("is refused by a session, and costs it nothing", { tags: ["slow"] }, async () => {
     const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
     const session = await manager.create();
     await session.append({ role: "user", parts: [{ type: "text", text: "Go." }] });
@@ -104,14 +104,14 @@ describe("JSON as deep as may be", () => {
     await manager.close();
   });
 
-  it("may be as wide as it likes: a hundred thousand fields", async () => {
+  it("may be as wide as it likes: a hundred thousand fields", { tags: ["slow"], timeout: 60_000 }, async () => {
     const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
     const session = await manager.create();
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`key${at}`, at]));
     await session.append([{ role: "user", parts: [{ type: "text", text: "Go." }] }, call(wide)]);
     expect(session.stats().messages).toBe(2);
     await manager.close();
-  }, 60_000);
+  });
 });
 
 const said = (role: string, content: string): string => JSON.stringify({ role, content });

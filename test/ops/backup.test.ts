@@ -45,31 +45,35 @@ const copies = (folder: string): readonly string[] =>
   (readdirSync(join(folder, "objects"), { recursive: true }) as string[]).filter((name) => name.endsWith(".gz"));
 
 describe("backup and restore", () => {
-  it("brings back what was finished, record by record; running sessions only where they are asked for", async () => {
-    const [from, to, again] = [await newFolder(), join(await newFolder(), "b"), await newFolder()];
-    const store = filesStore({ folder: from });
-    const finished = await finishedSession(store, "done");
-    const running = await store.create(everybody, newSession());
-    await store.append(running, [messageRecord("at work")]);
-    const report = await backup(store, to);
-    expect(report).toMatchObject({
-      ...{ written: 1, unchanged: 0, failed: 0, leftOut: 1 },
-      sessions: [{ id: finished, lines: 10 }],
-    });
-    const told = await windrow(["backup", to, "--store", from]);
-    expect(told.stdout).toContain("Left out: 1 sessions that have not ended; --running copies them too");
-    expect(await backup(store, to, { running: true })).toMatchObject({ written: 1, unchanged: 1, leftOut: 0 });
+  it(
+    "brings back what was finished, record by record; running sessions only where they are asked for",
+    { tags: ["slow"] },
+    async () => {
+      const [from, to, again] = [await newFolder(), join(await newFolder(), "b"), await newFolder()];
+      const store = filesStore({ folder: from });
+      const finished = await finishedSession(store, "done");
+      const running = await store.create(everybody, newSession());
+      await store.append(running, [messageRecord("at work")]);
+      const report = await backup(store, to);
+      expect(report).toMatchObject({
+        ...{ written: 1, unchanged: 0, failed: 0, leftOut: 1 },
+        sessions: [{ id: finished, lines: 10 }],
+      });
+      const told = await windrow(["backup", to, "--store", from]);
+      expect(told.stdout).toContain("Left out: 1 sessions that have not ended; --running copies them too");
+      expect(await backup(store, to, { running: true })).toMatchObject({ written: 1, unchanged: 1, leftOut: 0 });
 
-    const target = filesStore({ folder: again });
-    expect(await restore(to, target)).toMatchObject({ restored: 2, same: 0, failed: 0 });
-    for (const id of [finished, running.id]) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
-    await expect(target.lock(everybody, finished)).rejects.toMatchObject({ code: "read-only" });
-    const goesOn = await target.lock(everybody, running.id);
-    await target.append(goesOn, [messageRecord("again at work")]);
-    expect(await restore(to, target)).toMatchObject({ restored: 0, same: 1, failed: 1 });
-    expect(await texts(target, running.id)).toEqual(["at work", "again at work"]);
-    await Promise.all([store.close(), target.close()]);
-  });
+      const target = filesStore({ folder: again });
+      expect(await restore(to, target)).toMatchObject({ restored: 2, same: 0, failed: 0 });
+      for (const id of [finished, running.id]) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
+      await expect(target.lock(everybody, finished)).rejects.toMatchObject({ code: "read-only" });
+      const goesOn = await target.lock(everybody, running.id);
+      await target.append(goesOn, [messageRecord("again at work")]);
+      expect(await restore(to, target)).toMatchObject({ restored: 0, same: 1, failed: 1 });
+      expect(await texts(target, running.id)).toEqual(["at work", "again at work"]);
+      await Promise.all([store.close(), target.close()]);
+    },
+  );
 
   it("writes nothing twice, keeps seven generations, and the eighth removes the first with its own copies", async () => {
     const to = await newFolder();
@@ -332,26 +336,30 @@ describe("backup beside processes", () => {
     };
   }
 
-  it("takes every acknowledged record of four sessions that are being written", { timeout: 120_000 }, async () => {
-    const [from, to] = [await newFolder(), await newFolder()];
-    const writers = await Promise.all([1, 2, 3, 4].map(() => startWriting(from)));
-    const store = filesStore({ folder: from });
-    const before = writers.map((writer) => writer.acknowledged());
-    const report = await backup(store, to, { running: true });
-    await Promise.all(writers.map((writer) => writer.kill()));
-    expect(report).toMatchObject({ written: 4, failed: 0 });
-    const target = await openStore(join(await newFolder(), "restored"));
-    const back = await restore(to, target);
-    expect(back).toMatchObject({ restored: 4, failed: 0 });
-    const { generation } = findGeneration(to);
-    for (const [index, { id }] of writers.entries()) {
-      const [restored, source] = [await texts(target, id), await texts(store, id)];
-      expect(restored.length).toBeGreaterThanOrEqual(before[index]!);
-      expect(restored).toEqual(source.slice(0, restored.length));
-      expect(await hashOf(target, id)).toBe(generation.sessions.find((session) => session.id === id)?.hash);
-    }
-    await Promise.all([store.close(), target.close()]);
-  });
+  it(
+    "takes every acknowledged record of four sessions that are being written",
+    { tags: ["slow"], timeout: 120_000 },
+    async () => {
+      const [from, to] = [await newFolder(), await newFolder()];
+      const writers = await Promise.all([1, 2, 3, 4].map(() => startWriting(from)));
+      const store = filesStore({ folder: from });
+      const before = writers.map((writer) => writer.acknowledged());
+      const report = await backup(store, to, { running: true });
+      await Promise.all(writers.map((writer) => writer.kill()));
+      expect(report).toMatchObject({ written: 4, failed: 0 });
+      const target = await openStore(join(await newFolder(), "restored"));
+      const back = await restore(to, target);
+      expect(back).toMatchObject({ restored: 4, failed: 0 });
+      const { generation } = findGeneration(to);
+      for (const [index, { id }] of writers.entries()) {
+        const [restored, source] = [await texts(target, id), await texts(store, id)];
+        expect(restored.length).toBeGreaterThanOrEqual(before[index]!);
+        expect(restored).toEqual(source.slice(0, restored.length));
+        expect(await hashOf(target, id)).toBe(generation.sessions.find((session) => session.id === id)?.hash);
+      }
+      await Promise.all([store.close(), target.close()]);
+    },
+  );
 
   it(
     "leaves no generation when it is killed, and goes on from there",

@@ -155,30 +155,34 @@ it("a session that is being written is not replaced", async () => {
   await lock.release();
 });
 
-it("the doctor goes on beside those who trash, bring back, compress and erase", async () => {
-  const ids: string[] = [];
-  for (let count = 0; count < 12; count += 1) ids.push(await session("completed"));
-  let isOver = false;
-  const move = async (): Promise<void> => {
-    const upkeep = place.open().upkeep!;
-    for (let round = 0; !isOver; round += 1) {
-      const id = ids[round % 10]!;
-      await upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
-      await upkeep.untrash(everybody, id);
-      await upkeep.compress?.(everybody, id);
-      await upkeep.decompress?.(everybody, id);
-      if (round < 2) await upkeep.erase(everybody, [ids[10 + round]!]);
+it(
+  "the doctor goes on beside those who trash, bring back, compress and erase",
+  { tags: ["slow"], timeout: 120_000 },
+  async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 12; count += 1) ids.push(await session("completed"));
+    let isOver = false;
+    const move = async (): Promise<void> => {
+      const upkeep = place.open().upkeep!;
+      for (let round = 0; !isOver; round += 1) {
+        const id = ids[round % 10]!;
+        await upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
+        await upkeep.untrash(everybody, id);
+        await upkeep.compress?.(everybody, id);
+        await upkeep.decompress?.(everybody, id);
+        if (round < 2) await upkeep.erase(everybody, [ids[10 + round]!]);
+      }
+    };
+    const moving = move();
+    try {
+      for (let look = 0; look < 8; look += 1) {
+        const { findings } = await doctor(place.open(), { mend: look === 4 });
+        const damage = findings.filter(({ severity, problem }) => severity === "damage" && problem !== "stale-index");
+        expect(damage).toEqual([]);
+      }
+    } finally {
+      isOver = true;
+      await moving;
     }
-  };
-  const moving = move();
-  try {
-    for (let look = 0; look < 8; look += 1) {
-      const { findings } = await doctor(place.open(), { mend: look === 4 });
-      const damage = findings.filter(({ severity, problem }) => severity === "damage" && problem !== "stale-index");
-      expect(damage).toEqual([]);
-    }
-  } finally {
-    isOver = true;
-    await moving;
-  }
-}, 120_000);
+  },
+);

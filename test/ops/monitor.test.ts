@@ -74,7 +74,7 @@ describe("a session whose process was killed", () => {
     expect(await look(600)).toEqual([]);
   });
 
-  it("is ended once by monitors that run at the same time", async () => {
+  it("is ended once by monitors that run at the same time", { tags: ["slow"] }, async () => {
     const killed = [await writer(), await writer(), await writer()];
     for (const one of killed) await one.kill();
     const events: MonitorEvent[] = [];

@@ -167,7 +167,7 @@ describe.skipIf(!existsSync(recorded))(`a recorded session (skipped where ${reco
     pi = (await readTranscripts(recorded))[0] as Transcript;
   });
 
-  it("costs what the definition says, near the published figures", async () => {
+  it("costs what the definition says, near the published figures", { tags: ["slow"], timeout: 60_000 }, async () => {
     const { o200k } = await import("./o200k.ts");
     const replayed = await replay(
       pi,
@@ -184,7 +184,7 @@ describe.skipIf(!existsSync(recorded))(`a recorded session (skipped where ${reco
     expect(sliding?.lookback.farSteps).toBeLessThan(80);
     expect(Math.abs((sliding?.lookback.all ?? 0) - 94.8)).toBeLessThan(2);
     expect(Math.abs((sliding?.lookback.far ?? 0) - 51.4)).toBeLessThan(5);
-  }, 60_000);
+  });
 });
 
 if (!existsSync(recorded)) console.warn(`skipped: ${recorded} is absent`);

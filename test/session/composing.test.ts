@@ -34,7 +34,7 @@ async function opened(
 }
 
 describe("a compose that takes long", () => {
-  it("gives the window that composeWindow gives, and timers run meanwhile", async () => {
+  it("gives the window that composeWindow gives, and timers run meanwhile", { tags: ["slow"] }, async () => {
     const { manager, session } = await opened("alpha");
     let ticks = 0;
     const ticker = setInterval(() => ticks++, 1);
@@ -49,7 +49,7 @@ describe("a compose that takes long", () => {
     await manager.close();
   });
 
-  it("lets appends, pins and an undo land behind it, in order", async () => {
+  it("lets appends, pins and an undo land behind it, in order", { tags: ["slow"] }, async () => {
     const { manager, session } = await opened("alpha");
     const alone = (await opened("alpha")).session;
     const composing = session.compose();
@@ -78,7 +78,7 @@ describe("a compose that takes long", () => {
     await manager.close();
   });
 
-  it("stops when it is aborted, and the next one gives what this one would have", async () => {
+  it("stops when it is aborted, and the next one gives what this one would have", { tags: ["slow"] }, async () => {
     const { manager, session } = await opened("alpha");
     const alone = (await opened("alpha")).session;
     const controller = new AbortController();
@@ -101,7 +101,7 @@ describe("a compose that takes long", () => {
     await manager.close();
   });
 
-  it("takes nothing from another session's that runs between its steps", async () => {
+  it("takes nothing from another session's that runs between its steps", { tags: ["slow"] }, async () => {
     const pairs = await Promise.all([opened("alpha"), opened("beta")]);
     const both = await Promise.all(pairs.map(({ session }) => session.compose()));
     for (const [index, name] of ["alpha", "beta"].entries()) {
@@ -111,7 +111,7 @@ describe("a compose that takes long", () => {
     }
   });
 
-  it("looks at no line that lies too far back to be worth anything", () => {
+  it("looks at no line that lies too far back to be worth anything", { tags: ["slow"] }, () => {
     const text = Array.from({ length: 100 }, (_, line) => `${line} ${"of a long report ".repeat(8)}`).join("\n");
     const [short, long] = [201, 801].map((length) => {
       let lines = 0;

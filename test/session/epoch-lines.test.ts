@@ -71,28 +71,32 @@ async function damage(path: string, isHit: (line: string) => boolean): Promise<v
 }
 
 describe("epochs in copies", () => {
-  it("come back as the windows had them, each with its number, and resumes change nothing", async () => {
-    const { folder, id, windows } = await run();
-    const { store } = await open(folder);
-    const lines = await linesOf(store, id);
-    const short = lines.filter(({ data }) => data["version"] === 2);
-    expect(short.length).toBeGreaterThan(4);
-    const reader = new EpochReader(store, {}, id);
-    for (const line of lines) {
-      const epoch = await reader.epoch(line);
-      const state = epoch && windows.find((window) => window.state.epoch === epoch.state.epoch)?.state;
-      expect(state?.edits).toEqual(epoch?.state.edits);
-      expect((await recordedEpoch(store, {}, id, epoch?.state.epoch ?? -1)).state.edits).toEqual(state?.edits);
-    }
-    const newest = await newestEdits(store, {}, id);
-    expect(newest.epoch?.state.edits).toEqual(windows.at(-1)?.state.edits);
-    expect((await newestOutline(store, {}, id))?.state.epoch).toBe(newest.epoch?.state.epoch);
+  it(
+    "come back as the windows had them, each with its number, and resumes change nothing",
+    { tags: ["slow"] },
+    async () => {
+      const { folder, id, windows } = await run();
+      const { store } = await open(folder);
+      const lines = await linesOf(store, id);
+      const short = lines.filter(({ data }) => data["version"] === 2);
+      expect(short.length).toBeGreaterThan(4);
+      const reader = new EpochReader(store, {}, id);
+      for (const line of lines) {
+        const epoch = await reader.epoch(line);
+        const state = epoch && windows.find((window) => window.state.epoch === epoch.state.epoch)?.state;
+        expect(state?.edits).toEqual(epoch?.state.edits);
+        expect((await recordedEpoch(store, {}, id, epoch?.state.epoch ?? -1)).state.edits).toEqual(state?.edits);
+      }
+      const newest = await newestEdits(store, {}, id);
+      expect(newest.epoch?.state.edits).toEqual(windows.at(-1)?.state.edits);
+      expect((await newestOutline(store, {}, id))?.state.epoch).toBe(newest.epoch?.state.epoch);
 
-    const resumed = await run(7);
-    expect(resumed.windows.map(({ report }) => report.windowHash)).toEqual(
-      windows.map(({ report }) => report.windowHash),
-    );
-  });
+      const resumed = await run(7);
+      expect(resumed.windows.map(({ report }) => report.windowHash)).toEqual(
+        windows.map(({ report }) => report.windowHash),
+      );
+    },
+  );
 
   it("are shown by a look at the session as complete lines are", async () => {
     const { folder, id, windows } = await run();
@@ -184,34 +188,41 @@ describe("epochs in copies", () => {
     }
   });
 
-  it("are read from a file whose lines are all complete, as earlier versions wrote them, and go on from it", async () => {
-    const { folder, id, edits, windows } = await run();
-    const { store } = await open(folder);
-    const reader = new EpochReader(store, {}, id);
-    const old = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
-    folders.push(old);
-    const target = filesStore({ folder: old });
-    const lock = await target.create({}, { uuid: id, taskKey: {}, config: {}, createdAt: "2026-01-01T00:00:00.000Z" });
-    for await (const record of store.read({}, id, { kind: "message" })) await target.append(lock, [record]);
-    for await (const record of store.read({}, id, { kind: "edit" })) {
-      const epoch = record.type === "epoch" ? await reader.epoch(record) : undefined;
-      const { texts: _texts, ...rest } = record.data;
-      const encoded = epoch && completeOf(rest, epoch.state.edits, epoch.conversation);
-      await target.append(lock, [encoded ? { ...record, data: encoded } : record]);
-    }
-    await lock.release();
-    await target.close();
-    const lines = await linesOf(filesStore({ folder: old }), id);
-    expect(lines.every(({ data }) => epochOf(data) !== undefined)).toBe(true);
-    const { manager } = await open(old);
-    const window = await (await manager.resume(id)).compose();
-    const { manager: own } = await open(folder);
-    expect(window.report.windowHash).toBe((await (await own.resume(id)).compose()).report.windowHash);
-    expect(window.state.epoch).toBe(windows.at(-1)?.state.epoch);
-    expect((await readFile(edits)).length).toBeLessThan(
-      (await readFile(join(old, "running", id, "edits.jsonl"))).length / 2,
-    );
-  });
+  it(
+    "are read from a file whose lines are all complete, as earlier versions wrote them, and go on from it",
+    { tags: ["slow"] },
+    async () => {
+      const { folder, id, edits, windows } = await run();
+      const { store } = await open(folder);
+      const reader = new EpochReader(store, {}, id);
+      const old = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
+      folders.push(old);
+      const target = filesStore({ folder: old });
+      const lock = await target.create(
+        {},
+        { uuid: id, taskKey: {}, config: {}, createdAt: "2026-01-01T00:00:00.000Z" },
+      );
+      for await (const record of store.read({}, id, { kind: "message" })) await target.append(lock, [record]);
+      for await (const record of store.read({}, id, { kind: "edit" })) {
+        const epoch = record.type === "epoch" ? await reader.epoch(record) : undefined;
+        const { texts: _texts, ...rest } = record.data;
+        const encoded = epoch && completeOf(rest, epoch.state.edits, epoch.conversation);
+        await target.append(lock, [encoded ? { ...record, data: encoded } : record]);
+      }
+      await lock.release();
+      await target.close();
+      const lines = await linesOf(filesStore({ folder: old }), id);
+      expect(lines.every(({ data }) => epochOf(data) !== undefined)).toBe(true);
+      const { manager } = await open(old);
+      const window = await (await manager.resume(id)).compose();
+      const { manager: own } = await open(folder);
+      expect(window.report.windowHash).toBe((await (await own.resume(id)).compose()).report.windowHash);
+      expect(window.state.epoch).toBe(windows.at(-1)?.state.epoch);
+      expect((await readFile(edits)).length).toBeLessThan(
+        (await readFile(join(old, "running", id, "edits.jsonl"))).length / 2,
+      );
+    },
+  );
 });
 
 /** A line's data with everything written out, as version 1 has it. */

@@ -28,7 +28,7 @@ async function killWhileToolsRun(id: string): Promise<void> {
   await child.kill();
 }
 
-it("lists what a killed process left open, on files", { timeout: 60_000 }, async () => {
+it("lists what a killed process left open, on files", { tags: ["slow"], timeout: 60_000 }, async () => {
   const id = randomUUID();
   await killWhileToolsRun(id);
   const seen = await windrow(["view", id.slice(0, 8), "--store", folder]);

@@ -51,7 +51,7 @@ async function windowsOf(
 
 const options = { budget: 2_000, strategy: "adaptive", counter: estimate } as const;
 
-it("gives the windows of a session that was never closed, wherever it is resumed", async () => {
+it("gives the windows of a session that was never closed, wherever it is resumed", { tags: ["slow"] }, async () => {
   const whole = await SessionManager.open({ store: ramStore(), ...options });
   const expected = await windowsOf(await whole.create(), 0, 400);
   expect(expected.at(-1)).toMatchObject({ epoch: expect.any(Number) as number });
@@ -110,7 +110,7 @@ it("tells that what left cannot be read, and opens the epoch once it can", async
   await manager.close();
 });
 
-it("takes an epoch back that an earlier process opened", async () => {
+it("takes an epoch back that an earlier process opened", { tags: ["slow"] }, async () => {
   const undoing = async (isResumed: boolean): Promise<unknown> => {
     const manager = await SessionManager.open({ store: ramStore(), ...options });
     let session = await manager.create();

@@ -74,31 +74,35 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     ]);
   });
 
-  it("records an epoch, resumes from it, and composes what the first process would have", async () => {
-    const manager = await open({ store: await store() });
-    const session = await manager.create();
-    const history = codingSession(40);
-    for (const message of history.slice(0, -3)) {
-      await session.append(message);
-      if (message.role === "tool") await session.compose();
-    }
-    const before = await session.compose();
-    expect(before.state.epoch).toBeGreaterThan(1);
-    const stats = session.stats();
-    await session.close();
-    const resumed = await manager.resume(session.id);
-    const again = await resumed.compose();
-    expect(again.report.windowHash).toBe(before.report.windowHash);
-    expect(again.report.opened).toBeUndefined();
-    expect(resumed.stats()).toMatchObject({ messages: stats.messages, tokens: stats.tokens, epoch: stats.epoch });
-    for (const message of history.slice(-3)) await resumed.append(message);
-    const after = await resumed.compose();
-    const prefix = after.messages.slice(0, before.messages.length);
-    expect(after.report.opened).toBeUndefined();
-    expect(JSON.stringify(prefix)).toBe(JSON.stringify(before.messages));
-    const stateless = composeWindow({ messages: history, budget: 12_000, state: again.state });
-    expect(stateless.report.windowHash).toBe(after.report.windowHash);
-  });
+  it(
+    "records an epoch, resumes from it, and composes what the first process would have",
+    { tags: ["slow"] },
+    async () => {
+      const manager = await open({ store: await store() });
+      const session = await manager.create();
+      const history = codingSession(40);
+      for (const message of history.slice(0, -3)) {
+        await session.append(message);
+        if (message.role === "tool") await session.compose();
+      }
+      const before = await session.compose();
+      expect(before.state.epoch).toBeGreaterThan(1);
+      const stats = session.stats();
+      await session.close();
+      const resumed = await manager.resume(session.id);
+      const again = await resumed.compose();
+      expect(again.report.windowHash).toBe(before.report.windowHash);
+      expect(again.report.opened).toBeUndefined();
+      expect(resumed.stats()).toMatchObject({ messages: stats.messages, tokens: stats.tokens, epoch: stats.epoch });
+      for (const message of history.slice(-3)) await resumed.append(message);
+      const after = await resumed.compose();
+      const prefix = after.messages.slice(0, before.messages.length);
+      expect(after.report.opened).toBeUndefined();
+      expect(JSON.stringify(prefix)).toBe(JSON.stringify(before.messages));
+      const stateless = composeWindow({ messages: history, budget: 12_000, state: again.state });
+      expect(stateless.report.windowHash).toBe(after.report.windowHash);
+    },
+  );
 
   it("recalls what left the window, by id and by words", async () => {
     const manager = await open({ store: await store() });

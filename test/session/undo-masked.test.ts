@@ -66,7 +66,7 @@ it.each([
   ["adaptive", 400_000],
   ["sliding-window", 8_000],
   ["importance", 8_000],
-] as const)("gives back with %s what was sent (images of %i)", async (strategy, imageLength) => {
+] as const)("gives back with %s what was sent (images of %i)", { tags: ["slow"] }, async (strategy, imageLength) => {
   const manager = await SessionManager.open({ store: ramStore(), strategy, budget: 12_000 });
   const session = await manager.create();
   const messages = [task, ...Array.from({ length: 40 }, (_, number) => step(number, imageLength)).flat()];

@@ -74,7 +74,7 @@ describe("a torn tail is cut off, kept beside the log, and the number is used ag
     },
   };
 
-  it.each(Object.keys(torn))("%s", async (name) => {
+  it.each(Object.keys(torn))("%s", { tags: ["slow"] }, async (name) => {
     const length = await torn[name]!();
     const before = await readFile(log);
     const left =

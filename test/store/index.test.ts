@@ -104,7 +104,7 @@ describe("the index of all sessions", () => {
     await store.close();
   });
 
-  it("saves looking into every session once it was read", async () => {
+  it("saves looking into every session once it was read", { tags: ["slow"] }, async () => {
     const one = await sessionWith(fixture.store, 0);
     const metadata = readFileSync(join(fixture.folder, "running", one.id, "metadata.json"), "utf8");
     const lines: string[] = [];

@@ -94,7 +94,7 @@ const stores: Readonly<Record<string, (folder: string) => Promise<Store>>> = {
 describe.each(Object.entries(stores))("ten tenants in %s", (name, open) => {
   const operations = runs > 1_000 || name === "ram" ? 10_000 : 500;
 
-  it("never meet, and the audit has every access", { timeout: 240_000 }, async () => {
+  it("never meet, and the audit has every access", { tags: ["slow"], timeout: 240_000 }, async () => {
     const folder = await temporaryFolder();
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, "audit.jsonl");

@@ -72,7 +72,7 @@ describe("estimate against o200k", () => {
     expect(mean(Object.values(paragraphs).map((text) => Math.abs(errorOf(text))))).toBeLessThan(0.1);
   });
 
-  it("is within bounds on recorded agent sessions", () => {
+  it("is within bounds on recorded agent sessions", { tags: ["slow"] }, () => {
     if (!existsSync(openData)) return console.log(`skipped: ${openData} is absent`);
     const errors = readdirSync(openData).flatMap((folder) =>
       readdirSync(join(openData, folder))

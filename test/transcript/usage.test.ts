@@ -30,24 +30,28 @@ async function usageIn(agent: FoundUsage["agent"], rows: readonly unknown[]): Pr
 const fields = ["input", "output", "cacheRead", "cacheWrite", "cacheWriteHour"] as const;
 
 describe("usage of open sessions", () => {
-  it.skipIf(!hasOpenSessions())("adds up to what the decoders find, call by call", { timeout: 120_000 }, async () => {
-    const folder = await temporaryFolder();
-    let calls = 0;
-    for (const [agent, name, text] of openSessions()) {
-      const path = await put(join(folder, name), text);
-      const used = await usageOf(agent, path);
-      const decoded = (await readTranscripts(path))
-        .flatMap(({ messages }) => messages)
-        .flatMap(({ usage }) => (usage && (usage.input ?? 0) + (usage.output ?? 0) > 0 ? [usage] : []));
-      const sums = (uses: readonly { readonly [K in (typeof fields)[number]]?: number }[]): readonly number[] => [
-        uses.length,
-        ...fields.map((field) => uses.reduce((sum, use) => sum + (use[field] ?? 0), 0)),
-      ];
-      expect([name, ...sums(used)]).toEqual([name, ...sums(decoded)]);
-      calls += used.length;
-    }
-    expect(calls).toBeGreaterThan(2_000);
-  });
+  it.skipIf(!hasOpenSessions())(
+    "adds up to what the decoders find, call by call",
+    { tags: ["slow"], timeout: 120_000 },
+    async () => {
+      const folder = await temporaryFolder();
+      let calls = 0;
+      for (const [agent, name, text] of openSessions()) {
+        const path = await put(join(folder, name), text);
+        const used = await usageOf(agent, path);
+        const decoded = (await readTranscripts(path))
+          .flatMap(({ messages }) => messages)
+          .flatMap(({ usage }) => (usage && (usage.input ?? 0) + (usage.output ?? 0) > 0 ? [usage] : []));
+        const sums = (uses: readonly { readonly [K in (typeof fields)[number]]?: number }[]): readonly number[] => [
+          uses.length,
+          ...fields.map((field) => uses.reduce((sum, use) => sum + (use[field] ?? 0), 0)),
+        ];
+        expect([name, ...sums(used)]).toEqual([name, ...sums(decoded)]);
+        calls += used.length;
+      }
+      expect(calls).toBeGreaterThan(2_000);
+    },
+  );
 });
 
 describe("calls whose answers are no part of a session", () => {

@@ -24,7 +24,7 @@ const happenings = fc.constantFrom(
   "compact",
 );
 
-it("rebuilds the windows of any conversation", { timeout: 300_000 }, async () => {
+it("rebuilds the windows of any conversation", { tags: ["slow"], timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(
       history,

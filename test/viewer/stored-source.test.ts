@@ -106,7 +106,7 @@ describe("a source over a store", () => {
     expect((await source.sessions({ text: "memory" })).sessions).toEqual([]);
   });
 
-  it("has a session's head, outline and messages by ranges", async () => {
+  it("has a session's head, outline and messages by ranges", { tags: ["slow"] }, async () => {
     const { store, manager } = await opened();
     const session = await manager.create();
     await talk(session, sample);
@@ -141,7 +141,7 @@ describe("a source over a store", () => {
     await expect(source.window(session.id, 1, { row: 2 })).rejects.toMatchObject({ code: "bad-option" });
   });
 
-  it("tells the tokens of every call by block, and its cache", async () => {
+  it("tells the tokens of every call by block, and its cache", { tags: ["slow"] }, async () => {
     const { store, manager } = await opened({ profile: "anthropic" });
     const session = await manager.create();
     await session.pin("Never push.");
@@ -192,7 +192,7 @@ describe("a source over a store", () => {
     expect(cache?.cause).toBe("the window only grew: the provider did not read what it had");
   });
 
-  it("tells the fate of every message, and the origin of the digest's lines", async () => {
+  it("tells the fate of every message, and the origin of the digest's lines", { tags: ["slow"] }, async () => {
     const { store, manager } = await opened();
     const session = await manager.create();
     await talk(session, sample);
@@ -250,7 +250,7 @@ describe("a source over a store", () => {
     expect(window.verified).toMatchObject({ isVerified: false, recorded: null });
   });
 
-  it("has the recalls and finds words, in one session and in all", async () => {
+  it("has the recalls and finds words, in one session and in all", { tags: ["slow"] }, async () => {
     const { store, manager } = await opened();
     const session = await manager.create();
     await talk(session, sample.slice(0, 60));

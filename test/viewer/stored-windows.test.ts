@@ -170,7 +170,7 @@ describe("a session", () => {
     expect(await assertWindows(storedSource(store, {}), session.id, seen)).toBe(48);
   });
 
-  it("whose provider binds reasoning to its prefix", async () => {
+  it("whose provider binds reasoning to its prefix", { tags: ["slow"] }, async () => {
     for (const profile of ["anthropic", "openai-responses", "gemini", "deepseek", "kimi", "ollama", "pi"]) {
       const { store, manager } = await opened({ profile, budget: 2_000 });
       const session = await manager.create();

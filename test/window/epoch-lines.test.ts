@@ -122,7 +122,7 @@ describe("an epoch's line in copies", () => {
   const texts = (log: readonly NumberedMessage[]): ReadonlyMap<number, string> =>
     new Map(log.map(({ seq, message }) => [seq, copiableText(message)]));
 
-  it("says what the complete line says, over a chain of lines", () => {
+  it("says what the complete line says, over a chain of lines", { tags: ["slow"] }, () => {
     let short = 0;
     const chains = fc.array(fc.tuple(fc.array(edit, { maxLength: 5 }), held), { minLength: 1, maxLength: 20 });
     fc.assert(

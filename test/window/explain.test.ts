@@ -72,7 +72,7 @@ describe.each(["anthropic", "openai-chat"])("for %s", (profile) => {
     expect(checked).toBeGreaterThan(10);
   });
 
-  it("adds up for random histories", () => {
+  it("adds up for random histories", { tags: ["slow"] }, () => {
     fc.assert(
       fc.property(history, fc.constantFrom(500, 4_000, 60_000), (messages, budget) => {
         const along = composeAlong({ messages: messages.slice(0, 60), budget, profile }, 3);

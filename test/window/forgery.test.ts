@@ -69,27 +69,31 @@ function expectHonest(text: string, where: string): void {
 }
 
 describe("a quotation", () => {
-  it("passes for nothing in the windows of any strategy, at any budget", async () => {
-    for (const counter of ["cl100k", "o200k"] as const) await loadCounter(counter);
-    fc.assert(
-      fc.property(
-        hostile,
-        fc.constantFrom(...strategyNames),
-        fc.integer({ min: 1_500, max: 9_000 }),
-        (given, strategy, budget) => {
-          const messages = sessionOf(given);
-          let composed;
-          try {
-            composed = composeWindow({ messages, budget, strategy, ingestCap: 400 });
-          } catch {
-            return;
-          }
-          for (const text of written(composed.messages, messages)) expectHonest(text, strategy);
-        },
-      ),
-      { numRuns: 6 * runs },
-    );
-  }, 600_000);
+  it(
+    "passes for nothing in the windows of any strategy, at any budget",
+    { tags: ["slow"], timeout: 600_000 },
+    async () => {
+      for (const counter of ["cl100k", "o200k"] as const) await loadCounter(counter);
+      fc.assert(
+        fc.property(
+          hostile,
+          fc.constantFrom(...strategyNames),
+          fc.integer({ min: 1_500, max: 9_000 }),
+          (given, strategy, budget) => {
+            const messages = sessionOf(given);
+            let composed;
+            try {
+              composed = composeWindow({ messages, budget, strategy, ingestCap: 400 });
+            } catch {
+              return;
+            }
+            for (const text of written(composed.messages, messages)) expectHonest(text, strategy);
+          },
+        ),
+        { numRuns: 6 * runs },
+      );
+    },
+  );
 
   it("passes for nothing in recall, by id, by range and by words, however much is cut", () => {
     fc.assert(

@@ -58,11 +58,11 @@ function goesOn(live: Composer, from: number, before: Composed | undefined): rea
 }
 
 describe("a horizon that moves", { timeout: 120_000 }, () => {
-  it("moves the same in a process that resumes", () => {
+  it("moves the same in a process that resumes", { tags: ["slow"] }, () => {
     expect(goesOn(composerOf(0), 0, undefined).length).toBeGreaterThan(2);
   });
 
-  it.each([12, 40])("does not move where a composition is aborted after %i turns", (turns) => {
+  it.each([12, 40])("does not move where a composition is aborted after %i turns", { tags: ["slow"] }, (turns) => {
     const live = composerOf(0);
     feed(live, 0, 120);
     const before = live.compose({ budget });
@@ -74,7 +74,7 @@ describe("a horizon that moves", { timeout: 120_000 }, () => {
     goesOn(live, 280, before);
   });
 
-  it("moves with an epoch that was made elsewhere", () => {
+  it("moves with an epoch that was made elsewhere", { tags: ["slow"] }, () => {
     const live = composerOf(0);
     feed(live, 0, 120);
     live.compose({ budget });

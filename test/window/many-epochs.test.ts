@@ -78,7 +78,7 @@ function composerOf(messages: readonly Message[], state?: WindowState): Composer
 }
 
 describe("a composer that went through many epochs", { timeout: 60_000 }, () => {
-  it("composes what one composes that resumes from its state", () => {
+  it("composes what one composes that resumes from its state", { tags: ["slow"] }, () => {
     let epochs = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 60, maxLength: 90 }), fc.constantFrom(1_800, 3_000), (steps, budget) => {

@@ -57,7 +57,7 @@ function ownLines(text: string): readonly string[] {
 }
 
 describe("recall by words", () => {
-  it("never returns anything of a recall's call or answer, whatever is asked", () => {
+  it("never returns anything of a recall's call or answer, whatever is asked", { tags: ["slow"] }, () => {
     fc.assert(
       fc.property(sessions, fc.oneof(sentence, fc.constantFrom("QUOTED", "QUOTED-ANSWER pool")), (given, query) => {
         const { messages, answers } = sessionOf(given);
@@ -74,28 +74,32 @@ describe("recall by words", () => {
     );
   });
 
-  it("names the tool and its subject, or the speaker, above every passage, the newest first", () => {
-    fc.assert(
-      fc.property(sessions, sentence, (given, query) => {
-        const { messages } = sessionOf(given);
-        const { text, seqs } = recallFrom(messages, { query }, { counter: estimate });
-        if (seqs.length === 0) return;
-        const heads = ownLines(text)
-          .slice(1)
-          .filter((line) => !line.startsWith("…") && !line.startsWith("[…"));
-        // A file that is asked for stands first, whatever is newer.
-        const passages = heads.filter((line) => !line.includes(" as it stands"));
-        const placed = passages.map((line) => Number(head.exec(line)?.[1]));
-        expect(placed).toEqual(placed.toSorted((left, right) => right - left));
-        expect(seqs).toEqual(expect.arrayContaining([...new Set(placed)]));
-        for (const line of heads) {
-          expect(line).toMatch(
-            /^\[m\d+ (?:user|assistant(?: (?:read src\/a\.ts|get_record C-\d+))?|read src\/a\.ts|get_record C-\d+|src\/a\.ts as it stands)(?:;[^\]]*)?\]$/,
-          );
-        }
-      }),
-    );
-  });
+  it(
+    "names the tool and its subject, or the speaker, above every passage, the newest first",
+    { tags: ["slow"] },
+    () => {
+      fc.assert(
+        fc.property(sessions, sentence, (given, query) => {
+          const { messages } = sessionOf(given);
+          const { text, seqs } = recallFrom(messages, { query }, { counter: estimate });
+          if (seqs.length === 0) return;
+          const heads = ownLines(text)
+            .slice(1)
+            .filter((line) => !line.startsWith("…") && !line.startsWith("[…"));
+          // A file that is asked for stands first, whatever is newer.
+          const passages = heads.filter((line) => !line.includes(" as it stands"));
+          const placed = passages.map((line) => Number(head.exec(line)?.[1]));
+          expect(placed).toEqual(placed.toSorted((left, right) => right - left));
+          expect(seqs).toEqual(expect.arrayContaining([...new Set(placed)]));
+          for (const line of heads) {
+            expect(line).toMatch(
+              /^\[m\d+ (?:user|assistant(?: (?:read src\/a\.ts|get_record C-\d+))?|read src\/a\.ts|get_record C-\d+|src\/a\.ts as it stands)(?:;[^\]]*)?\]$/,
+            );
+          }
+        }),
+      );
+    },
+  );
 
   it("never takes more tokens than it may", () => {
     fc.assert(
@@ -111,7 +115,7 @@ describe("recall by words", () => {
     );
   });
 
-  it("finds a record by its own line among lines of common words", () => {
+  it("finds a record by its own line among lines of common words", { tags: ["slow"] }, () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 29 }), fc.integer({ min: 0, max: 40 }), (wanted, noise) => {
         const builder = new HistoryBuilder().user("Answer questions about the records.");

@@ -166,7 +166,7 @@ describe("recall of much text", () => {
     expect(steps[1]! / steps[0]!).toBeLessThan(8);
   });
 
-  it("ends at all, where every one of a million lines answers", { timeout: 60_000 }, () => {
+  it("ends at all, where every one of a million lines answers", { tags: ["slow"], timeout: 60_000 }, () => {
     const text = Array.from({ length: 1_000_000 }, (_, n) => `words ${n}`).join("\n");
     const recalled = recallFrom(
       new HistoryBuilder().user(text).messages,

@@ -102,7 +102,7 @@ describe("many images", () => {
     expect(kept.length).toBeLessThan(30);
   });
 
-  it("come back whole where an epoch is undone", async () => {
+  it("come back whole where an epoch is undone", { tags: ["slow"] }, async () => {
     const manager = await SessionManager.open({ store: ramStore(), strategy: "adaptive", budget });
     const session = await manager.create();
     for (const message of messages) {

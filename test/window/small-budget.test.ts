@@ -47,18 +47,22 @@ describe("a budget that is too small", () => {
     ),
   );
 
-  it.each(cases)("names one at which epochs are rarer: $strategy, $lines, recall $recall", ({ lines, ...how }) => {
-    const messages = history(60, ...lines);
-    const tight = reports(messages, 4_500, how.strategy, how.recall);
-    expect(callsPerEpoch(tight)).toBeLessThanOrEqual(3);
-    const named = tight.findLast(({ tooSmall }) => tooSmall)?.tooSmall;
-    expect(named?.warning).toContain(`A budget of ${named?.budget} would do.`);
-    const wide = reports(messages, named?.budget ?? 0, how.strategy, how.recall);
-    expect(callsPerEpoch(wide)).toBeGreaterThan(3);
-    expect(wide.filter(({ tooSmall }) => tooSmall)).toEqual([]);
-    // The history does not fit as a whole: epochs still come.
-    expect(wide.filter(({ opened }) => opened).length).toBeGreaterThan(2);
-  });
+  it.each(cases)(
+    "names one at which epochs are rarer: $strategy, $lines, recall $recall",
+    { tags: ["slow"] },
+    ({ lines, ...how }) => {
+      const messages = history(60, ...lines);
+      const tight = reports(messages, 4_500, how.strategy, how.recall);
+      expect(callsPerEpoch(tight)).toBeLessThanOrEqual(3);
+      const named = tight.findLast(({ tooSmall }) => tooSmall)?.tooSmall;
+      expect(named?.warning).toContain(`A budget of ${named?.budget} would do.`);
+      const wide = reports(messages, named?.budget ?? 0, how.strategy, how.recall);
+      expect(callsPerEpoch(wide)).toBeGreaterThan(3);
+      expect(wide.filter(({ tooSmall }) => tooSmall)).toEqual([]);
+      // The history does not fit as a whole: epochs still come.
+      expect(wide.filter(({ opened }) => opened).length).toBeGreaterThan(2);
+    },
+  );
 
   it("is said from the third epoch on, and no longer where calls bring little", () => {
     const all = reports(history(24, ...Array<number>(12).fill(80), ...Array<number>(12).fill(1)), 4_500);
@@ -100,7 +104,7 @@ describe("a budget that is too small", () => {
     await manager.close();
   });
 
-  it("is said by a replay of the whole session, with a budget at which it is not", async () => {
+  it("is said by a replay of the whole session, with a budget at which it is not", { tags: ["slow"] }, async () => {
     const transcript = { id: "s", format: "trajectory", messages: history(80, 40, 180), problems: [] } as const;
     const at = (budget: number): ReturnType<typeof replay> =>
       replay(transcript, { strategies: ["adaptive"], budgets: [budget], profile: "openai-chat", counter: estimate });

@@ -48,6 +48,7 @@ test("a conversation that comes back while its session is being closed is opened
 
 test.each([9, 31, 41])(
   "message %i is edited behind epochs, also over a restart: thinking fits, budget holds",
+  { tags: ["slow"] },
   async (at) => {
     const stage = await openStage({ budget });
     const tokensOf = await loadCounter();
@@ -66,6 +67,7 @@ test.each([9, 31, 41])(
 
 test.each(["a restart", "no restart"])(
   "each of many conversations that begin alike is known again behind %s",
+  { tags: ["slow"], timeout: 60_000 },
   async (between) => {
     const stage = await openStage();
     const first = user("Follow the rules of the house.");
@@ -87,7 +89,6 @@ test.each(["a restart", "no restart"])(
       Array.from({ length: 8 }, (_, place) => (place % 2 === 0 ? "user" : "assistant")),
     );
   },
-  60_000,
 );
 
 test("forks that a kill cut short while they were made are no lines, however many there are", async () => {

@@ -90,7 +90,7 @@ test("a long task stays in its budget by the provider's edits alone", { timeout:
   expect(await stage.messages(info!.metadata.uuid)).toHaveLength(messages.length);
 });
 
-test("behind a restart what was cleared stays cleared", { timeout: 120_000 }, async () => {
+test("behind a restart what was cleared stays cleared", { tags: ["slow"], timeout: 120_000 }, async () => {
   const { fake, stage, run } = await staged({ budget }, {}, [13, 19, 20]);
   await run();
   expect([fake.faults, stage.events]).toEqual([[], []]);
@@ -99,25 +99,29 @@ test("behind a restart what was cleared stays cleared", { timeout: 120_000 }, as
   expect(new Set(cleared).size).toBeLessThan(9);
 });
 
-test("the client's own edits stay: thinking first, and its own clearing alone", { timeout: 120_000 }, async () => {
-  const thinking = { type: "clear_thinking_20251015", keep: "all" };
-  const headers = { "anthropic-beta": "context-management-2025-06-27,mine-1" };
-  const first = await staged({ budget });
-  await first.run({ headers, settings: { context_management: { edits: [thinking] } } });
-  expect(first.fake.faults).toEqual([]);
-  const types = editsOf(sentBy(first.fake).at(-1)!).map(({ type }) => type);
-  expect(types).toEqual(["clear_thinking_20251015", "clear_tool_uses_20250919"]);
-  const betas = first.fake
-    .turns()
-    .at(-1)!
-    .rawHeaders.filter((_, at, all) => all[at - 1] === "anthropic-beta");
-  expect(betas).toEqual([headers["anthropic-beta"]]);
+test(
+  "the client's own edits stay: thinking first, and its own clearing alone",
+  { tags: ["slow"], timeout: 120_000 },
+  async () => {
+    const thinking = { type: "clear_thinking_20251015", keep: "all" };
+    const headers = { "anthropic-beta": "context-management-2025-06-27,mine-1" };
+    const first = await staged({ budget });
+    await first.run({ headers, settings: { context_management: { edits: [thinking] } } });
+    expect(first.fake.faults).toEqual([]);
+    const types = editsOf(sentBy(first.fake).at(-1)!).map(({ type }) => type);
+    expect(types).toEqual(["clear_thinking_20251015", "clear_tool_uses_20250919"]);
+    const betas = first.fake
+      .turns()
+      .at(-1)!
+      .rawHeaders.filter((_, at, all) => all[at - 1] === "anthropic-beta");
+    expect(betas).toEqual([headers["anthropic-beta"]]);
 
-  const own = { type: "clear_tool_uses_20250919", keep: { type: "tool_uses", value: 9 } };
-  const second = await staged();
-  await second.run({ headers, settings: { context_management: { edits: [own] } } });
-  for (const [at, { body }] of second.fake.turns().entries()) expect(body!.equals(second.raws[at]!)).toBe(true);
-});
+    const own = { type: "clear_tool_uses_20250919", keep: { type: "tool_uses", value: 9 } };
+    const second = await staged();
+    await second.run({ headers, settings: { context_management: { edits: [own] } } });
+    for (const [at, { body }] of second.fake.turns().entries()) expect(body!.equals(second.raws[at]!)).toBe(true);
+  },
+);
 
 test("a provider that refuses is asked once, and told of once", { timeout: 120_000 }, async () => {
   const { fake, stage, raws, run } = await staged({ refusesEdits: true });

@@ -68,6 +68,7 @@ test.each(["append", "create", "list", "setState"])(
 
 test.each(["append", "setState"])(
   "behind an epoch a store whose %s fails leaves the last window and the new tail",
+  { tags: ["slow"] },
   async (method) => {
     const { store, fails } = failing();
     const stage = await openStage({ store, budget });
@@ -100,30 +101,34 @@ test("a store that hangs holds no request up", async () => {
   stage.lines = { ...stage.lines, close: async () => undefined };
 });
 
-test("a planner that throws leaves the client's bytes, and behind an epoch the last window", async () => {
-  let isBroken = true;
-  const strategy = adaptive();
-  const passes = strategy.passes.map((pass) => ({
-    ...pass,
-    *planning(...given: Parameters<NonNullable<typeof pass.planning>>) {
-      if (isBroken) throw new Error("The planner is broken.");
-      return yield* pass.planning!(...given);
-    },
-  }));
-  const stage = await openStage({ budget, strategy: { ...strategy, passes } });
-  const { history, bodies } = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines });
-  expect(bodies.flatMap((body) => faultsOf(body))).toEqual([]);
-  expect(stage.events).toMatchObject([{ type: "request-bypassed", reason: "error" }]);
-  isBroken = false;
-  history.push(user("Go on."));
-  const planned = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
-  expect(planned.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
-  isBroken = true;
-  history.push(user("Further."));
-  const after = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines, history });
-  expect(after.notes.at(-1)).toMatch(/^bypassed; reason=error/);
-  expect([...planned.bodies, ...after.bodies].flatMap((body) => faultsOf(body))).toEqual([]);
-});
+test(
+  "a planner that throws leaves the client's bytes, and behind an epoch the last window",
+  { tags: ["slow"] },
+  async () => {
+    let isBroken = true;
+    const strategy = adaptive();
+    const passes = strategy.passes.map((pass) => ({
+      ...pass,
+      *planning(...given: Parameters<NonNullable<typeof pass.planning>>) {
+        if (isBroken) throw new Error("The planner is broken.");
+        return yield* pass.planning!(...given);
+      },
+    }));
+    const stage = await openStage({ budget, strategy: { ...strategy, passes } });
+    const { history, bodies } = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines });
+    expect(bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+    expect(stage.events).toMatchObject([{ type: "request-bypassed", reason: "error" }]);
+    isBroken = false;
+    history.push(user("Go on."));
+    const planned = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
+    expect(planned.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
+    isBroken = true;
+    history.push(user("Further."));
+    const after = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines, history });
+    expect(after.notes.at(-1)).toMatch(/^bypassed; reason=error/);
+    expect([...planned.bodies, ...after.bodies].flatMap((body) => faultsOf(body))).toEqual([]);
+  },
+);
 
 test("a fork of a composed line that cannot be made in time stays in the budget", { tags: ["slow"] }, async () => {
   const { store, fails } = failing();
@@ -151,22 +156,26 @@ test("a fork of a composed line that cannot be made in time stays in the budget"
   expect(after.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
 });
 
-test("a line whose log cannot be read is sent without reasoning, and composed again later", async () => {
-  const { store, fails } = failing();
-  const stage = await openStage({ store, budget });
-  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
-  await stage.restart();
-  fails.add("read");
-  history.push(user("Go on."));
-  const blind = await runAgent({ rounds: 1, headers: session, lines: () => stage.lines, history });
-  expect(blind.bodies[0]!.includes('"thinking"')).toBe(false);
-  expect(countMessages(await loadCounter(), blind.bodies[0]!)).toBeLessThanOrEqual(budget);
-  fails.clear();
-  history.push(user("And further."));
-  const after = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
-  expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
-  expect(after.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
-});
+test(
+  "a line whose log cannot be read is sent without reasoning, and composed again later",
+  { tags: ["slow"] },
+  async () => {
+    const { store, fails } = failing();
+    const stage = await openStage({ store, budget });
+    const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+    await stage.restart();
+    fails.add("read");
+    history.push(user("Go on."));
+    const blind = await runAgent({ rounds: 1, headers: session, lines: () => stage.lines, history });
+    expect(blind.bodies[0]!.includes('"thinking"')).toBe(false);
+    expect(countMessages(await loadCounter(), blind.bodies[0]!)).toBeLessThanOrEqual(budget);
+    fails.clear();
+    history.push(user("And further."));
+    const after = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
+    expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+    expect(after.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
+  },
+);
 
 test("a session that another gateway writes goes on in a fork", async () => {
   const stage = await openStage({ budget });
@@ -189,6 +198,7 @@ test("a session that another gateway writes goes on in a fork", async () => {
 
 test.each(["list", "read", "append", "lock"])(
   "behind a restart a store whose %s hangs: what is sent fits the epochs of before, also where another request waits",
+  { tags: ["slow"] },
   async (method) => {
     const { store, hangs } = failing();
     const stage = await openStage({ store, budget });

@@ -86,16 +86,20 @@ test.each(["one name", "many names"])("where no file is left, other lines close 
   expect(open.size).toBeLessThanOrEqual(10);
 });
 
-test("lines that wait for no answer leave the memory also while another one does", { timeout: 60_000 }, async () => {
-  const stage = await openStage({ store: ramStore() });
-  const long = await stage.lines.send(requestFor("Think long."), "tenant-a");
-  for (let task = 0; task < 300; task++) await exchange(stage.lines, requestFor(`Task ${task}.`), answered("Done."));
-  await long.keep(answered("Thought."));
-  const said = { role: "assistant", content: "Thought." };
-  await exchange(stage.lines, requestFor("Think long.", said, user("On.")), answered("Thought on."));
-  const lengths = await Promise.all(
-    (await stage.sessions()).map(async ({ metadata }) => (await stage.messages(metadata.uuid)).length),
-  );
-  expect(lengths.filter((length) => length === 4)).toHaveLength(1);
-  expect(lengths).toHaveLength(301);
-});
+test(
+  "lines that wait for no answer leave the memory also while another one does",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const stage = await openStage({ store: ramStore() });
+    const long = await stage.lines.send(requestFor("Think long."), "tenant-a");
+    for (let task = 0; task < 300; task++) await exchange(stage.lines, requestFor(`Task ${task}.`), answered("Done."));
+    await long.keep(answered("Thought."));
+    const said = { role: "assistant", content: "Thought." };
+    await exchange(stage.lines, requestFor("Think long.", said, user("On.")), answered("Thought on."));
+    const lengths = await Promise.all(
+      (await stage.sessions()).map(async ({ metadata }) => (await stage.messages(metadata.uuid)).length),
+    );
+    expect(lengths.filter((length) => length === 4)).toHaveLength(1);
+    expect(lengths).toHaveLength(301);
+  },
+);

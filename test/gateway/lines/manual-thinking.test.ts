@@ -66,20 +66,24 @@ describe.each([
   ["between calls, too", { interleaves: true }],
   ["once in a turn", { interleaves: false }],
 ])("a model that thinks %s", (_, options) => {
-  test("finds its thinking at the beginning of every turn of calls, in the budget", { timeout: 120_000 }, async () => {
-    const { stage, fake, notes, run } = await course(options, 5);
-    expect((await run(manual)).text).toContain("OK done.");
-    expect(fake.faults).toEqual([]);
-    expect(stage.events).toEqual([]);
-    expect(Math.max(...notes.map(epochOf))).toBeGreaterThan(1);
-    const tokensOf = await loadCounter();
-    const bodies = fake.turns().map(({ body }) => body!);
-    expect(bodies).toHaveLength(25);
-    expect(Math.max(...bodies.map((body) => countMessages(tokensOf, body)))).toBeLessThanOrEqual(budget);
-    const [info, ...others] = await stage.sessions();
-    expect(others).toEqual([]);
-    expect(await stage.messages(info!.metadata.uuid)).toHaveLength(50);
-  });
+  test(
+    "finds its thinking at the beginning of every turn of calls, in the budget",
+    { tags: ["slow"], timeout: 120_000 },
+    async () => {
+      const { stage, fake, notes, run } = await course(options, 5);
+      expect((await run(manual)).text).toContain("OK done.");
+      expect(fake.faults).toEqual([]);
+      expect(stage.events).toEqual([]);
+      expect(Math.max(...notes.map(epochOf))).toBeGreaterThan(1);
+      const tokensOf = await loadCounter();
+      const bodies = fake.turns().map(({ body }) => body!);
+      expect(bodies).toHaveLength(25);
+      expect(Math.max(...bodies.map((body) => countMessages(tokensOf, body)))).toBeLessThanOrEqual(budget);
+      const [info, ...others] = await stage.sessions();
+      expect(others).toEqual([]);
+      expect(await stage.messages(info!.metadata.uuid)).toHaveLength(50);
+    },
+  );
 });
 
 test.each([
@@ -105,7 +109,7 @@ test.each([
 
 test(
   "a model that thinks for itself binds its thinking, also behind one that did not",
-  { timeout: 120_000 },
+  { tags: ["slow"], timeout: 120_000 },
   async () => {
     const { fake, notes, run } = await course({});
     const first = await run(manual);

@@ -126,24 +126,28 @@ describe("lines that are only observed", () => {
     expect(await stage.messages(info!.metadata.uuid)).toHaveLength(6);
   });
 
-  test("of a client's many conversations under one name the oldest goes on in its own session", async () => {
-    const stage = await openStage();
-    const task = (n: number): object => user(`Task ${n}.`);
-    const done = { role: "assistant", content: [say("Done.")] };
-    for (let n = 0; n < 36; n++)
-      await exchange(stage.lines, requestOf(bodyOf([task(n)]), session), answered([say("Done.")]));
-    for (const n of [0, 35])
-      await exchange(stage.lines, requestOf(bodyOf([task(n), done, user("On.")]), session), answered([say("Done.")]));
-    const infos = await stage.sessions();
-    expect(infos).toHaveLength(36);
-    const lengths = await Promise.all(
-      infos.map(async ({ metadata: { uuid } }) => (await stage.messages(uuid)).map(({ parts }) => parts)),
-    );
-    expect(lengths.filter((parts) => parts.length === 4).map(([first]) => first)).toEqual(
-      expect.arrayContaining([0, 35].map((n) => [{ type: "text", text: `Task ${n}.` }])),
-    );
-    expect(stage.events).toEqual([]);
-  });
+  test(
+    "of a client's many conversations under one name the oldest goes on in its own session",
+    { tags: ["slow"] },
+    async () => {
+      const stage = await openStage();
+      const task = (n: number): object => user(`Task ${n}.`);
+      const done = { role: "assistant", content: [say("Done.")] };
+      for (let n = 0; n < 36; n++)
+        await exchange(stage.lines, requestOf(bodyOf([task(n)]), session), answered([say("Done.")]));
+      for (const n of [0, 35])
+        await exchange(stage.lines, requestOf(bodyOf([task(n), done, user("On.")]), session), answered([say("Done.")]));
+      const infos = await stage.sessions();
+      expect(infos).toHaveLength(36);
+      const lengths = await Promise.all(
+        infos.map(async ({ metadata: { uuid } }) => (await stage.messages(uuid)).map(({ parts }) => parts)),
+      );
+      expect(lengths.filter((parts) => parts.length === 4).map(([first]) => first)).toEqual(
+        expect.arrayContaining([0, 35].map((n) => [{ type: "text", text: `Task ${n}.` }])),
+      );
+      expect(stage.events).toEqual([]);
+    },
+  );
 
   test("a message that was edited, or an answer that is asked for anew, forks the line", async () => {
     const stage = await openStage();

@@ -15,7 +15,7 @@ const epochOf = (note: string): number => Number(/epoch=(\d+)/.exec(note)?.[1]);
 const send = (stage: Stage, history: readonly JsonObject[], more: object = {}) =>
   stage.lines.send(requestOf(bodyOf(history, more), session), "tenant-a");
 
-test("a limit of one model is none of another's, and rises again", { timeout: 60_000 }, async () => {
+test("a limit of one model is none of another's, and rises again", { tags: ["slow"], timeout: 60_000 }, async () => {
   const stage = await openStage({ budget });
   const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
   const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 10000 maximum" } });
@@ -47,53 +47,61 @@ test("a limit of one model is none of another's, and rises again", { timeout: 60
   expect(largest(later)).toBeGreaterThan(budget * 0.7);
 });
 
-test("a 413 without words makes a body of fewer bytes, and of fewer still when messages came", async () => {
-  const most = 950_000;
-  const stage = await openStage({ budget: 500_000 });
-  const data = "QUJD".repeat(200_000);
-  const image = [{ type: "image", source: { type: "base64", media_type: "image/png", data } }];
-  const history: JsonObject[] = [user("Task.")];
-  const step = (id: string, content: unknown): void =>
-    void history.push(
-      { role: "assistant", content: [{ type: "tool_use", id, name: "read", input: {} }] },
-      user([{ type: "tool_result", tool_use_id: id, content }]),
-    );
-  for (let round = 0; round < 18; round++) step(`t${round}`, resultOf(round).repeat(4));
-  step("t18", image);
-  const tries: (number | undefined)[] = [];
-  const wholes: number[] = [];
-  for (let attempt = 0; ; attempt++) {
-    const sending = await send(stage, history);
-    wholes.push(sending.body.length);
-    const smaller = await sending.again(413, "<html><h1>413 Request Entity Too Large</h1></html>");
-    tries.push(smaller?.length);
-    const isTaken = smaller !== undefined && smaller.length <= most;
-    await sending.keep(isTaken ? answered("Gone on.") : refusedAgain(413));
-    if (isTaken || attempt === 6) break;
-    if (attempt > 0) history.push({ role: "assistant", content: "Too large." }, user(`Again: ${attempt}.`));
-  }
-  // The same messages once more are no new try.
-  expect(tries).toEqual([expect.any(Number), undefined, expect.any(Number)]);
-  expect(tries[0]).toBeLessThan(wholes[0]! * 0.75);
-  expect(tries[0]).toBeGreaterThan(most);
-  expect(tries[2]).toBeLessThan(most);
-});
+test(
+  "a 413 without words makes a body of fewer bytes, and of fewer still when messages came",
+  { tags: ["slow"] },
+  async () => {
+    const most = 950_000;
+    const stage = await openStage({ budget: 500_000 });
+    const data = "QUJD".repeat(200_000);
+    const image = [{ type: "image", source: { type: "base64", media_type: "image/png", data } }];
+    const history: JsonObject[] = [user("Task.")];
+    const step = (id: string, content: unknown): void =>
+      void history.push(
+        { role: "assistant", content: [{ type: "tool_use", id, name: "read", input: {} }] },
+        user([{ type: "tool_result", tool_use_id: id, content }]),
+      );
+    for (let round = 0; round < 18; round++) step(`t${round}`, resultOf(round).repeat(4));
+    step("t18", image);
+    const tries: (number | undefined)[] = [];
+    const wholes: number[] = [];
+    for (let attempt = 0; ; attempt++) {
+      const sending = await send(stage, history);
+      wholes.push(sending.body.length);
+      const smaller = await sending.again(413, "<html><h1>413 Request Entity Too Large</h1></html>");
+      tries.push(smaller?.length);
+      const isTaken = smaller !== undefined && smaller.length <= most;
+      await sending.keep(isTaken ? answered("Gone on.") : refusedAgain(413));
+      if (isTaken || attempt === 6) break;
+      if (attempt > 0) history.push({ role: "assistant", content: "Too large." }, user(`Again: ${attempt}.`));
+    }
+    // The same messages once more are no new try.
+    expect(tries).toEqual([expect.any(Number), undefined, expect.any(Number)]);
+    expect(tries[0]).toBeLessThan(wholes[0]! * 0.75);
+    expect(tries[0]).toBeGreaterThan(most);
+    expect(tries[2]).toBeLessThan(most);
+  },
+);
 
-test("a 413 without words that no size helps against makes smaller bodies six times in all", async () => {
-  const stage = await openStage({ budget: 500_000 });
-  const { history } = await runAgent({ rounds: 30, headers: session, lines: () => stage.lines });
-  const tries: boolean[] = [];
-  for (let attempt = 0; attempt < 9; attempt++) {
-    history.push(user(`Again: ${attempt}.`));
-    const sending = await send(stage, history, { metadata: { note: "x".repeat(900_000) } });
-    const { length } = sending.body;
-    const smaller = await sending.again(413, "");
-    if (smaller) tries.push(smaller.length < length);
-    await sending.keep(refusedAgain(413));
-    history.push({ role: "assistant", content: "Too large." });
-  }
-  expect(tries).toEqual(Array.from({ length: 6 }, () => true));
-});
+test(
+  "a 413 without words that no size helps against makes smaller bodies six times in all",
+  { tags: ["slow"] },
+  async () => {
+    const stage = await openStage({ budget: 500_000 });
+    const { history } = await runAgent({ rounds: 30, headers: session, lines: () => stage.lines });
+    const tries: boolean[] = [];
+    for (let attempt = 0; attempt < 9; attempt++) {
+      history.push(user(`Again: ${attempt}.`));
+      const sending = await send(stage, history, { metadata: { note: "x".repeat(900_000) } });
+      const { length } = sending.body;
+      const smaller = await sending.again(413, "");
+      if (smaller) tries.push(smaller.length < length);
+      await sending.keep(refusedAgain(413));
+      history.push({ role: "assistant", content: "Too large." });
+    }
+    expect(tries).toEqual(Array.from({ length: 6 }, () => true));
+  },
+);
 
 test("where nothing as small as the next can be made, the smallest is tried", { timeout: 60_000 }, async () => {
   const stage = await openStage({ budget });

@@ -74,21 +74,25 @@ test("a gateway knows the sessions that another one made since it began", async 
   expect(found.map(({ metadata }) => metadata.taskKey["session"])).toEqual([undefined, "session-1"]);
 });
 
-test("a line that another gateway wrote on is read again by the very request that finds it so", async () => {
-  const stage = await openStage({ budget, idleTimeout: 1 });
-  const other = await another(stage, { idleTimeout: 1 });
-  const history = [user("Find the largest number in all files.")];
-  const faults: string[][] = [];
-  for (const [place, lines] of [stage.lines, other, stage.lines, other].entries()) {
-    if (place > 0) history.push(user(`Task ${place}.`));
-    const run = await runAgent({ rounds: place === 0 ? 8 : 2, headers: session, lines: () => lines, history });
-    faults.push(run.bodies.flatMap((body) => faultsOf(body)));
-    for (const note of run.notes) expect(note).toMatch(/^composed/);
-    await released(stage);
-  }
-  expect(faults.flat()).toEqual([]);
-  expect(await stage.sessions()).toHaveLength(1);
-});
+test(
+  "a line that another gateway wrote on is read again by the very request that finds it so",
+  { tags: ["slow"] },
+  async () => {
+    const stage = await openStage({ budget, idleTimeout: 1 });
+    const other = await another(stage, { idleTimeout: 1 });
+    const history = [user("Find the largest number in all files.")];
+    const faults: string[][] = [];
+    for (const [place, lines] of [stage.lines, other, stage.lines, other].entries()) {
+      if (place > 0) history.push(user(`Task ${place}.`));
+      const run = await runAgent({ rounds: place === 0 ? 8 : 2, headers: session, lines: () => lines, history });
+      faults.push(run.bodies.flatMap((body) => faultsOf(body)));
+      for (const note of run.notes) expect(note).toMatch(/^composed/);
+      await released(stage);
+    }
+    expect(faults.flat()).toEqual([]);
+    expect(await stage.sessions()).toHaveLength(1);
+  },
+);
 
 test("a session that is dated in the future hides none that another gateway makes", async () => {
   const stage = await openStage({ budget });

@@ -39,28 +39,32 @@ async function settled(count: () => number): Promise<number> {
   return count();
 }
 
-it("holds an upstream back while a client reads nothing, and goes on when it reads", { timeout: 60_000 }, async () => {
-  const counts = { written: 0 };
-  const total = 100 * mebibyte;
-  const upstream = await rawUpstream(async (socket) => {
-    socket.write(answerOf("200 OK", chunked));
-    await pour(socket, total, counts);
-    socket.write("0\r\n\r\n");
-  });
-  const { port } = await staged(upstream.url);
-  const client = connect(port, "127.0.0.1");
-  client.pause();
-  client.write(requestOf("/v1/messages", [["Connection", "close"]], "{}"));
-  const held = await settled(() => counts.written);
-  // The sockets' own buffers on both ways take a few MiB; the gateway adds no more than its pieces.
-  expect(held).toBeGreaterThan(0);
-  expect(held).toBeLessThan(24 * mebibyte);
-  let received = 0;
-  client.on("data", (chunk) => (received += chunk.length));
-  client.resume();
-  await closed(client);
-  expect(received).toBeGreaterThan(total);
-});
+it(
+  "holds an upstream back while a client reads nothing, and goes on when it reads",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const counts = { written: 0 };
+    const total = 100 * mebibyte;
+    const upstream = await rawUpstream(async (socket) => {
+      socket.write(answerOf("200 OK", chunked));
+      await pour(socket, total, counts);
+      socket.write("0\r\n\r\n");
+    });
+    const { port } = await staged(upstream.url);
+    const client = connect(port, "127.0.0.1");
+    client.pause();
+    client.write(requestOf("/v1/messages", [["Connection", "close"]], "{}"));
+    const held = await settled(() => counts.written);
+    // The sockets' own buffers on both ways take a few MiB; the gateway adds no more than its pieces.
+    expect(held).toBeGreaterThan(0);
+    expect(held).toBeLessThan(24 * mebibyte);
+    let received = 0;
+    client.on("data", (chunk) => (received += chunk.length));
+    client.resume();
+    await closed(client);
+    expect(received).toBeGreaterThan(total);
+  },
+);
 
 it("ends the upstream's connection when a client leaves that read nothing", async () => {
   const counts = { written: 0 };
@@ -121,26 +125,30 @@ it("ends the upstream's connection when a client leaves in mid-stream", async ()
   expect(await keeping(1)).toMatchObject({ status: 200, isAborted: true, answer: { message: { text: "begin" } } });
 });
 
-it("ends the upstream's connection when a client leaves before the answer, and while it sends", async () => {
-  const upstream = await rawUpstream(() => undefined);
-  const { port, event } = await staged(upstream.url);
-  const waits = connect(port, "127.0.0.1");
-  waits.write(requestOf("/v1/messages", [json], "{}"));
-  while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  const [first] = upstream.connections;
-  const gone = closed(first?.socket);
-  waits.destroy();
-  await gone;
-  expect(await event(1)).toMatchObject({ outcome: "aborted", status: 0 });
-  const sends = connect(port, "127.0.0.1");
-  sends.write(Buffer.concat([requestOf("/v1/files", [["Transfer-Encoding", "chunked"]]), chunkOf("begin")]));
-  while (upstream.connections.length < 2) await new Promise((resolve) => setImmediate(resolve));
-  const second = upstream.connections[1]?.socket;
-  const ended = closed(second);
-  sends.destroy();
-  await ended;
-  expect(await event(2)).toMatchObject({ outcome: "aborted" });
-});
+it(
+  "ends the upstream's connection when a client leaves before the answer, and while it sends",
+  { tags: ["slow"] },
+  async () => {
+    const upstream = await rawUpstream(() => undefined);
+    const { port, event } = await staged(upstream.url);
+    const waits = connect(port, "127.0.0.1");
+    waits.write(requestOf("/v1/messages", [json], "{}"));
+    while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [first] = upstream.connections;
+    const gone = closed(first?.socket);
+    waits.destroy();
+    await gone;
+    expect(await event(1)).toMatchObject({ outcome: "aborted", status: 0 });
+    const sends = connect(port, "127.0.0.1");
+    sends.write(Buffer.concat([requestOf("/v1/files", [["Transfer-Encoding", "chunked"]]), chunkOf("begin")]));
+    while (upstream.connections.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    const second = upstream.connections[1]?.socket;
+    const ended = closed(second);
+    sends.destroy();
+    await ended;
+    expect(await event(2)).toMatchObject({ outcome: "aborted" });
+  },
+);
 
 it("leaves no connection behind a thousand clients that left", { tags: ["slow"], timeout: 120_000 }, async () => {
   const upstream = await rawUpstream(

@@ -21,7 +21,7 @@ interface Recorded {
 /** Headers that are the connection's, or are made anew for this one. */
 const ofConnection = ["connection", "content-length", "host", "transfer-encoding", "upgrade", "te", "keep-alive"];
 
-it.skipIf(found === undefined)("every recorded request", { timeout: 120_000 }, async () => {
+it.skipIf(found === undefined)("every recorded request", { tags: ["slow"], timeout: 120_000 }, async () => {
   const upstream = await rawUpstream(
     (socket) => void socket.write(answerOf("200 OK", [["Content-Length", "2"]], "{}")),
   );

@@ -39,7 +39,7 @@ describe.each(lists.map(([name, list, said]) => ({ name, api: apiOf(name), list,
   ({ name, api, list, said }) => {
     // The other APIs read the list in the same way.
     const isOne = name === "openai-responses";
-    it.runIf(isOne)("of 100,000 messages is read, and of one more passes unread", () => {
+    it.runIf(isOne)("of 100,000 messages is read, and of one more passes unread", { tags: ["slow"] }, () => {
       const message = said('"hi"');
       const many = Array.from({ length: 100_000 }, () => message);
       const read = api.read(callOf(`{"${list}":[${many.join(",")}]}`));

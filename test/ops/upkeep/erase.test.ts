@@ -55,35 +55,39 @@ async function telltale(store: Store, finish = true): Promise<string> {
 }
 
 describe("erase", () => {
-  it("leaves the canary nowhere: log, blobs, summaries, index, trash, aside, search index, raw or compressed", async () => {
-    const store = place.open();
-    const plain = await telltale(store);
-    const compressed = await telltale(store);
-    const trashed = await telltale(store);
-    const running = await telltale(store, false);
-    const stays = await agedSession(store, 1, { text: "stays here" });
-    await store.upkeep!.compress!(everybody, compressed);
-    await store.upkeep!.compress!(everybody, trashed);
-    await store.upkeep!.trash(everybody, [trashed], today.toISOString());
-    await putAside(plain);
-    expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
-    expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
+  it(
+    "leaves the canary nowhere: log, blobs, summaries, index, trash, aside, search index, raw or compressed",
+    { tags: ["slow"] },
+    async () => {
+      const store = place.open();
+      const plain = await telltale(store);
+      const compressed = await telltale(store);
+      const trashed = await telltale(store);
+      const running = await telltale(store, false);
+      const stays = await agedSession(store, 1, { text: "stays here" });
+      await store.upkeep!.compress!(everybody, compressed);
+      await store.upkeep!.compress!(everybody, trashed);
+      await store.upkeep!.trash(everybody, [trashed], today.toISOString());
+      await putAside(plain);
+      expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
+      expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
 
-    const receipts = await erase(store, [plain, compressed, trashed, running.slice(0, 8)], { index, now });
+      const receipts = await erase(store, [plain, compressed, trashed, running.slice(0, 8)], { index, now });
 
-    expect(await grep(place.folder, canary)).toEqual([]);
-    for (const id of [plain, compressed, trashed, running]) expect(await grep(place.folder, id)).toEqual([]);
-    const kinds = new Set(receipts.flatMap(({ places }) => places.map(({ kind }) => kind)));
-    expect([...kinds].toSorted()).toEqual(["aside", "index", "search-index", "session", "trash"]);
-    const places = receipts[0]?.places.map(({ place: where }) => where) ?? [];
-    for (const name of ["messages.jsonl", "blobs", "summaries.jsonl", "tools.jsonl", "metadata.json"]) {
-      expect(places).toContain(join("completed", plain, name));
-    }
-    expect(JSON.stringify(receipts)).not.toContain("canary");
-    expect((await search(store, { query: "kanarienvogel", index })).hits).toEqual([]);
-    expect((await search(store, { query: "stays", index })).hits.length).toBe(3);
-    expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual([stays]);
-  });
+      expect(await grep(place.folder, canary)).toEqual([]);
+      for (const id of [plain, compressed, trashed, running]) expect(await grep(place.folder, id)).toEqual([]);
+      const kinds = new Set(receipts.flatMap(({ places }) => places.map(({ kind }) => kind)));
+      expect([...kinds].toSorted()).toEqual(["aside", "index", "search-index", "session", "trash"]);
+      const places = receipts[0]?.places.map(({ place: where }) => where) ?? [];
+      for (const name of ["messages.jsonl", "blobs", "summaries.jsonl", "tools.jsonl", "metadata.json"]) {
+        expect(places).toContain(join("completed", plain, name));
+      }
+      expect(JSON.stringify(receipts)).not.toContain("canary");
+      expect((await search(store, { query: "kanarienvogel", index })).hits).toEqual([]);
+      expect((await search(store, { query: "stays", index })).hits.length).toBe(3);
+      expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual([stays]);
+    },
+  );
 
   it("is in the audit, which keeps only the id", async () => {
     const store = await openStore(place.folder, { access: { audit: true, who: "operator" } });
@@ -106,7 +110,7 @@ describe("erase", () => {
     expect(await grep(place.folder, canary)).toEqual([]);
   });
 
-  it.skipIf(!driver)("wipes the pages and the write-ahead log of a database", async () => {
+  it.skipIf(!driver)("wipes the pages and the write-ahead log of a database", { tags: ["slow"] }, async () => {
     const target = `sqlite:${join(place.folder, "contexts.db")}`;
     const store = await openStore(target);
     const folder = searchFolderOf(target) ?? "";

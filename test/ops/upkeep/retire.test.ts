@@ -208,32 +208,36 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
     });
   });
 
-  it("keeps every message through any life of talks, rests and returns", { timeout: 120_000 }, async () => {
-    const deed = fc.constantFrom("talk", "rest", "compress", "look", "resume");
-    await fc.assert(
-      fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 9 }), async (deeds) => {
-        const said = ["begin"];
-        const id = await talk(0, "begin");
-        let day = 0;
-        for (const one of deeds) {
-          day += 10;
-          if (one === "talk") {
-            said.push(`day ${day} ${"and on ".repeat(200)}`);
-            await withManager(day, async (manager) => {
-              await (await manager.resume(id)).append(say(said.at(-1) ?? ""));
-            });
-          } else if (one === "rest" || one === "compress") {
-            await withStore((store) => cleanup(store, { now: on(day), compressAfter: one === "rest" ? 1e12 : 0 }));
+  it(
+    "keeps every message through any life of talks, rests and returns",
+    { tags: ["slow"], timeout: 120_000 },
+    async () => {
+      const deed = fc.constantFrom("talk", "rest", "compress", "look", "resume");
+      await fc.assert(
+        fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 9 }), async (deeds) => {
+          const said = ["begin"];
+          const id = await talk(0, "begin");
+          let day = 0;
+          for (const one of deeds) {
+            day += 10;
+            if (one === "talk") {
+              said.push(`day ${day} ${"and on ".repeat(200)}`);
+              await withManager(day, async (manager) => {
+                await (await manager.resume(id)).append(say(said.at(-1) ?? ""));
+              });
+            } else if (one === "rest" || one === "compress") {
+              await withStore((store) => cleanup(store, { now: on(day), compressAfter: one === "rest" ? 1e12 : 0 }));
+            }
+            const texts =
+              one === "resume" ? resumed(id, day) : withManager(day, (manager) => textsOf(manager.messages(id)));
+            expect(await texts, one).toEqual(said);
           }
-          const texts =
-            one === "resume" ? resumed(id, day) : withManager(day, (manager) => textsOf(manager.messages(id)));
-          expect(await texts, one).toEqual(said);
-        }
-        expect(await resumed(id, day + 1)).toEqual(said);
-      }),
-      { numRuns: 12 },
-    );
-  });
+          expect(await resumed(id, day + 1)).toEqual(said);
+        }),
+        { numRuns: 12 },
+      );
+    },
+  );
 });
 
 describe("a closed session on disk", () => {

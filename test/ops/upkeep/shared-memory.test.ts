@@ -91,6 +91,7 @@ it.each(cases)(
 
 it.each(["in the trash", "begun"])(
   "a locked log keeps those alone of whose sessions it holds something: %s",
+  { tags: ["slow"] },
   async (how) => {
     const id = await heldBy({}, ann, how);
     const other = await heldBy(team, bob, how);

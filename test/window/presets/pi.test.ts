@@ -144,7 +144,7 @@ describe("preset pi", () => {
     expect(counted).toHaveLength(results.size);
   });
 
-  it("spends less on thirty calls of 50 kB than the whole history, by far", () => {
+  it("spends less on thirty calls of 50 kB than the whole history, by far", { tags: ["slow"] }, () => {
     const messages = calls(30, 900);
     const spent = (strategy: string): number => {
       let total = 0;

@@ -206,16 +206,20 @@ describe("a range larger than the summariser's window", () => {
     return Object.assign(model, { contextWindow, largest: () => largest, calls: () => calls });
   }
 
-  it.each([8_000, 32_000, 128_000])("is read in requests that fit %i tokens, and keeps its facts", async (window) => {
-    const messages = numbered(factSession(240));
-    const model = keeper(window);
-    const outcome = await summarise({ messages }, { model, counter: estimate, maxCalls: 100 });
-    expect(model.largest()).toBeLessThanOrEqual(window);
-    if (!outcome.ok) throw new Error(outcome.message);
-    const facts = Array.from({ length: 240 }, (_, index) => `blue-${index}`);
-    expect(facts.filter((fact) => outcome.text.split(/[ .]/).includes(fact)).length).toBeGreaterThanOrEqual(216);
-    expect(outcome).toMatchObject({ startSeq: 1, endSeq: 481, calls: model.calls() });
-  });
+  it.each([8_000, 32_000, 128_000])(
+    "is read in requests that fit %i tokens, and keeps its facts",
+    { tags: ["slow"] },
+    async (window) => {
+      const messages = numbered(factSession(240));
+      const model = keeper(window);
+      const outcome = await summarise({ messages }, { model, counter: estimate, maxCalls: 100 });
+      expect(model.largest()).toBeLessThanOrEqual(window);
+      if (!outcome.ok) throw new Error(outcome.message);
+      const facts = Array.from({ length: 240 }, (_, index) => `blue-${index}`);
+      expect(facts.filter((fact) => outcome.text.split(/[ .]/).includes(fact)).length).toBeGreaterThanOrEqual(216);
+      expect(outcome).toMatchObject({ startSeq: 1, endSeq: 481, calls: model.calls() });
+    },
+  );
 
   it("is left for the next summary where it takes too many requests, and ends with a step", async () => {
     const messages = numbered(factSession(240));
@@ -227,7 +231,7 @@ describe("a range larger than the summariser's window", () => {
     expect(messages.find(({ seq }) => seq === outcome.endSeq)?.message.role).toBe("tool");
   });
 
-  it("one step of many huge results is shown in shorter cuts", async () => {
+  it("one step of many huge results is shown in shorter cuts", { tags: ["slow"] }, async () => {
     const results = Array.from({ length: 40 }, (_, index) => `c${index}`);
     const messages = numbered([
       user("Read them all"),
