@@ -13,7 +13,7 @@ describe("ram", () => {
 describe("files, strict", () => {
   register(storeConformance(durable, filesFixture), { describe, it });
 });
-describe("files, group", () => {
+describe("files, group", { tags: ["slow"] }, () => {
   register(
     storeConformance(durable, () => filesFixture({ durability: "group" })),
     { describe, it },

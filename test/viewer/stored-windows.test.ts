@@ -63,7 +63,7 @@ const strategies = [
   "state-manager",
 ];
 
-describe.each(strategies)("%s", (strategy) => {
+describe.each(strategies)("%s", { tags: ["slow"] }, (strategy) => {
   it("has every window as it was", async () => {
     const { store, manager } = await opened({ strategy, ...(strategy === "none" && { budget: 1_000_000 }) });
     const session = await manager.create();

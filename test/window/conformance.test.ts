@@ -17,11 +17,12 @@ import {
   truncateToolResults,
 } from "windrow/window";
 
-for (const name of strategyNames)
+describe.each(strategyNames.map((name) => ({ name })))("$name", { tags: ["slow"] }, ({ name }) => {
   register(
     strategyConformance(() => strategyOf(name)),
     { describe, it },
   );
+});
 
 const passes: readonly (() => Pass)[] = [
   digest,
