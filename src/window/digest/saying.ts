@@ -25,7 +25,7 @@ const value = /(?<![\p{Script=Latin}\p{N}_./:-])\d[\d.,]*(?::\d\d){0,2}(?![\p{Sc
 const correction =
   /\b(?:correct(?:ion|ed|ing)?|corrigend\w+|errat\w+|instead|rather than|no longer|not any ?more|isn't|aren't|(?:is|are|was|were) not|not \S+(?: \S+){0,3}[;,] (?:but|it|they)|was wrong|were wrong|mistak\w+|superse\w+|replac(?:es?|ed|ing)|retract\w*|rectif\w+|withdrawn|scratch that|misspoke|actually,? no|i meant|ignore (?:that|this|my|the|what)|void|overrid\w+|amend\w*|revis(?:ed|ion)|moved to|renamed to|changed? (?:to|from)|disregard|obsolete|deprecated|korrektur|berichtig\w+|statt)\b|исправлен|вместо|больше не|정정|訂正|ではなく|修正|変更|更正|改为|改為|改成|而是|不再|撤回|取消|取り消/i;
 const change =
-  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|postponed|set to|should be|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/i;
+  /\b(?:now|new|newly|update[ds]?|change[ds]?|as of|effective|actually|from then on|becomes?|became|took over|takes over|succeed(?:s|ed)|switched|moved|renamed|raised|lowered|increased|reduced|extended|postponed|set to|back to|should be|went (?:up|down)|again|anew)\b|新しい|変わ|現在|现在|目前/i;
 
 /** Words that stand in sentences of every subject. */
 const common = new Set(
@@ -39,7 +39,8 @@ const common = new Set(
   ).split(" "),
 );
 
-const word = /[\p{L}\p{N}_$@/](?:[\p{L}\p{N}_$.@/'-]*[\p{L}\p{N}_$@/])?/gu;
+const word =
+  /[\p{L}\p{N}_$@/](?:(?:[\p{L}\p{N}_$.@/'-]|(?<=\d)(?:,(?=\d{3}(?!\d))|:(?=\d\d(?!\d))))*[\p{L}\p{N}_$@/])?/gu;
 const spaced = /[\p{Script=Latin}\p{N}_$@/](?:[\p{Script=Latin}\p{N}_$.@/'-]*[\p{Script=Latin}\p{N}_$@/])?/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u;
 const runs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]{2,}/gu;
