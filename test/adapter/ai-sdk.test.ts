@@ -6,12 +6,9 @@ import { SessionManager } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { aiSdk, aiSdkAdapter, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "windrow/ai-sdk";
 import type { AiSdkMessage, AiSdkOptions } from "windrow/ai-sdk";
-import { adapterConformance, register } from "windrow/testing";
 import { overflowText, smallerBudget, toolDefinitions } from "../kit/inside/adapter.ts";
 import type { AiSdkFinishedStep } from "../kit/inside/adapter.ts";
-import { assistant, call, longRun, reasoning, result, tool, transcripts, user } from "./ai-sdk-transcripts.ts";
-
-register(adapterConformance(aiSdkAdapter, transcripts), { describe, it });
+import { assistant, call, longRun, reasoning, result, tool, user } from "./ai-sdk-transcripts.ts";
 
 /** As prepareStep is called by majors 5 and 6, and by 7, where `messages` is what an earlier step returned. */
 function steps(history: readonly AiSdkMessage[], carried?: AiSdkMessage[]) {
