@@ -111,18 +111,4 @@ describe("windowMiddleware", () => {
     expect(session.stats().messages).toBe(4);
     await manager.close();
   });
-
-  it("lets the run go on with its own messages where no window can be made", async () => {
-    const events: AdapterEvent[] = [];
-    const { model } = windowMiddleware({ on: (event) => events.push(event) }).instantiate();
-    const seen: (readonly GenkitMessage[])[] = [];
-    for (const messages of [[asked], [asked, asked]]) {
-      await model({ messages }, {}, (given) => {
-        seen.push(given.messages);
-        return Promise.resolve({ finishReason: "blocked" });
-      });
-    }
-    expect(seen).toEqual([[asked], [asked, asked]]);
-    expect(events.map(({ type }) => type)).toEqual(["adapter-failed"]);
-  });
 });

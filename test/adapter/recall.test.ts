@@ -1,14 +1,12 @@
 /** Recall in every host, before and after the host's history was replaced: an id brings back what its note speaks of. */
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { createAfterToolCall, createRecallTool, createTransformContext } from "windrow/pi";
-import { readings, replaceHistories } from "./replaced-histories.ts";
-import { testedHosts } from "./replaced-hosts.ts";
+import { begin, hostings, readingMessages, readings, replaceHistories } from "./replaced-histories.ts";
 
 let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "windrow-recall-"))));
@@ -18,8 +16,8 @@ const load = async <Module>(path: string): Promise<Module> =>
   (await import(new URL(`../../src/${path}.ts`, import.meta.url).href)) as Module;
 
 describe("recall answers from what the notes number", () => {
-  it.each(testedHosts)("$name", async (host) => {
-    await replaceHistories(host, load, folder, (noted, lies, when) => {
+  it.each(hostings)("%s", async (...hosting) => {
+    await replaceHistories(hosting, load, folder, (noted, lies, when) => {
       expect({ when, lies }).toEqual({ when, lies: [] });
       assert(noted > 0, `${when}: only ${noted} files are named by the notes`);
     });
@@ -27,12 +25,14 @@ describe("recall answers from what the notes number", () => {
 });
 
 describe("recall that finds nothing", () => {
-  it.each(testedHosts)("says what to try: $name", async (host) => {
-    const opened = await host.open(load, folder, randomUUID());
-    await opened.window(readings("some", 12));
+  it.each(hostings)("says what to try: %s", async (...hosting) => {
+    const opened = await begin(hosting, load, folder);
+    await opened.send(readingMessages(readings("some", 12)));
     expect(await opened.recall({ query: "zzz" })).toMatch(
       /Nothing has these words; try .* The log holds m1-m\d+: .*read/s,
     );
+    const wrong = await opened.recall({}).catch((error: Error) => error.message);
+    expect(wrong).toContain('"id": "m12"');
     const unknown = await opened.recall({ id: "m3000" }).catch((error: Error) => error.message);
     expect(unknown).toMatch(/no message m3000; the log ends at m\d+/);
     await opened.close();
