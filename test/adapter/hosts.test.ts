@@ -6,13 +6,10 @@ import type { AdapterEvent } from "windrow/adapter";
 import { createMask, openStore } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { newFolder } from "../cli/stage.ts";
-import { testedHosts } from "./hosts.ts";
-import type { HostConversation, Load, TestedHost } from "./hosts.ts";
+import { load, testedHosts } from "./hosts.ts";
+import type { HostConversation, TestedHost } from "./hosts.ts";
 import { textOf } from "./replaced-histories.ts";
 import { longRun } from "./transcripts.ts";
-
-export const load: Load = async (path) =>
-  (await import(new URL(`../../src/${path}.ts`, import.meta.url).href)) as never;
 
 const run = longRun(20);
 const says = (...texts: readonly string[]): readonly Message[] =>

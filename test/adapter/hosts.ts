@@ -19,11 +19,15 @@ import type * as PiExtensionModule from "../kit/inside/adapter.ts";
 /** Imports a module of the product by its path below `src/`, without the ending. */
 export type Load = <Module>(path: string) => Promise<Module>;
 
+/** Imports it from src. */
+export const load: Load = async (path) =>
+  (await import(new URL(`../../src/${path}.ts`, import.meta.url).href)) as never;
+
 export interface HostOptions {
   /** Where there is one: what it sets is not set again. */
   readonly session?: Session;
   readonly budget?: number;
-  readonly model?: { readonly contextWindow: number; readonly maxOutput: number };
+  readonly model?: string | { readonly contextWindow: number; readonly maxOutput: number };
   readonly strategy?: string | Strategy | StrategyChoice;
   readonly counter?: string | TokenCounter;
   readonly on?: AdapterListener;
@@ -84,12 +88,13 @@ const piHost: TestedHost = {
 const piExtensionHost: TestedHost = {
   name: "pi's coding agent",
   isFree: true,
-  async open(load, { budget, strategy, model }) {
+  async open(load, { budget, strategy, model, on }) {
     const { piAdapter } = await load<typeof PiModule>("adapter/pi/pi");
     const { piExtension } = await load<typeof PiExtensionModule>("adapter/pi/extension");
     type Handler = (event: object, context: object) => Promise<{ messages: readonly object[] } | undefined>;
     const handlers = new Map<string, Handler>();
     let execute: ((...given: readonly unknown[]) => Promise<{ content: { text: string }[] }>) | undefined;
+    let show: ((args: string, context: object) => Promise<void>) | undefined;
     const flags: Readonly<Record<string, string | undefined>> = {
       "windrow-budget": budget === undefined ? undefined : String(budget),
       "windrow-strategy": typeof strategy === "object" ? JSON.stringify(strategy) : strategy,
@@ -97,7 +102,7 @@ const piExtensionHost: TestedHost = {
     piExtension({
       on: (type: string, handler: Handler) => handlers.set(type, handler),
       registerTool: (tool: { execute: never }) => (execute = tool.execute),
-      registerCommand() {},
+      registerCommand: (_name: string, { handler }: { handler: never }) => (show = handler),
       registerFlag() {},
       getFlag: (name: string) => flags[name],
       appendEntry() {},
@@ -113,7 +118,10 @@ const piExtensionHost: TestedHost = {
         getBranch: () => [],
         buildSessionProjection: () => ({ messages: [...piAdapter.encode([hidden]), ...sent] }),
       },
-      model: model && { contextWindow: model.contextWindow, maxTokens: model.maxOutput },
+      model:
+        typeof model === "object"
+          ? { contextWindow: model.contextWindow, maxTokens: model.maxOutput }
+          : model && { contextWindow: 128_000, maxTokens: 16_384 },
       ui: { notify: (text: string) => notices.push(text) },
       getSystemPrompt: () => "",
     };
@@ -122,6 +130,11 @@ const piExtensionHost: TestedHost = {
         sent = piAdapter.encode(messages);
         const window = await handlers.get("context")?.({ messages: sent }, context);
         if (notices.length > 0) throw new Error(notices.at(-1));
+        await show?.("", context);
+        const shown = /: ([\d,]+) of ([\d,]+) tokens.*counted by ([\w-]+)/s.exec(notices.splice(0).join("\n")) ?? [];
+        const [, tokens, budgeted, counter] = shown.map((text) => text.replaceAll(",", ""));
+        const report = { tokens: Number(tokens), budget: Number(budgeted), counter };
+        on?.({ type: "window-sent", adapter: "pi", messages: 0, report: report as never });
         return window?.messages ?? sent;
       },
       recall: (query) =>
@@ -250,9 +263,9 @@ const openstarryHost: TestedHost = {
 const adkHost: TestedHost = {
   name: "adk",
   profile: "gemini",
-  async open(load, { on, strategy }, manager) {
+  async open(load, { session: _session, model: called, ...options }, manager) {
     const module = await load<typeof AdkModule>("adapter/adk/adk");
-    const plugin = new module.ContextManagementPlugin({ on, ...(manager ? { manager } : { strategy }) } as never);
+    const plugin = new module.ContextManagementPlugin({ ...options, ...(manager && { manager }) } as never);
     class Tool {
       readonly options: { execute(input: unknown, context: object): Promise<{ result?: string; error?: string }> };
       constructor(given: never) {
@@ -268,7 +281,8 @@ const adkHost: TestedHost = {
         }));
         const session = { id: "adk", appName: "app", userId: "me", state: {}, events, lastUpdateTime: 0 };
         invocationContext = { session, agent: { name: "a" } };
-        const llmRequest = { model: "gemini-2.5-pro", contents: structuredClone(events.map(({ content }) => content)) };
+        const model = typeof called === "string" ? called : "gemini-2.5-pro";
+        const llmRequest = { model, contents: structuredClone(events.map(({ content }) => content)) };
         await plugin.beforeModelCallback({ callbackContext: { invocationContext }, llmRequest } as never);
         return llmRequest.contents;
       },

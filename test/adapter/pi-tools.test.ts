@@ -53,6 +53,7 @@ describe("createAfterToolCall", () => {
     expect(await piMessages(session)).toEqual(JSON.parse(JSON.stringify(messages)));
     const recalled = await createRecallTool(session).execute("r", { query: "line 555" });
     expect(recalled.content[0]?.text).toContain("line 555 of the report");
+    await expect(createRecallTool(session).execute("r", { id: "m999" })).rejects.toThrow("There is no message m999");
   });
 
   it("leaves every result whole while the log cannot be written", async () => {

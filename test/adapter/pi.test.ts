@@ -1,6 +1,6 @@
 /** pi's messages in and out, and the windows that createTransformContext sends. */
 import { describe, expect, it } from "vitest";
-import { validateWindow } from "windrow";
+import { SessionManager, validateWindow } from "windrow";
 import type { Message } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { createTransformContext, piAdapter } from "windrow/pi";
@@ -114,6 +114,11 @@ describe("createTransformContext", () => {
     const messages = longRun(60);
     const transform = createTransformContext({ budget: 4_000, on: (event) => events.push(event) });
     expect(await transform(messages, AbortSignal.abort())).toBe(messages);
+    const session = await (await SessionManager.open({ store: "ram:", budget: 4_000, profile: "pi" })).create();
+    const controller = new AbortController();
+    const sent = createTransformContext({ session, on: (event) => events.push(event) })(messages, controller.signal);
+    controller.abort();
+    expect(await sent).toBe(messages);
     expect(events).toEqual([]);
   });
 

@@ -6,14 +6,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { createAfterToolCall, createRecallTool, createTransformContext } from "windrow/pi";
+import { load } from "./hosts.ts";
 import { begin, hostings, readingMessages, readings, replaceHistories } from "./replaced-histories.ts";
 
 let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "windrow-recall-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-const load = async <Module>(path: string): Promise<Module> =>
-  (await import(new URL(`../../src/${path}.ts`, import.meta.url).href)) as Module;
 
 describe("recall answers from what the notes number", () => {
   it.each(hostings)("%s", async (...hosting) => {
