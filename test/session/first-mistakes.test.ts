@@ -11,8 +11,9 @@ import { AgentsSession } from "windrow/openai-agents";
 import { openStore } from "windrow/store";
 import { extractSummary, recallFrom } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
+import { asked } from "./stage.ts";
 
-const own = { role: "user", parts: [{ type: "text", text: "hi" }] };
+const own = asked("hi");
 
 /** A message of each host, and the words of the error by which it is converted. */
 const foreign: Readonly<Record<string, readonly [unknown, string]>> = {
@@ -141,10 +142,7 @@ describe("composeWindow", () => {
 describe("a session", () => {
   it("takes a text as a message of the user's", async () => {
     await using opened = await session();
-    expect(await opened.session.append("Why is the build red?")).toMatchObject({
-      role: "user",
-      parts: [{ type: "text", text: "Why is the build red?" }],
-    });
+    expect(await opened.session.append("Why is the build red?")).toMatchObject(asked("Why is the build red?"));
     expect(await opened.length()).toBe(1);
   });
 

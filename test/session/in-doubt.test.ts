@@ -11,6 +11,7 @@ import { anthropic } from "../kit/inside/window.ts";
 import { windrow } from "../cli/stage.ts";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
+import { asked } from "./stage.ts";
 
 let folder: string;
 
@@ -62,7 +63,7 @@ it("lists what a session that was let go of left open, in memory", async () => {
   const store = await openStore("ram:");
   const manager = await SessionManager.open({ store, budget: 9_000 });
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "go" }] });
+  await session.append(asked("go"));
   const call = { type: "tool-call", callId: "c1", name: "deploy", args: { target: "prod" } } as const;
   await session.append({ role: "assistant", parts: [call] });
   await session.startTool(call);

@@ -5,6 +5,7 @@ import type { NewMessage, Scope, Session, Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
+import { answered, asked } from "./stage.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 400 }, (_, at) => ({
   id: `m${at}`,
@@ -133,15 +134,12 @@ it.each([false, true])("takes back an epoch that took the newest message (resume
   await session.append("Find the port of every service and list them in a table for me.");
   for (let at = 0; at < 12; at++) {
     const text = `Service ${at} has port ${7_000 + at}. ${"It was asked. ".repeat(6)}`;
-    await session.append([
-      { role: "assistant", parts: [{ type: "text", text }] },
-      { role: "user", parts: [{ type: "text", text: `And service ${at + 1}?` }] },
-    ]);
+    await session.append([answered(text), asked(`And service ${at + 1}?`)]);
   }
   const content = Array.from({ length: 150 }, (_, line) => `host_${line} answers on ${9_000 + line}`).join("\n");
   await session.append([
     { role: "assistant", parts: [{ type: "tool-call", callId: "late", name: "bash", args: { command: "scan" } }] },
-    { role: "assistant", parts: [{ type: "text", text: "It runs in the background; I go on meanwhile." }] },
+    answered("It runs in the background; I go on meanwhile."),
     { role: "tool", parts: [{ type: "tool-result", callId: "late", content }] },
   ]);
   const { report } = await session.compose();
