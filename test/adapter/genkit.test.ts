@@ -1,11 +1,11 @@
 /** Genkit's messages in and out, and its middleware. */
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import type { Message } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { fromGenkit, genkitMessages, toGenkit, windowMiddleware } from "windrow/genkit";
 import type { GenkitHooks, GenkitMessage } from "windrow/genkit";
 import { transcriptOf } from "./transcripts.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const request = (name: string, input: unknown, ref?: string): object => ({
   toolRequest: { name, ...(ref !== undefined && { ref }), ...(input !== undefined && { input }) },
@@ -74,8 +74,7 @@ describe("windowMiddleware", () => {
   const asked: GenkitMessage = { role: "user", content: [{ text: "Roll." }] };
 
   it("records starts and results of requests without refs, and continues from what the log gives back", async () => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
-    const session = await manager.create();
+    const session = await openSession({ budget: 8_000 });
     const events: AdapterEvent[] = [];
     const hooks = windowMiddleware({ session, on: (event) => events.push(event) }).instantiate();
     const rolls: GenkitMessage = { role: "model", content: [request("roll", {}), request("roll", { sides: 6 })] };
@@ -90,12 +89,10 @@ describe("windowMiddleware", () => {
     await generate(later, [...logged, asked], [done]);
     expect(session.stats().messages).toBe(6);
     expect(events.filter(({ type }) => type !== "window-sent")).toEqual([]);
-    await manager.close();
   });
 
   it("takes an answer for the same when Genkit marks it later", async () => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
-    const session = await manager.create();
+    const session = await openSession({ budget: 8_000 });
     const events: AdapterEvent[] = [];
     const hooks = windowMiddleware({ session, on: (event) => events.push(event) }).instantiate();
     const roll: GenkitMessage = { role: "model", content: [request("roll", {}, "c1")] };
@@ -109,6 +106,5 @@ describe("windowMiddleware", () => {
     await generate(hooks, [asked, marked, results], [{ role: "model", content: [{ text: "Four." }] }]);
     expect(events.map(({ type }) => type)).toEqual(["window-sent", "window-sent"]);
     expect(session.stats().messages).toBe(4);
-    await manager.close();
   });
 });

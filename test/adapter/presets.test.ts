@@ -13,6 +13,7 @@ import { countMessage } from "../kit/inside/tokens.ts";
 import { counterFor } from "../kit/inside/window.ts";
 import { windrow } from "../cli/stage.ts";
 import { folder, sessionDoors, windowDoors } from "./preset-doors.ts";
+import { openManager, openSession } from "../kit/sessions.ts";
 
 beforeAll(async () => void (await loadCounter("cl100k")));
 
@@ -78,8 +79,7 @@ describe("the preset's folder", () => {
 describe("coding-agent's threshold", () => {
   it("is 0.7 of the contextWindow: at 98 % of that no summary is due, over it one is", async () => {
     let asked = 0;
-    const manager = await SessionManager.open({
-      store: "ram:",
+    const session = await openSession({
       strategy: "coding-agent",
       model: { contextWindow: 10_000, maxOutput: 500 },
       compaction: "blocking",
@@ -88,7 +88,6 @@ describe("coding-agent's threshold", () => {
         return { text: "The build was mended; the test of comments is open.", usage: {}, finish: "stop" };
       },
     });
-    const session = await manager.create();
     const add = async (from: number, to: number, tokens: number): Promise<void> => {
       for (let at = from; at <= to; at++) {
         const text = `${at} `.padEnd(4 * tokens, "x");
@@ -103,24 +102,21 @@ describe("coding-agent's threshold", () => {
     expect([asked, session.settings.budget]).toEqual([0, 7_000]);
     await add(13, 14, 570);
     expect(asked).toBeGreaterThan(0);
-    await manager.close();
   });
 });
 
 describe("given beside a preset", () => {
   it("stands above it: a counter, a budget, a store", async () => {
     const options = { store: "ram:", model, strategy: "coding-agent", counter: "estimate", budget: 5_000 };
-    const manager = await SessionManager.open(options);
+    const manager = await openManager(options);
     const { metadata } = await manager.info((await manager.create()).id);
     expect(metadata.config).toMatchObject({ counter: "estimate", budget: 5_000, compression_threshold: 0.039 });
-    await manager.close();
   });
 
   it("the metadata has the preset's threshold", async () => {
-    const manager = await SessionManager.open({ store: "ram:", model, strategy: "coding-agent" });
+    const manager = await openManager({ model, strategy: "coding-agent" });
     const { metadata } = await manager.info((await manager.create()).id);
     expect(metadata.config).toMatchObject({ counter: "chars4-floor", budget: 89_600, compression_threshold: 0.7 });
-    await manager.close();
   });
 
   const twice = { budget: 9_000, strategy: { use: "pi", contextRatio: 0.5 } };
@@ -144,12 +140,11 @@ describe("given beside a preset", () => {
   );
 
   it("a strategy that a session's manager has set is refused", async () => {
-    const manager = await SessionManager.open({ store: "ram:", model });
+    const manager = await openManager({ model });
     const session = await manager.create();
     expect(() => createTransformContext({ session, strategy: "pi" })).toThrow(
       /`strategy` has no effect beside a session/,
     );
     expect(() => new ContextManagementPlugin({ manager, strategy: "miki" })).toThrow(/beside a `manager`/);
-    await manager.close();
   });
 });

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import { createAfterToolCall, createRecallTool, createTransformContext } from "windrow/pi";
 import { load } from "./hosts.ts";
 import { begin, hostings, readingMessages, readings, replaceHistories } from "./replaced-histories.ts";
+import { openSession } from "../kit/sessions.ts";
 
 let folder = "";
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "windrow-recall-"))));
@@ -39,8 +39,7 @@ describe("recall that finds nothing", () => {
 
 describe("pi's recall after the history was replaced", () => {
   it("brings back a result whole that pi was given as an excerpt", async () => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 8_000, ingestCap: 500, profile: "pi" });
-    const session = await manager.create();
+    const session = await openSession({ budget: 8_000, ingestCap: 500, profile: "pi" });
     const transform = createTransformContext({ session });
     const text = Array.from({ length: 900 }, (_, line) => `line ${line} of the report`).join("\n");
     const toolCall = { id: "c1", name: "read" };
@@ -52,6 +51,5 @@ describe("pi's recall after the history was replaced", () => {
     await transform([user("A summary of it."), call, result]);
     const recalled = await createRecallTool(session).execute("r", { query: "line 455" });
     expect(recalled.content[0]?.text).toContain("line 455 of the report");
-    await manager.close();
   });
 });

@@ -7,7 +7,7 @@ import { openStore } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { adaptive } from "windrow/window";
 import { everybody } from "../kit/inside/store.ts";
-import { answered, newFolder } from "./stage.ts";
+import { answered, newFolder } from "../kit/sessions.ts";
 
 async function place(scheme = ""): Promise<string> {
   const folder = await newFolder();

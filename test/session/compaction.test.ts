@@ -7,7 +7,7 @@ import type { SummaryHookOptions } from "windrow/window";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { liveSummaries, summaryPass } from "../kit/inside/window.ts";
-import { asked, listed, openManager } from "./stage.ts";
+import { asked, listed, openManager } from "../kit/sessions.ts";
 
 function strategy(mode: SummaryHookOptions["mode"] = "side-by-side", blockTokens = 1_500): Strategy {
   const options: SummaryHookOptions = { keepMessages: 5, mode, blockTokens, asking: { maxTokens: 600 } };

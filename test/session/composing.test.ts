@@ -3,7 +3,7 @@ import { composeWindow, SessionManager, validateWindow } from "windrow";
 import type { Message, NewMessage, Session, TokenCounter } from "windrow";
 import { estimate } from "windrow/testing";
 import { openaiChat } from "../kit/inside/window.ts";
-import { asked, listed } from "./stage.ts";
+import { asked, listed } from "../kit/sessions.ts";
 
 const budget = 16_000;
 

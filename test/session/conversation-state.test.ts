@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import type { SessionManager } from "windrow";
 import type { Composed, Session } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
-import { answered, asked, openManager } from "./stage.ts";
+import { answered, asked, openManager } from "../kit/sessions.ts";
 
 async function open(options: Partial<Parameters<typeof SessionManager.open>[0]> = {}): Promise<SessionManager> {
-  return openManager({ store: "ram:", budget: 8_000, ...options });
+  return openManager({ budget: 8_000, ...options });
 }
 
 function textOf({ messages }: Composed): string {

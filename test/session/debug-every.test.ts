@@ -1,7 +1,7 @@
 /** The lines of statistics that a session logs. */
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { asked } from "./stage.ts";
+import { asked } from "../kit/sessions.ts";
 
 it("logs the size of every n-th window of each session, and never unless asked", async () => {
   const lines: string[] = [];

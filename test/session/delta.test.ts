@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { SessionManager } from "windrow";
 import type { Session } from "windrow";
 import { resultText, toolResults } from "../kit/inside/message.ts";
-import { asked, newFolder, openManager } from "./stage.ts";
+import { asked, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(store: string): Promise<SessionManager> {
   return openManager({ store, budget: 6_000, strategy: { use: "adaptive", delta: true } });

@@ -9,7 +9,7 @@ import { messageText } from "../kit/inside/message.ts";
 import type { JsonObject } from "../kit/inside/message.ts";
 import { fitEntities } from "../kit/inside/window.ts";
 import { newFolder } from "../cli/stage.ts";
-import { answered, asked, openManager } from "./stage.ts";
+import { answered, asked, openManager, openSession } from "../kit/sessions.ts";
 
 const strategy = { use: "entity-state", schema: { destination: "string", date: "string" } };
 
@@ -104,8 +104,7 @@ it("gives the host what a function reads, too", async () => {
     return { ...state, destination: destination ?? null, date: 3 };
   };
   const strategy = entityState({ schema: { destination: "string", date: "date" }, extract });
-  const manager = await openManager({ store: "ram:", budget: 4_000, strategy });
-  const session = await manager.create();
+  const session = await openSession({ budget: 4_000, strategy });
   await turn(session, "to Kyoto");
   expect(session.entities()).toEqual({ destination: "Kyoto", date: null });
   const second = await turn(session, "and then?");

@@ -10,7 +10,7 @@ import { codingSession } from "../kit/inside/message.ts";
 import { newestEdits, newestOutline, recordedEpoch } from "../kit/inside/session.ts";
 import { filesStore } from "../kit/inside/store.ts";
 import { epochOf, EpochReader, openaiChat } from "../kit/inside/window.ts";
-import { asked, listed, newFolder, openManager } from "./stage.ts";
+import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(folder: string, budget = 6_000): Promise<{ manager: SessionManager; store: Store }> {
   const store = filesStore({ folder, durability: "group" });

@@ -11,7 +11,7 @@ import { messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { liveSummaries, toldBy } from "../kit/inside/window.ts";
 import { runs } from "../kit/runs.ts";
-import { listed } from "./stage.ts";
+import { listed } from "../kit/sessions.ts";
 
 const timeout = 12_000 * runs;
 

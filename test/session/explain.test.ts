@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import { isWindrowError } from "windrow";
 import type { Composed, SessionManager } from "windrow";
 import { codingSession } from "../kit/inside/message.ts";
-import { openManager } from "./stage.ts";
+import { openManager } from "../kit/sessions.ts";
 
 async function run(profile: string): Promise<{ manager: SessionManager; id: string; windows: Map<number, Composed> }> {
-  const manager = await openManager({ store: "ram:", budget: 8_000, profile });
+  const manager = await openManager({ budget: 8_000, profile });
   const session = await manager.create();
   const windows = new Map<number, Composed>();
   for (const message of codingSession(60, 20)) {

@@ -11,7 +11,7 @@ import { AgentsSession } from "windrow/openai-agents";
 import { openStore } from "windrow/store";
 import { extractSummary, recallFrom } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
-import { asked } from "./stage.ts";
+import { asked, openManager } from "../kit/sessions.ts";
 
 const own = asked("hi");
 
@@ -160,10 +160,9 @@ describe("a session", () => {
   });
 
   it("is listed by known fields only", async () => {
-    const manager = await SessionManager.open({ store: ramStore(), budget: 8_000 });
+    const manager = await openManager({ store: ramStore(), budget: 8_000 });
     expect(thrown(() => manager.list({ stat: "completed" } as never))).toMatchObject({ code: "bad-option" });
     expect(thrown(() => manager.list({ status: "done" } as never))).toMatchObject({ code: "bad-option" });
-    await manager.close();
   });
 });
 
@@ -239,9 +238,8 @@ describe("in plain JavaScript", () => {
   });
 
   it("an id that is undefined is called so", async () => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 1_000 });
+    const manager = await openManager({ budget: 1_000 });
     await expect(manager.resume(undefined as never)).rejects.toThrow("this is none: undefined.");
-    await manager.close();
   });
 
   it("a store that is no store is refused when it is opened", async () => {

@@ -7,7 +7,7 @@ import type { ManagerOptions, NewMessage, Session } from "windrow";
 import type { ModelAnswer } from "windrow/model";
 import type { SessionState } from "windrow/store";
 import type { SessionStats } from "../kit/inside/session.ts";
-import { asked, listed, newFolder, openManager } from "./stage.ts";
+import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(store: string, options: ManagerOptions = {}): Promise<SessionManager> {
   return openManager({ store, budget: 2_000, strategy: "sliding-window", ...options });

@@ -7,7 +7,7 @@ import { cached } from "windrow/model";
 import { telemetry } from "windrow/opentelemetry";
 import { logTo } from "windrow/ops";
 import type { JsonObject } from "../kit/inside/message.ts";
-import { answered } from "./stage.ts";
+import { answered } from "../kit/sessions.ts";
 
 const warnings: string[] = [];
 beforeEach(() => {

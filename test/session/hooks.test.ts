@@ -6,17 +6,11 @@ import { adaptive } from "windrow/window";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import type { StrategyHook } from "../kit/inside/window.ts";
-import { openManager } from "./stage.ts";
+import { openManager, openSession } from "../kit/sessions.ts";
 
 async function sessionWith(afterStep: StrategyHook, options: ManagerOptions = {}): Promise<Session> {
   const strategy: Strategy = { ...adaptive(), afterStep };
-  const manager = await openManager({
-    store: "ram:",
-    budget: 20_000,
-    strategy,
-    compaction: "blocking",
-    ...options,
-  });
+  const manager = await openManager({ budget: 20_000, strategy, compaction: "blocking", ...options });
   return manager.create();
 }
 
@@ -143,15 +137,13 @@ it("runs one at a time in the background, and a close stops it", async () => {
 
 it("corrects counts by what a provider reports, and ignores what cannot be", async () => {
   const warnings: string[] = [];
-  const manager = await openManager({
-    store: "ram:",
+  const session = await openSession({
     budget: 20_000,
     profile: "anthropic",
     on: (event) => {
       if (event.type === "usage-ignored") warnings.push(event.warning);
     },
   });
-  const session = await manager.create();
   let reported = 0;
   for (const message of codingSession(20, 5)) {
     if (message.role === "assistant") {

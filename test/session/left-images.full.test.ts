@@ -7,7 +7,7 @@ import type { ReadQuery } from "windrow/store";
 import type { StoredRecordOf } from "windrow/store/author";
 import type { ResultContent } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { openManager } from "./stage.ts";
+import { openManager } from "../kit/sessions.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

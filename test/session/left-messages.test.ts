@@ -5,7 +5,7 @@ import type { NewMessage, Scope, Session, Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
-import { answered, asked } from "./stage.ts";
+import { answered, asked, openManager } from "../kit/sessions.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 400 }, (_, at) => ({
   id: `m${at}`,
@@ -74,7 +74,7 @@ it("gives the windows of a session that was never closed, wherever it is resumed
 
 it("reads nothing of what left while no epoch opens", async () => {
   const { store, seen } = watched();
-  const manager = await SessionManager.open({ store, ...options });
+  const manager = await openManager({ store, ...options });
   const session = await manager.create();
   await windowsOf(session, 0, 300);
   await session.close();
@@ -83,12 +83,11 @@ it("reads nothing of what left while no epoch opens", async () => {
   const { report } = await resumed.compose();
   expect(report.opened).toBeUndefined();
   expect(seen.reads).toBe(0);
-  await manager.close();
 });
 
 it("tells that what left cannot be read, and opens the epoch once it can", async () => {
   const { store, seen } = watched();
-  const manager = await SessionManager.open({ store, ...options });
+  const manager = await openManager({ store, ...options });
   const session = await manager.create();
   await windowsOf(session, 0, 200);
   const { epoch } = session.stats();
@@ -108,7 +107,6 @@ it("tells that what left cannot be read, and opens the epoch once it can", async
   const { report, tokens } = await resumed.compose();
   expect(report.epoch).toBe(epoch + 1);
   expect(tokens).toBeLessThanOrEqual(2_000);
-  await manager.close();
 });
 
 it("takes an epoch back that an earlier process opened", { tags: ["slow"] }, async () => {
@@ -129,7 +127,7 @@ it("takes an epoch back that an earlier process opened", { tags: ["slow"] }, asy
 });
 
 it.each([false, true])("takes back an epoch that took the newest message (resumed: %s)", async (isResumed) => {
-  const manager = await SessionManager.open({ store: ramStore(), ...options });
+  const manager = await openManager({ store: ramStore(), ...options });
   let session = await manager.create();
   await session.append("Find the port of every service and list them in a table for me.");
   for (let at = 0; at < 12; at++) {
@@ -152,5 +150,4 @@ it.each([false, true])("takes back an epoch that took the newest message (resume
   await session.undo();
   const { messages: shown } = await session.compose({ budget: 100_000 });
   expect(JSON.stringify(shown)).toContain("host_149 answers on 9149");
-  await manager.close();
 });

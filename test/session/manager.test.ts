@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { composeWindow, countTokens, loadCounter, SessionManager } from "windrow";
 import type { ManagerOptions, Message, NewMessage, SessionEvent, WindowState } from "windrow";
 import { codingSession } from "../kit/inside/message.ts";
-import { asked, codeOf, newFolder, openManager } from "./stage.ts";
+import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(options: ManagerOptions): Promise<SessionManager> {
   return openManager({ budget: 12_000, ...options });

@@ -6,10 +6,10 @@ import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { openManager } from "./stage.ts";
+import { openManager } from "../kit/sessions.ts";
 
 async function open(options: ManagerOptions): Promise<SessionManager> {
-  return openManager({ store: "ram:", budget: 8_000, ...options });
+  return openManager({ budget: 8_000, ...options });
 }
 
 function counting(memory: Memory): Memory & { received: number[] } {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Message, NewMessage } from "windrow";
 import { ramStore } from "../kit/inside/store.ts";
-import { answered, listed } from "./stage.ts";
+import { answered, listed } from "../kit/sessions.ts";
 
 const secret = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
 const said: readonly NewMessage[] = [

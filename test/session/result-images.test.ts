@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { toolResults } from "../kit/inside/message.ts";
-import { asked, newFolder } from "./stage.ts";
+import { asked, newFolder } from "../kit/sessions.ts";
 
 const open = (store: string): Promise<SessionManager> =>
   SessionManager.open({ store, budget: 50_000, counter: "estimate", strategy: "pi" });

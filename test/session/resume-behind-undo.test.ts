@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { NewMessage, Session } from "windrow";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
-import { openManager } from "./stage.ts";
+import { openManager } from "../kit/sessions.ts";
 
 const time = new Date("2026-01-01T00:00:00Z");
 const timestamp = time.toISOString();

@@ -5,7 +5,7 @@ import { SessionManager } from "windrow";
 import { logTo, sessionLog } from "windrow/ops";
 import { openStore } from "windrow/store";
 import type { EditRecord } from "../kit/inside/message.ts";
-import { asked, listed, newFolder } from "./stage.ts";
+import { asked, listed, newFolder } from "../kit/sessions.ts";
 
 /** What the log of a session says of resumes and how it began, and the records behind it. */
 async function toldOf(address: string, id: string): Promise<{ texts: readonly string[]; records: EditRecord[] }> {

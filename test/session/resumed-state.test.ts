@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Session } from "windrow";
-import { answered, asked, newFolder } from "./stage.ts";
+import { answered, asked, newFolder } from "../kit/sessions.ts";
 
 /** Two sessions of the same history: one that was closed and resumed, and one that goes on. */
 async function twice(

@@ -7,7 +7,7 @@ import type { Message } from "windrow";
 import { readTranscripts } from "windrow/transcript";
 import { resultText, toolCalls, toolResults } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
-import { listed, openManager } from "./stage.ts";
+import { listed, openManager, openSession } from "../kit/sessions.ts";
 
 const time = "2024-01-15T10:30:01.123Z";
 const line = (seq: number, role: string, content: string, fields: object = {}): string =>
@@ -110,8 +110,7 @@ it("leaves a result of another name, and a function_call with no name, for what 
 });
 
 it("makes the id of a call that is appended without one, and takes any value as a result", async () => {
-  const manager = await openManager({ store: "ram:", budget: 8_000 });
-  const session = await manager.create();
+  const session = await openSession({ budget: 8_000 });
   await session.append({ role: "user", parts: [{ type: "text", text: "look" }] });
   const asked = await session.append({
     role: "assistant",

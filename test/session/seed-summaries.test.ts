@@ -8,7 +8,7 @@ import type { StrategyChoice } from "windrow/window";
 import { messageText } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
 import { folderOf } from "../config/kit.ts";
-import { answered, asked, openManager } from "./stage.ts";
+import { answered, asked, openSession } from "../kit/sessions.ts";
 
 async function turns(session: Session, from: number, to: number): Promise<void> {
   for (let turn = from; turn <= to; turn++) {
@@ -22,14 +22,7 @@ async function turns(session: Session, from: number, to: number): Promise<void> 
 it("folds the earliest 5 of more than 10 turns into the buffer, which the next summary is given", async () => {
   const model = scripted(["BUFFER ONE", "BUFFER TWO"]);
   const strategy = "openstarry-summary";
-  const manager = await openManager({
-    store: "ram:",
-    budget: 50_000,
-    strategy,
-    summarizer: model,
-    compaction: "blocking",
-  });
-  const session = await manager.create();
+  const session = await openSession({ budget: 50_000, strategy, summarizer: model, compaction: "blocking" });
   await turns(session, 1, 10);
   expect(model.requests).toHaveLength(0);
   await turns(session, 11, 11);
@@ -55,14 +48,7 @@ it("folds the earliest 5 of more than 10 turns into the buffer, which the next s
 it("keeps what scores high verbatim", async () => {
   const model = scripted(["A summary of the rest."]);
   const strategy = { use: "rolling-summary", threshold: 5, oldest: 4, keepImportance: 0.75 };
-  const manager = await openManager({
-    store: "ram:",
-    budget: 50_000,
-    strategy,
-    summarizer: model,
-    compaction: "blocking",
-  });
-  const session = await manager.create();
+  const session = await openSession({ budget: 50_000, strategy, summarizer: model, compaction: "blocking" });
   await turns(session, 1, 2);
   const decision = "error: the migration must never run twice";
   await session.append(asked(decision));
@@ -77,14 +63,12 @@ it("keeps what scores high verbatim", async () => {
 
 /** The windows of a session of preset state-manager, one for each turn. */
 async function managed(options: object, summarizer?: Model): Promise<{ session: Session; windows: Composed[] }> {
-  const manager = await openManager({
-    store: "ram:",
+  const session = await openSession({
     budget: 1_000,
     strategy: { use: "state-manager", ...options },
     compaction: "blocking",
     ...(summarizer && { summarizer }),
   });
-  const session = await manager.create();
   const windows: Composed[] = [];
   for (let turn = 1; turn <= 12; turn++) {
     await session.append(asked(`u${turn} ${"why ".repeat(60)}`));
@@ -137,15 +121,13 @@ async function summarised(
     requests.push(request);
     return { text: `All went well so far (${requests.length}).`, usage: {}, finish: "stop" };
   };
-  const manager = await openManager({
-    store: "ram:",
+  const session = await openSession({
     budget: 6_000,
     strategy: strategy as StrategyChoice,
     summarizer,
     compaction: "blocking",
     ...options,
   });
-  const session = await manager.create();
   await turns(session, 1, 24);
   return { session, requests };
 }
@@ -238,8 +220,7 @@ async function loop(
     prompts.push(prompt);
     return { text: "All went well.", usage: {}, finish: "stop" };
   };
-  const manager = await openManager({ store: "ram:", compaction: "blocking", summarizer, ...options });
-  const session = await manager.create();
+  const session = await openSession({ compaction: "blocking", summarizer, ...options });
   await session.append(asked("THE TASK: read all of it"));
   for (const [index, tokens] of results.entries()) {
     if (prepares) await session.prepare();

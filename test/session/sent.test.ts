@@ -14,7 +14,7 @@ import type { EditRecord } from "../kit/inside/message.ts";
 import { composeStored, copy } from "../kit/inside/ops.ts";
 import { inFrontOf, storeShape } from "../kit/inside/store.ts";
 import { newFolder } from "../cli/stage.ts";
-import { asked, listed } from "./stage.ts";
+import { asked, listed } from "../kit/sessions.ts";
 
 const stores: Store[] = [];
 

@@ -6,7 +6,7 @@ import type { ManagerOptions, NewMessage, SessionEvent } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import type { EditRecord } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { asked, codeOf, newFolder, openManager } from "./stage.ts";
+import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
 
 const user: NewMessage = asked("Fix the bug");
 

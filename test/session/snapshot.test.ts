@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import { renderSnapshot, snapshotOf, snapshotRecord, updateSnapshot } from "../kit/inside/session.ts";
 import type { SnapshotUpdate } from "../kit/inside/session.ts";
+import { openSession } from "../kit/sessions.ts";
 
 describe("the snapshot of seed 000", () => {
   it("fills on the first update what it does not name, and keeps nothing of the caller's arrays", () => {
@@ -40,11 +40,9 @@ describe("the snapshot of seed 000", () => {
 });
 
 it("a session gives copies of its snapshot", async () => {
-  const manager = await SessionManager.open({ store: "ram:", budget: 4_000 });
-  const session = await manager.create();
+  const session = await openSession({ budget: 4_000 });
   const updated = await session.snapshot.update({ completedActions: ["open"] });
   (updated.completedActions as string[]).push("forged");
   (session.snapshot.current!.completedActions as string[]).push("forged");
   expect(session.snapshot.current!.completedActions).toEqual(["open"]);
-  await manager.close();
 });

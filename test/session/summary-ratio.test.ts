@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { scripted } from "windrow/testing";
-import { newFolder } from "./stage.ts";
+import { newFolder } from "../kit/sessions.ts";
 
 it("says 70 tokens of seven messages, 21 of the summary, and a ratio of 0.3", async () => {
   const summarizer = scripted(["s".repeat(84)]);

@@ -8,7 +8,7 @@ import type { ManagerOptions, Session } from "windrow";
 import type { Model } from "windrow/model";
 import type { SessionState } from "windrow/store";
 import { driver, openDatabase } from "../kit/sqlite-stores.ts";
-import { answered, asked } from "./stage.ts";
+import { answered, asked } from "../kit/sessions.ts";
 
 const undo: (() => Promise<unknown>)[] = [];
 

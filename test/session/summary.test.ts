@@ -10,7 +10,7 @@ import type { SummaryHookOptions } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
 import { openaiChat } from "../kit/inside/window.ts";
 import type { SummaryOutcome } from "../kit/inside/window.ts";
-import { asked, listed } from "./stage.ts";
+import { asked, listed } from "../kit/sessions.ts";
 
 const budget = 6_000;
 

@@ -3,13 +3,13 @@ import { expect, it } from "vitest";
 import { composeWindow, isWindrowError } from "windrow";
 import type { Session, SessionManager } from "windrow";
 import { codingSession } from "../kit/inside/message.ts";
-import { answered, asked, listed, openManager } from "./stage.ts";
+import { answered, asked, listed, openManager } from "../kit/sessions.ts";
 
 async function twoEpochs(
   profile = "openai-chat",
 ): Promise<{ manager: SessionManager; session: Session; budget: number }> {
   const budget = 8_000;
-  const manager = await openManager({ store: "ram:", budget, profile });
+  const manager = await openManager({ budget, profile });
   const session = await manager.create();
   for (const message of codingSession(200, 20)) {
     if (message.role === "assistant") await session.compose();

@@ -7,7 +7,7 @@ import { isWindrowError, SessionManager } from "windrow";
 import type { Session } from "windrow";
 import type { ModelAnswer } from "windrow/model";
 import { ramStore } from "../kit/inside/store.ts";
-import { answered, asked } from "./stage.ts";
+import { answered, asked } from "../kit/sessions.ts";
 
 /** A session's methods, as a program without types sees them. */
 type Untyped = Record<

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { isWindrowError, SessionManager } from "windrow";
-import type { ManagerOptions, NewMessage } from "windrow";
+import type { ManagerOptions, NewMessage, Session } from "windrow";
 
 /** A folder that goes when the test ends, behind the managers that were opened later. */
 export async function newFolder(): Promise<string> {
@@ -40,4 +40,9 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
     (reason: unknown) => reason,
   );
   return isWindrowError(error) ? error.code : `no error: ${String(error)}`;
+}
+
+/** A new session of such a manager. */
+export async function openSession(options: ManagerOptions = {}): Promise<Session> {
+  return (await openManager(options)).create();
 }
