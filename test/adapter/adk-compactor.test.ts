@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import { contextCompactor, recallTool } from "windrow/adk";
 import type { RecallToolOptions } from "windrow/adk";
+import { geminiAdapter } from "windrow/gemini";
 import type { AdkEvent, AdkInvocation } from "../kit/inside/adapter.ts";
-import { notedPaths, readings } from "./replaced-histories.ts";
+import { notedPaths, readingMessages, readings } from "./replaced-histories.ts";
 
 class FunctionTool {
   readonly options: RecallToolOptions;
@@ -15,23 +16,17 @@ class FunctionTool {
 
 const budget = 3_000;
 let clock = 1_700_000_000_000;
-
-function event(role: string, part: object): AdkEvent {
-  clock++;
-  return { id: `e${clock}`, timestamp: clock, author: role, content: { role, parts: [part] } };
-}
-
-const read = (name: string, count: number): readonly AdkEvent[] =>
-  readings(name, count).flatMap(({ id, path, text: result }) => [
-    event("model", { functionCall: { id, name: "read", args: { path } } }),
-    event("user", { functionResponse: { id, name: "read", response: { result } } }),
-  ]);
+const eventsOf = (name: string): readonly AdkEvent[] =>
+  geminiAdapter.encode(readingMessages(readings(name, 12))).map((content) => {
+    clock++;
+    return { id: `e${clock}`, timestamp: clock, author: content.role ?? "", content } as AdkEvent;
+  });
 
 describe("contextCompactor", () => {
   it("names ids that its recall tool brings back, in every compaction", async () => {
     const compactor = contextCompactor({ budget });
     const tool = recallTool(FunctionTool, compactor).options;
-    const events = [event("user", { text: "Read them all." }), ...read("first", 12)];
+    const events = [...eventsOf("first")];
     const session = { id: "s", appName: "app", userId: "me", state: {}, events, lastUpdateTime: 0 };
     const invocationContext: AdkInvocation = { session, agent: { name: "a" } };
     let asked = 0;
@@ -45,7 +40,7 @@ describe("contextCompactor", () => {
         const { result } = (await tool.execute({ id }, { invocationContext })) as { result: string };
         expect(result).toContain(`content of ${path} here`);
       }
-      session.events.push(...read(name, 12));
+      session.events.push(...eventsOf(name).slice(1));
     }
     assert(asked > 2, `only ${asked} files were named`);
     expect(await tool.execute({ id: "m999" }, { invocationContext })).toEqual({

@@ -1,10 +1,10 @@
 /** ADK's memory service: whose sessions are told, by which memory, and what it refuses. The real Runner is in interop/adk. */
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import { createMemoryService } from "windrow/adk";
 import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
 import type { AdkSession } from "../kit/inside/adapter.ts";
+import { openManager } from "../kit/sessions.ts";
 
 let events = 0;
 
@@ -30,7 +30,7 @@ describe.each([
   ["an engine that takes no notice of the sessions that are asked about", careless()],
 ])("over %s", (_, memory) => {
   it("tells the sessions of the same app and the same user alone", async () => {
-    const manager = await SessionManager.open({ store: "ram:", memory });
+    const manager = await openManager({ memory });
     const service = createMemoryService(manager, { maxTokens: 50_000 });
     const apps = ["shop", "shop/x", "bank"];
     const users = ["ann", "bob", "x/ann", ""];
@@ -47,11 +47,10 @@ describe.each([
       expect(told).toEqual([`<${appName}|${userId}>`, `<${appName}|${userId}>`]);
     }
     expect(await service.searchMemory({ appName: "none", userId: "ann", query: "secret" })).toEqual({ memories: [] });
-    await manager.close();
   });
 
   it("takes in what a session has more when it is added again, each message once", async () => {
-    const manager = await SessionManager.open({ store: "ram:", memory });
+    const manager = await openManager({ memory });
     const service = createMemoryService(manager);
     const owner = { appName: "again", userId: "ann" };
     const session = sessionOf("again", "ann", "one", ["The heron stands in Lisbon."]);
@@ -65,12 +64,11 @@ describe.each([
     await service.addSessionToMemory(session);
     await service.addSessionToMemory(session);
     expect(await asked()).toEqual(["Lisbon", "Porto"]);
-    await manager.close();
   });
 });
 
 it("asks another memory than the manager's where it is given one, within its tokens", async () => {
-  const manager = await SessionManager.open({ store: "ram:" });
+  const manager = await openManager();
   const service = createMemoryService(manager, { memory: lexicalMemory(), maxTokens: 60 });
   const texts = Array.from({ length: 20 }, (_, at) => `Heron number ${at} ${"flies ".repeat(12)}`);
   await service.addSessionToMemory(sessionOf("app", "ann", "one", texts));
@@ -79,13 +77,11 @@ it("asks another memory than the manager's where it is given one, within its tok
   expect(memories.length).toBeLessThan(4);
   expect(memories[0]).toMatchObject({ author: "user", content: { role: "user" } });
   expect(memories[0]?.timestamp).toMatch(/^2023-11-14T/);
-  await manager.close();
 });
 
 it("is refused where there is no memory, and with unknown options", async () => {
-  const manager = await SessionManager.open({ store: "ram:" });
+  const manager = await openManager();
   expect(() => createMemoryService(manager)).toThrow(/memory: "store"/);
   expect(() => createMemoryService(manager, { memory: {} as never })).toThrow(/receive/);
   expect(() => createMemoryService(manager, { maxToken: 5 } as never)).toThrow(/no option "maxToken"/);
-  await manager.close();
 });

@@ -129,23 +129,6 @@ describe("ContextManagementPlugin", () => {
     const sum = tokens.reduce((total, one) => total + one, 0);
     assert(sum <= 4_000 && (tokens.at(-1) ?? 0) > 900, `${sum}`);
   });
-
-  it("tells of a history that was shortened, once, and makes windows of what is left", async () => {
-    const manager = await SessionManager.open({ store: "ram:", profile: "gemini", budget: 4_000 });
-    const told: { type: string; at?: number }[] = [];
-    const plugin = new ContextManagementPlugin({ manager, on: (said) => told.push(said) });
-    const [whole, cut] = [history, history.toSpliced(1, 20)];
-    for (const events of [whole, cut, cut]) {
-      const llmRequest = requestOf(events);
-      await plugin.beforeModelCallback({
-        callbackContext: { invocationContext: { session: sessionOf(events) } },
-        llmRequest,
-      });
-      assert(!JSON.stringify(llmRequest.contents).includes('"at":3}') || events === whole);
-    }
-    expect(told.filter(({ type }) => type === "history-replaced")).toMatchObject([{ at: 1 }]);
-    expect(told.filter(({ type }) => type === "adapter-failed")).toEqual([]);
-  });
 });
 
 describe("createSessionService", () => {

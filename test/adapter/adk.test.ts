@@ -13,6 +13,10 @@ const answered = (name: string, response: object): GeminiContent => ({
   role: "function",
   parts: [{ functionResponse: { name, response } }],
 });
+const picture: GeminiContent = {
+  role: "user",
+  parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }],
+};
 const texts = (contents: readonly GeminiContent[]): readonly unknown[] =>
   contents.flatMap(({ parts = [] }) => (parts as readonly { text?: string }[]).map(({ text }) => text));
 
@@ -23,7 +27,7 @@ describe("addMessage", () => {
     ["a completion", called("done"), 0.8],
     ["a think of the planning phase", called("think", { phase: "planning" }), 0.7],
     ["another think", called("think", { phase: "verification" }), 0.5],
-    ["a screenshot", { role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }] }, 0.6],
+    ["a screenshot", picture, 0.6],
     ["a dump of a screen", answered("elementsJson", { elements: [] }), 0.4],
     ["one of a page", answered("webElements", { webElements: [] }), 0.4],
   ])("works out the importance of %s", (_what, message, importance) => {
@@ -48,14 +52,8 @@ describe("getMessages", () => {
     expect(kept).toHaveLength(24);
     expect(kept.slice(-10)).toEqual(Array.from({ length: 10 }, (_, at) => `message ${191 + at}`));
     const older = kept.slice(0, -10).map((text) => Number(String(text).split(" ")[1]));
-    assert.deepEqual(
-      older,
-      older.toSorted((left, right) => left - right),
-    );
-    assert.deepEqual(
-      older.slice(-13),
-      older.slice(-13).map((_, at) => 190 - 10 * (12 - at)),
-    );
+    expect(older).toEqual(older.toSorted((left, right) => left - right));
+    expect(older.slice(-13)).toEqual(Array.from({ length: 13 }, (_, at) => 70 + 10 * at));
   });
 
   it("takes another size of job", () => {
@@ -157,38 +155,36 @@ describe("snapshot and statistics", () => {
     expect(manager.getContextSnapshot()!.completedActions).toEqual(["open"]);
   });
 
-  it("counts characters / 4, JSON of calls, and 100 an image; a reset leaves nothing", async () => {
+  it("says how many messages and tokens it has, in a line too, and has nothing after a reset", async () => {
     const manager = new ContextManager();
-    expect(manager.getStats()).toEqual({ messageCount: 0, estimatedTokens: 0, hasSnapshot: false });
+    const empty = { messageCount: 0, estimatedTokens: 0, hasSnapshot: false };
+    expect(manager.getStats()).toEqual(empty);
     for (let at = 0; at < 18; at++) manager.addMessage(say("x".repeat(1_000)));
     manager.updateSnapshot({ goal: "g" });
     expect(manager.getStats()).toEqual({ messageCount: 18, estimatedTokens: 4_500, hasSnapshot: true });
     expect(manager.statsLine()).toBe("Context stats: 18 messages, ~4500 tokens");
-    manager.addMessage({ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }] });
-    expect(manager.getStats().estimatedTokens).toBe(4_600);
     await manager.reset();
-    expect(manager.getStats()).toEqual({ messageCount: 0, estimatedTokens: 0, hasSnapshot: false });
+    expect(manager.getStats()).toEqual(empty);
     expect(manager.getContextSnapshot()).toBeUndefined();
   });
 
-  it("counts a call and its response as their JSON: 100 for a text of 400, 100 for an image, 10 and 14 for the two", () => {
+  const call = called("click", { x: 10, y: 20 });
+  it.each([
+    ["a text by characters / 4", [say("x".repeat(400))], 100],
+    ["an image", [picture], 100],
+    ["a call whose response is still to come, as its JSON", [say("x".repeat(400)), call], 110],
+    ["a response as its JSON", [say("x".repeat(400)), call, answered("click", { clicked: "button.first" })], 124],
+  ])("counts %s", (_what, messages, tokens) => {
     const manager = new ContextManager();
-    manager.addMessage(say("x".repeat(400)));
-    manager.addMessage(called("click", { x: 10, y: 20 }));
-    manager.addMessage(answered("click", { clicked: "button.first" }));
-    manager.addMessage({ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }] });
-    expect(manager.getStats()).toMatchObject({ messageCount: 4, estimatedTokens: 224 });
-  });
-
-  it("counts a call whose response is still to come by itself, as a line of statistics in the middle of a step does", () => {
-    const manager = new ContextManager();
-    manager.addMessage(say("x".repeat(400)));
-    manager.addMessage(called("click", { x: 10, y: 20 }));
-    expect(manager.getStats()).toEqual({ messageCount: 2, estimatedTokens: 110, hasSnapshot: false });
-    // A list that is sent at that time is still one that its provider accepts.
-    expect(manager.getMessages()).toHaveLength(3);
-    manager.addMessage(answered("click", { clicked: "button.first" }));
-    expect(manager.getStats()).toMatchObject({ messageCount: 3, estimatedTokens: 124 });
+    for (const message of messages) manager.addMessage(message);
+    expect(manager.getStats()).toEqual({
+      messageCount: messages.length,
+      estimatedTokens: tokens,
+      hasSnapshot: false,
+    });
+    // A list that is sent in the middle of a step is still one that its provider accepts.
+    const sides = JSON.stringify(manager.getMessages()).match(/functionCall"|functionResponse"/g) ?? [];
+    expect(sides.length % 2).toBe(0);
   });
 
   it("takes an empty error of a response for none, and gives it back as it came", () => {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { aiSdk, aiSdkMiddleware } from "windrow/ai-sdk";
+import { aiSdk, aiSdkAdapter, aiSdkMiddleware } from "windrow/ai-sdk";
 import type { AiSdkMessage } from "windrow/ai-sdk";
-import { notedPaths, readings } from "./replaced-histories.ts";
+import { notedPaths, readingMessages, readings } from "./replaced-histories.ts";
 
 const refusal = new Error("prompt is too long: 213462 tokens > 200000 maximum");
 const system = { role: "system", content: "You read files." };
@@ -27,16 +27,7 @@ function promptOf(messages: readonly AiSdkMessage[]): readonly AiSdkMessage[] {
 
 const inModelForm = (part: object): object => ({ ...part, inModelForm: true });
 
-const history: readonly AiSdkMessage[] = [
-  { role: "user", content: "Read them all." },
-  ...readings("file", 40).flatMap(({ id, path, text: value }): readonly AiSdkMessage[] => [
-    { role: "assistant", content: [{ type: "tool-call", toolCallId: id, toolName: "read", input: { path } }] },
-    {
-      role: "tool",
-      content: [{ type: "tool-result", toolCallId: id, toolName: "read", output: { type: "text", value } }],
-    },
-  ]),
-];
+const history = aiSdkAdapter.encode(readingMessages(readings("file", 40)));
 
 async function conversation(): Promise<ReturnType<typeof aiSdk>> {
   const manager = await SessionManager.open({ store: "ram:", budget: 6_000, profile: "anthropic" });

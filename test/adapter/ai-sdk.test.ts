@@ -6,12 +6,9 @@ import { SessionManager } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { aiSdk, aiSdkAdapter, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "windrow/ai-sdk";
 import type { AiSdkMessage, AiSdkOptions } from "windrow/ai-sdk";
-import { adapterConformance, register } from "windrow/testing";
 import { overflowText, smallerBudget, toolDefinitions } from "../kit/inside/adapter.ts";
 import type { AiSdkFinishedStep } from "../kit/inside/adapter.ts";
-import { assistant, call, longRun, reasoning, result, tool, transcripts, user } from "./ai-sdk-transcripts.ts";
-
-register(adapterConformance(aiSdkAdapter, transcripts), { describe, it });
+import { assistant, call, longRun, reasoning, result, tool, user } from "./ai-sdk-transcripts.ts";
 
 /** As prepareStep is called by majors 5 and 6, and by 7, where `messages` is what an earlier step returned. */
 function steps(history: readonly AiSdkMessage[], carried?: AiSdkMessage[]) {
@@ -30,19 +27,6 @@ async function open(options: Omit<AiSdkOptions, "session" | "on"> = {}, profile 
 }
 
 describe("prepareStep", () => {
-  it("gives the same window for the same messages, and appends nothing twice", async () => {
-    const { hooks, session, events } = await open();
-    const history = longRun(20);
-    const { messages: first } = await hooks.prepareStep(steps(history));
-    const logged = session.stats().messages;
-    const { messages: again } = await hooks.prepareStep(steps(history));
-    assert.equal(logged, history.length);
-    assert.equal(session.stats().messages, logged);
-    assert.deepEqual(again, first);
-    assert(first.length < history.length);
-    assert(events.every(({ type }) => type === "window-sent"));
-  });
-
   it("takes no window that major 7 carries forward for history", async () => {
     const { hooks, session } = await open();
     const history = longRun(20);
@@ -70,19 +54,6 @@ describe("prepareStep", () => {
     assert.deepEqual(await aiSdkMessages(session), [asked, ...one, steered, ...two]);
   });
 
-  it("hands back the SDK's own messages where no budget is known", async () => {
-    const events: AdapterEvent[] = [];
-    const { hooks } = aiSdk({ on: (event) => events.push(event) });
-    const messages = [user("Hi")];
-    for (let time = 0; time < 2; time++) {
-      assert.equal((await hooks.prepareStep({ messages, steps: [], model: "unheard-of" })).messages, messages);
-    }
-    assert.deepEqual(
-      events.map(({ type }) => type),
-      ["adapter-failed"],
-    );
-  });
-
   it("takes the budget of the model that is called, and counts system and tools", async () => {
     const sizes: number[] = [];
     const budgets: number[] = [];
@@ -102,17 +73,6 @@ describe("prepareStep", () => {
     assert.equal(budgets[0], 96_000);
     assert.equal(budgets[1], 95_900);
     assert((sizes[2] ?? 0) > (sizes[0] ?? 0) + 30, sizes.join(" "));
-  });
-
-  it("tells once of messages that are no continuation, and goes on with them alone", async () => {
-    const { hooks, events } = await open();
-    await hooks.prepareStep(steps([user("One"), assistant({ type: "text", text: "Two" })]));
-    const other = [user("Something else")];
-    for (let time = 0; time < 2; time++) assert.deepEqual((await hooks.prepareStep(steps(other))).messages, other);
-    assert.deepEqual(
-      events.map(({ type }) => type),
-      ["window-sent", "history-replaced", "window-sent", "window-sent"],
-    );
   });
 
   it("takes results of parallel calls in whatever order for the same step", async () => {
@@ -233,17 +193,6 @@ describe("UI messages", () => {
         ["text", "done", undefined],
       ],
     );
-  });
-});
-
-describe("the recall tool", () => {
-  it("brings back what left, and tells the model what it cannot find", async () => {
-    const { hooks, recall } = await open();
-    await hooks.prepareStep(steps(longRun(20)));
-    assert.match(await recall.execute({ id: "m3" }), /compute\(0\)/);
-    assert.match(await recall.execute({ query: "compute(7)" }), /line of 7/);
-    assert.match(await recall.execute({ id: "m999" }), /There is no message m999/);
-    assert.match(await recall.execute({}), /"id": "m12"/);
   });
 });
 

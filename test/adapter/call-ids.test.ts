@@ -1,13 +1,13 @@
 /** Ids of calls that one provider makes and another refuses, on their way into every shape. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { composeWindow, SessionManager } from "windrow";
-import type { Message, NewMessage } from "windrow";
+import type { Message, NewMessage, Session } from "windrow";
 import { anthropicAdapter, fromAnthropic, toAnthropic } from "windrow/anthropic";
 import { chatAdapter, fromChat, toChat } from "windrow/chat";
 import { fromResponses, toResponses } from "windrow/responses";
 import { profileNames, profileOf } from "windrow/window";
 import { toolCalls, toolResults, wireForms, wireId } from "../kit/inside/message.ts";
-import { temporaryFolder } from "../kit/stores.ts";
+import { newFolder } from "../cli/stage.ts";
 
 /** Ids as Anthropic, OpenAI, Kimi, Mistral, vLLM and Gemini's clients make them, and pairs that differ in a sign alone. */
 const ids = [
@@ -74,6 +74,26 @@ const answered = (id: string): Message => ({
   role: "tool",
   parts: [{ type: "tool-result", callId: id, content: `result of ${id}` }],
 });
+
+/** A session on disk, and the same in another process. */
+async function opened(
+  profile: string,
+  budget = 100_000,
+): Promise<{ session: Session; resume: () => Promise<Session> }> {
+  const store = await newFolder();
+  const open = async (): Promise<SessionManager> => {
+    const manager = await SessionManager.open({ store, profile, budget });
+    onTestFinished(() => manager.close());
+    return manager;
+  };
+  const manager = await open();
+  const session = await manager.create();
+  const resume = async (): Promise<Session> => {
+    await manager.close();
+    return (await open()).resume(session.id);
+  };
+  return { session, resume };
+}
 
 describe.each(Object.entries(histories))("a history read from the shape %s", (_from, history) => {
   it.each(Object.entries(shapes))("goes to %s with ids that its API takes", (_to, [write, taken]) => {
@@ -170,36 +190,26 @@ describe("ids that windows spell", () => {
   });
 
   it("become the log's own in a session, also after a resume", async () => {
-    const store = await temporaryFolder();
-    const open = (): Promise<SessionManager> => SessionManager.open({ store, profile: "mistral", budget: 100_000 });
-    const manager = await open();
-    const session = await manager.create();
-    for (const message of [begin, called("functions.bash:0")]) await session.append(message);
+    const { session, resume } = await opened("mistral");
+    await session.append([begin, called("functions.bash:0")]);
     await session.startTool({ callId: "functions.bash:0", name: "bash", args: {} });
-    await manager.close();
-    const resumed = await (await open()).resume(session.id);
+    const resumed = await resume();
     const shown = (await resumed.compose()).messages.flatMap(toolCalls).at(-1)?.callId ?? "";
     expect(await resumed.append(answered(shown))).toMatchObject({ parts: [{ callId: "functions.bash:0" }] });
     expect(await resumed.inDoubt()).toEqual([]);
-    await resumed.close();
   });
 
   it("become the log's own after an append that failed", async () => {
-    const manager = await SessionManager.open({ store: "ram:", profile: "anthropic", budget: 100_000 });
-    const session = await manager.create();
+    const { session } = await opened("anthropic");
     await session.append([begin, called("a.1")]);
     const result = answered(wireId(wireForms.anthropic, "a.1"));
     await expect(session.append(result, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
     await expect(session.append([result, { role: "nope" } as never])).rejects.toMatchObject({ code: "bad-message" });
     expect(await session.append(result)).toMatchObject({ parts: [{ callId: "a.1" }] });
-    await manager.close();
   });
 
   it("become the log's own where a call stands before an epoch of an earlier process", async () => {
-    const store = await temporaryFolder();
-    const open = (): Promise<SessionManager> => SessionManager.open({ store, profile: "anthropic", budget: 4_000 });
-    const manager = await open();
-    const session = await manager.create();
+    const { session, resume } = await opened("anthropic", 4_000);
     for (let turn = 0; turn < 6; turn++) {
       const spoken = (role: "user" | "assistant"): NewMessage => ({
         role,
@@ -211,22 +221,17 @@ describe("ids that windows spell", () => {
     const composed = await session.compose();
     expect(composed.state.epoch).toBe(1);
     const shown = composed.messages.flatMap(toolCalls).at(-1)?.callId ?? "";
-    await manager.close();
-    const resumed = await (await open()).resume(session.id);
-    expect(await resumed.append(answered(shown))).toMatchObject({ parts: [{ callId: "a.1" }] });
-    await resumed.close();
+    expect(await (await resume()).append(answered(shown))).toMatchObject({ parts: [{ callId: "a.1" }] });
   });
 
   it("become the log's own for a call whose id was used before, and for a run that names it so", async () => {
-    const manager = await SessionManager.open({ store: "ram:", profile: "anthropic", budget: 100_000 });
-    const session = await manager.create();
+    const { session } = await opened("anthropic");
     await session.append([begin, called("x"), answered("x"), { ...called("x"), id: "again" }]);
     const shown = (await session.compose()).messages.flatMap(toolCalls).at(-1)?.callId ?? "";
     expect(shown).not.toBe("x");
     const run = await session.startTool({ callId: shown, name: "bash", args: {} });
     expect(await run.finish("Done.")).toMatchObject({ parts: [{ callId: "x", content: "Done." }] });
     expect(await session.inDoubt()).toEqual([]);
-    await manager.close();
   });
 
   it("are unique in every shape, whatever the profile", () => {
@@ -236,20 +241,6 @@ describe("ids that windows spell", () => {
     const { calls, results } = idsIn(toChat(window));
     expect(new Set(calls).size).toBe(2);
     expect(results).toEqual(calls);
-  });
-
-  it("of one answer never name two of its calls", () => {
-    const pair = ["y.1", wireId(wireForms.anthropic, "y.1")];
-    const both = { ...begin, id: "both", role: "assistant" as const, parts: pair.flatMap((id) => called(id).parts) };
-    const open = composeWindow({ messages: [begin, both], budget: 100_000, profile: "anthropic" });
-    const shown = open.messages.flatMap(toolCalls).map(({ callId }) => callId);
-    for (const names of [pair, shown]) {
-      const messages = [begin, both, ...names.map((name, at) => ({ ...answered(name), id: `r${at}` }))];
-      const window = composeWindow({ messages, budget: 100_000, profile: "anthropic" });
-      expect(window.messages.flatMap(toolResults).map(({ callId, content }) => [callId, content])).toEqual(
-        shown.map((id, at) => [id, `result of ${names[at]}`]),
-      );
-    }
   });
 });
 

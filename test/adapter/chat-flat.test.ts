@@ -1,6 +1,6 @@
 /** Messages in the flat form, `{ id, name, args }` and `tool_results`: read whole, windowed, and given back as they came. */
 import { expect, it } from "vitest";
-import { composeWindow, SessionManager } from "windrow";
+import { composeWindow } from "windrow";
 import { fromChat, toChat } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
 import { readTranscripts } from "windrow/transcript";
@@ -8,6 +8,7 @@ import { toolCalls, toolResults } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
+import { openSession } from "../kit/sessions.ts";
 
 const timestamp = "2026-01-05T09:00:00.000Z";
 const history: readonly ChatMessage[] = [
@@ -68,13 +69,11 @@ it.each([
   ["no object"],
 ])("gives the result %j back as it came, by way of a store", async (entry) => {
   const message = { id: "t", role: "tool", content: null, tool_results: [entry], further: [1] };
-  const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
-  const session = await manager.create();
+  const session = await openSession({ budget: 8_000 });
   await session.append(fromChat([message]));
   const kept = [];
   for await (const one of session.messages()) kept.push(one);
   expect(toChat(kept)).toEqual([message]);
-  await manager.close();
 });
 
 it("closes an unanswered flat call in the same form", () => {

@@ -1,24 +1,49 @@
-/** The shipped conformance cases over the adapters of this package, and the suite itself. */
+/** The shipped conformance cases and a journal over every adapter of this package, and the suite itself. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { SessionManager } from "windrow";
+import type { Message } from "windrow";
+import { HostConversation } from "windrow/adapter";
 import type { Adapter } from "windrow/adapter";
-import { anthropicAdapter } from "windrow/anthropic";
-import type { AnthropicMessage } from "windrow/anthropic";
 import { chatAdapter } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
 import { adapterConformance, register } from "windrow/testing";
-import type { HostTranscript } from "windrow/testing";
+import { temporaryFolder } from "../kit/stores.ts";
+import { adapters, longRun, transcriptsOf } from "./transcripts.ts";
 
-function fixtures<Host>(name: string): readonly HostTranscript<Host>[] {
-  const path = new URL(`fixtures/${name}.json`, import.meta.url);
-  return JSON.parse(readFileSync(path, "utf8")) as readonly HostTranscript<Host>[];
-}
+describe.each(adapters)("%s", (name, adapter) => {
+  const run = JSON.parse(JSON.stringify(adapter.encode(longRun(12)))) as readonly object[];
+  const transcripts = [
+    ...transcriptsOf(name as "pi"),
+    { name: "a long run", messages: run },
+    { name: "nothing", messages: [] },
+  ];
+  register(adapterConformance(adapter, transcripts), { describe, it });
 
-const chats = fixtures<ChatMessage>("openai-chat");
+  it.each(transcripts)("journals each message once, also after a resume: $name", async ({ messages: host }) => {
+    const store = await temporaryFolder();
+    const events: string[] = [];
+    const journal = async (id: string | undefined, arrays: readonly (readonly object[])[]) => {
+      const manager = await SessionManager.open({ store, budget: 4_000 });
+      const session = id === undefined ? await manager.create() : await manager.resume(id);
+      const conversation = new HostConversation({ adapter }, { session, on: ({ type }) => events.push(type) });
+      for (const array of arrays) await conversation.record(structuredClone(array));
+      const stored: Message[] = [];
+      for await (const message of session.messages()) stored.push(message);
+      await manager.close();
+      return { id: session.id, stored };
+    };
+    const growing = Array.from({ length: Math.ceil(host.length / 3) }, (_, at) => host.slice(0, 3 * at));
+    const { id, stored } = await journal(undefined, [...growing, host, host]);
+    expect(stored).toHaveLength(host.length);
+    const grown = [...host, ...run.slice(0, 1)];
+    const resumed = await journal(id, [grown, grown]);
+    expect(adapter.encode(resumed.stored)).toEqual(grown);
+    expect(events).toEqual([]);
+  });
+});
 
-register(adapterConformance(chatAdapter, chats), { describe, it });
-register(adapterConformance(anthropicAdapter, fixtures<AnthropicMessage>("anthropic")), { describe, it });
+const chats = transcriptsOf<ChatMessage>("openai-chat");
 
 /** Adapters with one fault each, and what the suite says of them. */
 const careless: readonly (readonly [fault: string, adapter: Adapter<ChatMessage>])[] = [

@@ -1,10 +1,10 @@
 /** Conversations of one session: each decides by itself whether its history continues the log. */
 import { expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import type { Message, Session } from "windrow";
 import { HostConversation } from "windrow/adapter";
 import { chatAdapter } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
+import { openSession } from "../kit/sessions.ts";
 
 const user = (content: string): ChatMessage => ({ role: "user", content });
 
@@ -16,8 +16,7 @@ async function logOf(session: Session): Promise<readonly ChatMessage[]> {
 
 it("one whose history was replaced stays apart from the log; a later one that continues the log is made from it", async () => {
   const composed: string[] = [];
-  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, on: ({ type }) => composed.push(type) });
-  const session = await manager.create();
+  const session = await openSession({ budget: 8_000, on: ({ type }) => composed.push(type) });
   const conversation = (events: string[]): HostConversation<ChatMessage> =>
     new HostConversation({ adapter: chatAdapter }, { session, on: ({ type }) => events.push(type) });
   const fromLog = (): number => composed.filter((type) => type === "window-composed").length;
@@ -37,5 +36,4 @@ it("one whose history was replaced stays apart from the log; a later one that co
   expect(events).toEqual(["window-sent"]);
   expect(fromLog()).toBe(2);
   expect(window?.messages.map(({ content }) => content)).toEqual(["one", "two", "a summary", "three", "four"]);
-  await manager.close();
 });

@@ -1,22 +1,13 @@
-/** Gemini's contents: conformance, requests, and the signatures a window keeps. */
+/** Gemini's contents: requests, and the signatures a window keeps. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { composeWindow, validateWindow } from "windrow";
 import type { Message } from "windrow";
 import { fromChat } from "windrow/chat";
-import { fromContents, geminiAdapter, toContents } from "windrow/gemini";
+import { fromContents, toContents } from "windrow/gemini";
 import type { GeminiContent } from "windrow/gemini";
-import { adapterConformance, register } from "windrow/testing";
-import type { HostTranscript } from "windrow/testing";
 import { toolCalls, toolResults } from "../kit/inside/message.ts";
 import { gemini } from "../kit/inside/window.ts";
-
-const transcripts = JSON.parse(
-  readFileSync(new URL("fixtures/gemini.json", import.meta.url), "utf8"),
-) as readonly HostTranscript<GeminiContent>[];
-
-register(adapterConformance(geminiAdapter, transcripts), { describe, it });
 
 const user = (text: string): GeminiContent => ({ role: "user", parts: [{ text }] });
 const call = (name: string, more: object = {}): object => ({ functionCall: { name, args: {} }, ...more });

@@ -1,11 +1,11 @@
-/** Genkit's messages in and out: what every adapter must hold, over messages as its models and tools write them. */
+/** Genkit's messages in and out, and its middleware. */
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import type { Message } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
-import { fromGenkit, genkitAdapter, genkitMessages, toGenkit, windowMiddleware } from "windrow/genkit";
+import { fromGenkit, genkitMessages, toGenkit, windowMiddleware } from "windrow/genkit";
 import type { GenkitHooks, GenkitMessage } from "windrow/genkit";
-import { adapterConformance, register } from "windrow/testing";
+import { transcriptOf } from "./transcripts.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const request = (name: string, input: unknown, ref?: string): object => ({
   toolRequest: { name, ...(ref !== undefined && { ref }), ...(input !== undefined && { input }) },
@@ -14,75 +14,7 @@ const response = (name: string, output: unknown, ref?: string): object => ({
   toolResponse: { name, ...(ref !== undefined && { ref }), ...(output !== undefined && { output }) },
 });
 
-const run: readonly GenkitMessage[] = [
-  { role: "system", content: [{ text: "You fix builds." }], metadata: { preamble: true } },
-  { role: "user", content: [{ text: "Fix the build." }, { text: "As JSON.", metadata: { purpose: "output" } }] },
-  {
-    role: "model",
-    content: [
-      { reasoning: "Look first.", metadata: { thoughtSignature: "sig1" } },
-      { reasoning: "And then?" },
-      { text: "Looking." },
-      request("read", { path: "a.ts" }, "c1"),
-      { ...request("run", undefined, "c2"), metadata: { thoughtSignature: "sig2" } },
-    ],
-    metadata: { generate: { output: { format: "json" } } },
-  },
-  {
-    role: "tool",
-    content: [response("run", { ok: false, lines: ["FAIL"] }, "c2"), response("read", "1: x", "c1")],
-  },
-  { role: "model", content: [{ text: "Fixed." }] },
-];
-
-const withoutRefs: readonly GenkitMessage[] = [
-  { role: "user", content: [{ text: "Which numbers?" }] },
-  { role: "model", content: [request("roll", {}), request("roll", { sides: 6 }), request("note", "text")] },
-  { role: "tool", content: [response("roll", 4), response("roll", null), response("note", undefined)] },
-  { role: "model", content: [] },
-];
-
-const odd: readonly GenkitMessage[] = [
-  {
-    role: "user",
-    content: [
-      { media: { url: "data:image/png;base64,iVBORw0KGgo=", contentType: "image/png" } },
-      { media: { url: "data:image/png;base64,iVBORw0KGgo=" } },
-      { media: { url: "https://example.org/a.pdf", contentType: "application/pdf" }, metadata: { page: 1 } },
-      { media: { url: "data:text/plain,hello" } },
-      { data: { any: ["thing"] } },
-      { custom: { redactedThinking: "opaque" } },
-      { resource: { uri: "file:///a" } },
-      { text: "", metadata: { thoughtSignature: "sig" } },
-    ],
-  },
-  { role: "model", content: [request("shot", { at: 1 }, "c1"), request("shot", { at: 2 }, "c2")] },
-  {
-    role: "tool",
-    content: [
-      {
-        toolResponse: {
-          ref: "c1",
-          name: "shot",
-          output: { size: 2 },
-          content: [{ media: { url: "data:image/png;base64,iVBORw0KGgo=" } }, { text: "below" }],
-        },
-        metadata: { took: 3 },
-      },
-      { toolResponse: { ref: "c2", name: "shot", content: [{ text: "nothing" }], more: true } },
-    ],
-  },
-  { role: "user", content: [{ text: "Go on." }], metadata: { id: 7 } },
-];
-
-register(
-  adapterConformance(genkitAdapter, [
-    { name: "a run", messages: run },
-    { name: "without refs", messages: withoutRefs },
-    { name: "media, data and results of several parts", messages: odd },
-  ]),
-  { describe, it },
-);
+const withoutRefs = transcriptOf<GenkitMessage>("genkit", "without refs");
 
 describe("fromGenkit and toGenkit", () => {
   it("pair requests and responses without refs by their order", () => {
@@ -142,8 +74,7 @@ describe("windowMiddleware", () => {
   const asked: GenkitMessage = { role: "user", content: [{ text: "Roll." }] };
 
   it("records starts and results of requests without refs, and continues from what the log gives back", async () => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
-    const session = await manager.create();
+    const session = await openSession({ budget: 8_000 });
     const events: AdapterEvent[] = [];
     const hooks = windowMiddleware({ session, on: (event) => events.push(event) }).instantiate();
     const rolls: GenkitMessage = { role: "model", content: [request("roll", {}), request("roll", { sides: 6 })] };
@@ -158,12 +89,10 @@ describe("windowMiddleware", () => {
     await generate(later, [...logged, asked], [done]);
     expect(session.stats().messages).toBe(6);
     expect(events.filter(({ type }) => type !== "window-sent")).toEqual([]);
-    await manager.close();
   });
 
   it("takes an answer for the same when Genkit marks it later", async () => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
-    const session = await manager.create();
+    const session = await openSession({ budget: 8_000 });
     const events: AdapterEvent[] = [];
     const hooks = windowMiddleware({ session, on: (event) => events.push(event) }).instantiate();
     const roll: GenkitMessage = { role: "model", content: [request("roll", {}, "c1")] };
@@ -177,20 +106,5 @@ describe("windowMiddleware", () => {
     await generate(hooks, [asked, marked, results], [{ role: "model", content: [{ text: "Four." }] }]);
     expect(events.map(({ type }) => type)).toEqual(["window-sent", "window-sent"]);
     expect(session.stats().messages).toBe(4);
-    await manager.close();
-  });
-
-  it("lets the run go on with its own messages where no window can be made", async () => {
-    const events: AdapterEvent[] = [];
-    const { model } = windowMiddleware({ on: (event) => events.push(event) }).instantiate();
-    const seen: (readonly GenkitMessage[])[] = [];
-    for (const messages of [[asked], [asked, asked]]) {
-      await model({ messages }, {}, (given) => {
-        seen.push(given.messages);
-        return Promise.resolve({ finishReason: "blocked" });
-      });
-    }
-    expect(seen).toEqual([[asked], [asked, asked]]);
-    expect(events.map(({ type }) => type)).toEqual(["adapter-failed"]);
   });
 });

@@ -1,12 +1,12 @@
 /** One message of a host that carries the results of several tools: each of them is a finished run. */
 import { expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import type { SessionEvent } from "windrow";
 import { anthropicAdapter } from "windrow/anthropic";
 import type { AnthropicMessage } from "windrow/anthropic";
 import { openStore } from "windrow/store";
 import { journalOf } from "../kit/inside/adapter.ts";
 import { everybody } from "../kit/inside/store.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const calls = ["a", "b", "c"].map((id) => ({ type: "tool_use", id, name: "read_file", input: { path: id } }));
 const results = ["a", "b", "c"].map((id) => ({
@@ -24,8 +24,7 @@ const host = [
 it("finishes every run that a message answers, with its own line and time, and writes the message once", async () => {
   const store = await openStore("ram:");
   const events: SessionEvent[] = [];
-  const manager = await SessionManager.open({ store, profile: "anthropic", on: (event) => events.push(event) });
-  const session = await manager.create();
+  const session = await openSession({ store, profile: "anthropic", on: (event) => events.push(event) });
   const journal = journalOf(session, { adapter: anthropicAdapter, optional: () => false });
   await journal.sync(host.slice(0, 2));
   // What ran without being announced has no run to finish.
@@ -49,5 +48,4 @@ it("finishes every run that a message answers, with its own line and time, and w
   ]);
   const finished = events.flatMap((event) => (event.type === "tool-finished" ? [event.callId] : []));
   expect(finished).toEqual(["b", "c"]);
-  await manager.close();
 });

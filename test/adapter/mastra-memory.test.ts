@@ -4,6 +4,7 @@ import { SessionManager } from "windrow";
 import { memoryProcessor, sessionIdOf } from "windrow/mastra";
 import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
+import { openManager } from "../kit/sessions.ts";
 
 type Row = { role: string; content: unknown; threadId?: string; resourceId?: string };
 
@@ -67,9 +68,8 @@ it.each([
 });
 
 it("is refused where there is no memory, and with unknown options", async () => {
-  const manager = await SessionManager.open({ store: "ram:" });
+  const manager = await openManager();
   expect(() => memoryProcessor({ manager })).toThrow(/memory: "store"/);
   expect(() => memoryProcessor({ manager, scop: "thread" } as never)).toThrow(/no option "scop"/);
   expect(() => memoryProcessor({ manager, scope: "user" as never })).toThrow(/resource/);
-  await manager.close();
 });

@@ -4,44 +4,11 @@ import { mastraAdapter, sessionIdOf } from "windrow/mastra";
 import type { MastraMessage } from "windrow/mastra";
 import { adapterConformance, register } from "windrow/testing";
 import { readPrompt, systemText, writePrompt } from "../kit/inside/adapter.ts";
+import { transcriptOf } from "./transcripts.ts";
 
-const own = (createdAt: number): object => ({ mastra: { createdAt } });
-
-const prompt: readonly MastraMessage[] = [
-  { role: "system", content: "You fix builds." },
-  { role: "system", content: "Working memory: none." },
-  { role: "user", content: [{ type: "text", text: "Fix it.", providerOptions: own(1) }] },
-  {
-    role: "assistant",
-    content: [
-      { type: "reasoning", text: "Hm.", providerOptions: { anthropic: { signature: "sig" }, ...own(2) } },
-      { type: "tool-call", toolCallId: "a", toolName: "run", input: { command: "make" } },
-      { type: "tool-call", toolCallId: "b", toolName: "run", input: { command: "test" } },
-    ],
-  },
-  {
-    role: "tool",
-    content: [
-      {
-        type: "tool-result",
-        toolCallId: "a",
-        toolName: "run",
-        output: { type: "text", value: "ok" },
-        input: { command: "make" },
-      },
-      { type: "tool-result", toolCallId: "b", toolName: "run", output: { type: "error-text", value: "no" } },
-    ],
-  },
-  { role: "assistant", content: [{ type: "text", text: "Done.", providerOptions: own(3) }] },
-];
-
-register(
-  adapterConformance(mastraAdapter, [
-    { name: "as Mastra writes it", messages: prompt },
-    { name: "taken apart", messages: readPrompt(prompt).messages },
-  ]),
-  { describe, it },
-);
+const prompt = transcriptOf<MastraMessage>("mastra", "as Mastra writes it");
+const takenApart = [{ name: "taken apart", messages: readPrompt(prompt).messages }];
+register(adapterConformance(mastraAdapter, takenApart), { describe, it });
 
 describe("a prompt", () => {
   it("is one message a result, without what only Mastra reads, and is put together again", () => {

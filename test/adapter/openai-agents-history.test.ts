@@ -109,17 +109,6 @@ describe("AgentsSession", () => {
     expect(inspect(failed)).not.toContain(own);
   });
 
-  it("makes windows of the input alone where it is no continuation, and loses nothing of it", async () => {
-    const session = await (await open(await openStore("ram:"))).create();
-    const events: AdapterEvent[] = [];
-    const history = new AgentsSession(session, { on: (event) => events.push(event) });
-    await history.addItems([said("One"), said("Two")]);
-    const { input } = await history.filter({ modelData: { input: [said("Two"), said("Three")] }, agent: {} });
-    expect(input).toEqual([said("Two"), said("Three")]);
-    expect(events[0]).toMatchObject({ type: "history-replaced", at: 0 });
-    expect(await history.getItems()).toEqual([said("One"), said("Two"), said("Three")]);
-  });
-
   it("leaves nothing of a change whose record was never written, and applies it when it is asked again", async () => {
     const real = await openStore("ram:");
     let failing: string | undefined;

@@ -8,6 +8,7 @@ import type { ModelRequest } from "windrow/model";
 import { ContextManager, openContextManager } from "windrow/openstarry";
 import type { IContextManager } from "windrow/openstarry";
 import { openStore } from "windrow/store";
+import { faultyStore } from "windrow/testing";
 import { openaiChat } from "../kit/inside/window.ts";
 
 const system = "You book journeys.\n\n  Be brief.";
@@ -108,22 +109,13 @@ describe("composePayload", () => {
   });
 
   it("makes the payload without its store where that fails", async () => {
-    const real = await openStore("ram:");
-    let left = 2;
-    const store = new Proxy(real, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== "function") return value;
-        const call = value as (...given: unknown[]) => unknown;
-        if (name !== "append") return call.bind(target);
-        return (...given: unknown[]) => (left-- > 0 ? call.apply(target, given) : Promise.reject(new Error("EIO")));
-      },
-    });
-    const { context } = await openContextManager({}, { store, budget: 900 });
+    const faulty = faultyStore(await openStore("ram:"));
+    const { context } = await openContextManager({}, { store: faulty.store, budget: 900 });
     for (const count of [1, 5, 9]) {
       const payload = await context.composePayload(system, turns(count), tools);
       expect(payload.tokens).toBeLessThanOrEqual(900);
       await context.onTurnComplete(turns(count));
+      faulty.fail("append");
     }
   });
 });

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { SessionManager, validateWindow } from "windrow";
+import { validateWindow } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { createTransformContext, piAdapter, piMessages } from "windrow/pi";
 import type { PiMessage } from "windrow/pi";
 import { pi as piProfile } from "../kit/inside/window.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const file = "../shared/data/open/pi-sessions/large-session.raw.jsonl.gz";
 const there = existsSync(file);
@@ -31,8 +32,7 @@ it.skipIf(!there)(
   { timeout: 60_000 },
   async () => {
     const messages = messagesOf(file);
-    const manager = await SessionManager.open({ store: "ram:", budget: 16_000, profile: "pi" });
-    const session = await manager.create();
+    const session = await openSession({ budget: 16_000, profile: "pi" });
     const events: AdapterEvent[] = [];
     const transform = createTransformContext({ session, on: (event) => events.push(event) });
     let windows = 0;
@@ -48,6 +48,5 @@ it.skipIf(!there)(
     expect(windows).toBeGreaterThan(50);
     await transform(messages);
     assert.deepEqual(await piMessages(session), messages);
-    await manager.close();
   },
 );

@@ -1,10 +1,11 @@
 /** Large results and recall under pi, and its extension, driven by hand; interop/pi drives them in the real pi. */
 import { describe, expect, it } from "vitest";
-import { SessionManager, WindrowError } from "windrow";
+import { SessionManager } from "windrow";
 import type { Session, Store } from "windrow";
 import { createAfterToolCall, createRecallTool, createTransformContext, piMessages } from "windrow/pi";
 import type { PiMessage } from "windrow/pi";
 import { openStore } from "windrow/store";
+import { faultyStore } from "windrow/testing";
 import { piExtension } from "../kit/inside/adapter.ts";
 import type { PiExtensionApi, PiExtensionContext } from "../kit/inside/adapter.ts";
 import { resultText } from "../kit/inside/message.ts";
@@ -52,19 +53,13 @@ describe("createAfterToolCall", () => {
     expect(await piMessages(session)).toEqual(JSON.parse(JSON.stringify(messages)));
     const recalled = await createRecallTool(session).execute("r", { query: "line 555" });
     expect(recalled.content[0]?.text).toContain("line 555 of the report");
+    await expect(createRecallTool(session).execute("r", { id: "m999" })).rejects.toThrow("There is no message m999");
   });
 
   it("leaves every result whole while the log cannot be written", async () => {
-    const real = await openStore("ram:");
-    const append: Store["append"] = () => Promise.reject(new WindrowError("not-durable", "The disk is full."));
-    const store = new Proxy(real, {
-      get: (target, name) => {
-        if (name === "append") return append;
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === "function" ? (value.bind(target) as unknown) : value;
-      },
-    });
-    const session = await open(500, store);
+    const faulty = faultyStore(await openStore("ram:"));
+    faulty.fail("append");
+    const session = await open(500, faulty.store);
     const messages = [user("Read")];
     expect(await createTransformContext({ session })(messages)).toBe(messages);
     expect(await createAfterToolCall(session)(outcome("c1"))).toBeUndefined();

@@ -1,194 +1,32 @@
 /** A preset's language: the one that is given beside its name, at every door that takes a strategy. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { composeWindow, loadCounter, SessionManager } from "windrow";
-import type { ManagerOptions, Message } from "windrow";
-import { contextCompactor, ContextManagementPlugin } from "windrow/adk";
-import { toChat } from "windrow/chat";
+import { beforeAll, describe, expect, it } from "vitest";
+import { loadCounter } from "windrow";
+import { contextCompactor } from "windrow/adk";
+import { geminiAdapter } from "windrow/gemini";
 import type { Model } from "windrow/model";
-import { ContextManager, openContextManager } from "windrow/openstarry";
-import { createTransformContext } from "windrow/pi";
 import { presetNames } from "windrow/window";
 import type { StrategyChoice } from "windrow/window";
-import { piExtension } from "../kit/inside/adapter.ts";
-import type { PiExtensionApi, PiExtensionContext } from "../kit/inside/adapter.ts";
-import { windrow } from "../cli/stage.ts";
+import { HistoryBuilder } from "../kit/inside/message.ts";
+import { output, sessionDoors, stored, windowDoors } from "./preset-doors.ts";
+import type { Door } from "./preset-doors.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "windrow-locales-"));
-afterAll(() => rmSync(folder, { recursive: true }));
 beforeAll(async () => void (await loadCounter("cl100k")));
 
 const model = { contextWindow: 4_000, maxOutput: 500 };
-const turns = Array.from({ length: 12 }, (_, at) => ({
-  id: `c${at}`,
-  asked: `Read the file number ${at}, and tell me what it is about.`,
-  path: `src/file-${at}.ts`,
-  text: Array.from({ length: 40 }, (_line, line) => `export const value${line} = ${at};`).join("\n"),
-  said: `The file number ${at} has forty values, all of them the same.`,
-}));
-const messages: readonly Message[] = turns.flatMap(({ id, asked, path, text, said }, at): Message[] => [
-  { id: `u${at}`, role: "user", parts: [{ type: "text", text: asked }] },
-  { id: `a${at}`, role: "assistant", parts: [{ type: "tool-call", callId: id, name: "read", args: { path } }] },
-  { id: `t${at}`, role: "tool", parts: [{ type: "tool-result", callId: id, name: "read", content: text }] },
-  { id: `b${at}`, role: "assistant", parts: [{ type: "text", text: said }] },
-]);
-const last: Message = { id: "last", role: "user", parts: [{ type: "text", text: "Which was the largest?" }] };
-const chat = toChat([...messages, last]);
-const usage = { input: 9, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 10, cost: {} };
-const answer = { api: "faux", provider: "faux", model: "faux", usage, timestamp: 2 };
-const piMessages = [
-  ...turns.flatMap(({ id, asked, path, text, said }) => [
-    { role: "user", content: asked, timestamp: 1 },
-    {
-      ...{ role: "assistant", content: [{ type: "toolCall", id, name: "read", arguments: { path } }] },
-      ...{ ...answer, stopReason: "toolUse" },
-    },
-    {
-      ...{ role: "toolResult", toolCallId: id, toolName: "read", content: [{ type: "text", text }] },
-      ...{ isError: false, timestamp: 3 },
-    },
-    { role: "assistant", content: [{ type: "text", text: said }], ...answer, stopReason: "stop" },
-  ]),
-  { role: "user", content: "Which was the largest?", timestamp: 4 },
-] as { role: string }[];
-let clock = 0;
-const event = (id: string, role: string, part: object) => ({
-  ...{ id, timestamp: 1_700_000_000_000 + clock++, author: role },
-  content: { role, parts: [part] },
-});
-const events = [
-  ...turns.flatMap(({ id, asked, path, text: result, said }) => [
-    event(`u${id}`, "user", { text: asked }),
-    event(`a${id}`, "model", { functionCall: { id, name: "read", args: { path } } }),
-    event(`t${id}`, "user", { functionResponse: { id, name: "read", response: { result } } }),
-    event(`b${id}`, "model", { text: said }),
-  ]),
-  event("last", "user", { text: "Which was the largest?" }),
-];
-
-/** Gives the text of a window, or of the log where a summary stands in it. */
-type Door = (strategy: StrategyChoice, summarizer: Model) => Promise<unknown>;
-
-const settings = (strategy: StrategyChoice, summarizer: Model): ManagerOptions => ({
-  ...{ store: "ram:", model, strategy, summarizer, compaction: "blocking" },
-});
-
-async function ofSession(manager: SessionManager): Promise<unknown> {
-  const session = await manager.create();
-  for (const message of [...messages, last]) await session.append(message);
-  await session.prepare();
-  const { messages: window } = await session.compose();
-  await manager.close();
-  return window;
+const history = new HistoryBuilder();
+for (let at = 0; at < 12; at++) {
+  history.user(`Read the file number ${at}, and tell me what it is about.`);
+  history.assistant("", [`c${at}`, "read", { path: `src/file-${at}.ts` }]);
+  const content = Array.from({ length: 40 }, (_, line) => `export const value${line} = ${at};`).join("\n");
+  history.add("tool", [{ type: "tool-result", callId: `c${at}`, name: "read", content }]);
+  history.assistant(`The file number ${at} has forty values, all of them the same.`);
 }
+const { messages } = history.user("Which was the largest?");
 
-async function ofAdk(plugin: ContextManagementPlugin): Promise<unknown> {
-  const session = { id: "s", appName: "app", userId: "me", state: {}, events, lastUpdateTime: 0 };
-  const contents = structuredClone(events.map(({ content }) => content));
-  const llmRequest = { model: "gemini-2.5-pro", contents };
-  const callbackContext = { invocationContext: { session, agent: { name: "a" } } };
-  await plugin.beforeModelCallback({ callbackContext, llmRequest } as never);
-  return llmRequest.contents;
-}
-
-async function stored(strategy: StrategyChoice): Promise<{ readonly store: string; readonly id: string }> {
-  const store = mkdtempSync(join(folder, "store-"));
-  const manager = await SessionManager.open({ store, strategy, model });
-  const session = await manager.create();
-  for (const message of [...messages, last]) await session.append(message);
-  await manager.close();
-  return { store, id: session.id };
-}
-
-async function output(args: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await windrow(args);
-  if (stderr !== "") throw new Error(stderr);
-  return stdout;
-}
-
-/** The doors that make windows from a log, and so make summaries. */
-const sessionDoors: Readonly<Record<string, Door>> = {
-  "SessionManager": async (strategy, summarizer) =>
-    ofSession(await SessionManager.open(settings(strategy, summarizer))),
-  "a configuration file": async (strategy, summarizer) => {
-    const config = join(folder, "windrow.config.json");
-    writeFileSync(config, JSON.stringify({ strategy }));
-    const { strategy: _, ...rest } = settings(strategy, summarizer);
-    return ofSession(await SessionManager.open({ ...rest, config }));
-  },
-  "pi, over a session": async (strategy, summarizer) => {
-    const manager = await SessionManager.open({ ...settings(strategy, summarizer), profile: "pi" });
-    const window = await createTransformContext({ session: await manager.create() })(structuredClone(piMessages));
-    await manager.close();
-    return window;
-  },
-  "ADK, over a manager": async (strategy, summarizer) => {
-    const manager = await SessionManager.open({ ...settings(strategy, summarizer), profile: "gemini" });
-    const contents = await ofAdk(new ContextManagementPlugin({ manager }));
-    await manager.close();
-    return contents;
-  },
-  "OpenStarry, by its plugin.json": async ({ use, ...config }, summarizer) => {
-    const { strategy: _, ...rest } = settings({ use }, summarizer);
-    const contextStrategy = { type: "plugin", pluginId: use, config };
-    const { context, manager } = await openContextManager({ contextStrategy }, rest);
-    const payload = await context.composePayload("", chat, []);
-    await manager.close();
-    return payload.messages;
-  },
-};
-
-/** The doors that make windows of messages alone. */
-const windowDoors: Readonly<Record<string, Door>> = {
-  "composeWindow": async (strategy) => composeWindow({ messages: [...messages, last], model, strategy }).messages,
-  "pi, windows alone": (strategy) => createTransformContext({ strategy, model })(structuredClone(piMessages)),
-  "pi's coding agent": async (strategy) => {
-    const handlers = new Map<string, (event: object, context: PiExtensionContext) => Promise<unknown>>();
-    let failed: string | undefined;
-    const context: PiExtensionContext = {
-      sessionManager: { getBranch: () => [], buildSessionProjection: () => ({ messages: [] }) },
-      model: { contextWindow: model.contextWindow, maxTokens: model.maxOutput },
-      ui: {
-        notify: (text) => {
-          failed = text;
-        },
-      },
-      getSystemPrompt: () => "",
-    };
-    piExtension({
-      on: (name: string, handler: never) => handlers.set(name, handler),
-      registerTool: () => {},
-      registerCommand: () => {},
-      registerFlag: () => {},
-      getFlag: (name) => (name === "windrow-strategy" ? JSON.stringify(strategy) : undefined),
-      appendEntry: () => {},
-      getAllTools: () => [],
-      getActiveTools: () => [],
-    } satisfies PiExtensionApi);
-    const window = await handlers.get("context")?.({ messages: structuredClone(piMessages) }, context);
-    if (failed !== undefined) throw new Error(failed);
-    return window;
-  },
-  "ADK": (strategy) => ofAdk(new ContextManagementPlugin({ strategy })),
-  "OpenStarry, without a session": async (strategy) =>
-    (await new ContextManager(undefined, { strategy, model }).composePayload("", chat, [])).messages,
-  "the command line, of a file": async (strategy) => {
-    const file = join(folder, "chat.jsonl");
-    writeFileSync(file, chat.map((message) => JSON.stringify(message)).join("\n"));
-    return output(["compose", file, "--strategy", JSON.stringify(strategy), "--budget", "4500", "--json"]);
-  },
-  "the command line, of a session": async (strategy) => {
-    const { store, id } = await stored(strategy);
-    return output(["compose", id, "--store", store, "--json"]);
-  },
-};
-
-const compact: Door = async (strategy) => {
-  const { store, id } = await stored(strategy);
-  await output(["compact", id, "--store", store]);
-  return output(["view", id, "--window", "--json", "--store", store]);
+const compact: Door = async (given) => {
+  const session = await stored(given);
+  await output(["compact", ...session]);
+  return { messages: await output(["view", ...session, "--window", "--json"]) };
 };
 
 const languages = ["en", "ja", "zh"] as const;
@@ -215,7 +53,7 @@ async function spoken(
     requests.push(JSON.stringify(request));
     return { text: "Files with forty values each were read.", usage: {}, finish: "stop" };
   };
-  const window = JSON.stringify(await open(strategy, summarizer));
+  const window = JSON.stringify((await open({ strategy, model, messages, summarizer })).messages);
   return {
     window: languages.filter((language) => said[language].test(window)),
     asked: languages.filter((language) => requests.some((request) => request.includes(asked[language]))),
@@ -265,7 +103,9 @@ describe.each(Object.entries({ ...sessionDoors, ...windowDoors }))("%s", (_door,
 
 it("a compactor of ADK marks in the language of its strategy", () => {
   const compactor = contextCompactor({ budget: 4_500, strategy: { use: "pi", locale: "ja" } });
-  const session = { id: "s", appName: "app", userId: "me", state: {}, events: [...events], lastUpdateTime: 0 };
-  compactor.compact({ session, agent: { name: "a" } } as never);
-  expect(JSON.stringify(session.events)).toMatch(said.ja);
+  const events: object[] = geminiAdapter.encode(messages).map((content, at) => ({
+    ...{ id: `e${at}`, timestamp: 1_700_000_000_000 + at, author: content.role, content },
+  }));
+  compactor.compact({ session: { id: "s", appName: "app", userId: "me", events }, agent: { name: "a" } } as never);
+  expect(JSON.stringify(events)).toMatch(said.ja);
 });

@@ -1,6 +1,6 @@
 /** The recall tools of loops of one's own: each answers its provider's calls in the provider's shape, whatever is asked. */
 import { describe, expect, it } from "vitest";
-import { composeWindow, SessionManager } from "windrow";
+import { composeWindow } from "windrow";
 import type { Message } from "windrow";
 import { recallTool } from "windrow/adapter";
 import { anthropicRecallTool, fromAnthropic } from "windrow/anthropic";
@@ -9,6 +9,7 @@ import type { RecallSource, RecallToolOptions } from "windrow/chat";
 import { fromContents, geminiRecallTool } from "windrow/gemini";
 import { recallFrom } from "windrow/window";
 import { HistoryBuilder } from "../kit/inside/message.ts";
+import { openSession } from "../kit/sessions.ts";
 
 interface Loop {
   readonly provider: string;
@@ -143,8 +144,7 @@ describe.each(loops)("the recall tool of a loop over $provider", ({ declared, as
     const shown = JSON.stringify(window.messages);
     const gone = messages.findIndex(({ role }, at) => role === "tool" && !shown.includes(portOf(at)));
     expect(gone).toBeGreaterThan(0);
-    const manager = await SessionManager.open({ store: "ram:", budget: 4_000 });
-    const session = await manager.create();
+    const session = await openSession({ budget: 4_000 });
     await session.append(messages);
     for (const source of [() => messages, session]) {
       const byId = await ask(source, { id: `m${gone + 1}` });
@@ -154,7 +154,6 @@ describe.each(loops)("the recall tool of a loop over $provider", ({ declared, as
       const small = await ask(source, { id: "m1-m400" }, { maxTokens: 60 });
       expect(textOf(small).length).toBeLessThan(500);
     }
-    await manager.close();
   });
 
   it("sees what came after it was made", async () => {

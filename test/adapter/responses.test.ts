@@ -1,4 +1,4 @@
-/** Items of the Responses API: conformance, steps of many items, windows, and items of other hosts. */
+/** Items of the Responses API: steps of many items, windows, and items of other hosts. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -8,17 +8,9 @@ import { anthropicAdapter, toAnthropic } from "windrow/anthropic";
 import { fromChat, toChat } from "windrow/chat";
 import { fromResponses, responsesAdapter, toResponses } from "windrow/responses";
 import type { ResponsesItem } from "windrow/responses";
-import { adapterConformance, register } from "windrow/testing";
-import type { HostTranscript } from "windrow/testing";
 import { inPlace, openaiResponses } from "../kit/inside/window.ts";
 
 type Item = ResponsesItem & { readonly [field: string]: unknown };
-
-const transcripts = JSON.parse(
-  readFileSync(new URL("fixtures/responses.json", import.meta.url), "utf8"),
-) as readonly HostTranscript<Item>[];
-
-register(adapterConformance(responsesAdapter, transcripts), { describe, it });
 
 const profile = inPlace(openaiResponses);
 

@@ -1,6 +1,6 @@
 /** Windows written for a provider are requests that it takes: samples, random histories, and sessions real agents wrote. */
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, it } from "vitest";
@@ -11,13 +11,13 @@ import type { AnthropicMessage } from "windrow/anthropic";
 import { fromChat, toChat } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
 import { estimate } from "windrow/testing";
-import type { HostTranscript } from "windrow/testing";
 import { readTranscripts } from "windrow/transcript";
 import { profileOf, strategyOf } from "windrow/window";
 import { codingSession, sampleHistories } from "../kit/inside/message.ts";
 import { Composer } from "../kit/inside/window.ts";
 import { history } from "../kit/histories.ts";
 import { someOf } from "../kit/recorded.ts";
+import { transcriptsOf } from "./transcripts.ts";
 import { anthropicProblems } from "./wire-anthropic.ts";
 import { openaiProblems } from "./wire-openai.ts";
 import { runs } from "../kit/runs.ts";
@@ -25,9 +25,12 @@ import { runs } from "../kit/runs.ts";
 const root = "../shared/data/open";
 
 interface Provider {
-  readonly profile: string;
+  readonly profile: "openai-chat" | "anthropic";
+  /** Messages of the host's own, in and out. */
+  readonly read: (host: readonly object[]) => readonly Message[];
+  readonly write: (window: readonly Message[]) => unknown;
   /** What the provider would refuse of a window. */
-  problems(window: readonly Message[]): readonly string[];
+  readonly problems: (window: readonly Message[]) => readonly string[];
   /** The request block by block: two messages of one role that are joined are the same to the provider. */
   blocks(window: readonly Message[]): readonly string[];
 }
@@ -35,11 +38,15 @@ interface Provider {
 const providers: readonly Provider[] = [
   {
     profile: "openai-chat",
+    read: (host) => fromChat(host as readonly ChatMessage[]),
+    write: toChat,
     problems: (window) => openaiProblems(toChat(window)),
     blocks: (window) => toChat(window).map((message) => JSON.stringify(message)),
   },
   {
     profile: "anthropic",
+    read: (host) => fromAnthropic(host as readonly AnthropicMessage[]),
+    write: toAnthropic,
     problems: (window) => anthropicProblems(toAnthropic(window)),
     blocks: (window) => {
       const { system, messages } = toAnthropic(window);
@@ -70,11 +77,6 @@ function problemsOf(provider: Provider, messages: readonly Message[], budget: nu
   return window ? provider.problems(window) : [];
 }
 
-function fixtures<Host>(name: string): readonly HostTranscript<Host>[] {
-  const path = new URL(`fixtures/${name}.json`, import.meta.url);
-  return JSON.parse(readFileSync(path, "utf8")) as readonly HostTranscript<Host>[];
-}
-
 describe.each(providers)("a window for $profile", (provider) => {
   it.each([...sampleHistories(), { name: "a long session", messages: codingSession(120) }])(
     "is one the provider takes: $name",
@@ -95,24 +97,14 @@ describe.each(providers)("a window for $profile", (provider) => {
 /** Fields and blocks in the fixtures that their providers do not document: the host's, and given back as they are. */
 const hostsOwn = /unknown field|\bhologram\b|\bvideo_url\b|chatcmpl-tool|tool_calls is empty/;
 
-describe("a window of the provider's own messages", () => {
-  it.each(fixtures<ChatMessage>("openai-chat"))("is one the provider takes: $name", ({ messages }) => {
-    for (const budget of [200, 600, 4_000]) {
-      const window = windowOf(fromChat(messages), "openai-chat", budget);
+describe.each(providers)("a window of the own messages of $profile", ({ profile, problems, read, write }) => {
+  it.each(transcriptsOf(profile))("is one the provider takes: $name", ({ messages }) => {
+    for (const budget of [200, 300, 600, 4_000]) {
+      const window = windowOf(read(messages), profile, budget);
       if (!window) continue;
-      const problems = openaiProblems(toChat(window)).filter((problem) => !hostsOwn.test(problem));
-      if (!messages.some((message) => "tool_name" in message)) assert.deepEqual(problems, []);
-      assert.deepEqual(toChat(JSON.parse(JSON.stringify(window)) as Message[]), toChat(window));
-    }
-  });
-
-  it.each(fixtures<AnthropicMessage>("anthropic"))("is one the provider takes: $name", ({ messages }) => {
-    for (const budget of [300, 600, 4_000]) {
-      const window = windowOf(fromAnthropic(messages), "anthropic", budget);
-      if (!window) continue;
-      const problems = anthropicProblems(toAnthropic(window)).filter((problem) => !hostsOwn.test(problem));
-      assert.deepEqual(problems, []);
-      assert.deepEqual(toAnthropic(JSON.parse(JSON.stringify(window)) as Message[]), toAnthropic(window));
+      const found = problems(window).filter((problem) => !hostsOwn.test(problem));
+      if (!messages.some((message) => "tool_name" in message)) assert.deepEqual(found, []);
+      assert.deepEqual(write(JSON.parse(JSON.stringify(window)) as Message[]), write(window));
     }
   });
 });

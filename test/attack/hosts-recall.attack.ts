@@ -1,8 +1,7 @@
 /** Hosts that replace their histories, and models that then recall what the notes of their windows name. */
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
-import { replaceHistories } from "../adapter/replaced-histories.ts";
-import { testedHosts } from "../adapter/replaced-hosts.ts";
+import { hostings, replaceHistories } from "../adapter/replaced-histories.ts";
 import { attack } from "./kit/attack.ts";
 
 attack({
@@ -53,21 +52,22 @@ attack({
     const load = async <Module>(path: string): Promise<Module> =>
       (await import(pathToFileURL(join(product.root, `${path}.js`)).href)) as Module;
     const store = product.seeded ? "ram:" : product.scratch;
-    for (const host of testedHosts) {
+    for (const hosting of hostings) {
+      const [name] = hosting;
       let asked = 0;
       const check = (noted: number, lies: readonly string[], when: string): void => {
         asked += noted;
         report.count("recalls", noted);
-        if (lies.length > 0) report.failed(`${host.name}, ${when}: ${lies[0]} (${lies.length} of ${noted})`);
+        if (lies.length > 0) report.failed(`${name}, ${when}: ${lies[0]} (${lies.length} of ${noted})`);
       };
       try {
-        await replaceHistories(host, load, store, check);
+        await replaceHistories(hosting, load, store, check);
       } catch (error) {
         if (product.seeded) throw error;
-        report.failed(`${host.name}: ${String(error)}`);
+        report.failed(`${name}: ${String(error)}`);
       }
-      if (asked === 0) report.failed(`${host.name}: no note named anything to recall`);
+      if (asked === 0) report.failed(`${name}: no note named anything to recall`);
     }
-    report.count("hosts", testedHosts.length);
+    report.count("hosts", hostings.length);
   },
 });

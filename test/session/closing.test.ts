@@ -1,24 +1,16 @@
 /** Closing lets go of every session, whatever became of one of them. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { SessionManager } from "windrow";
 import type { Session, SessionEvent, Store, Strategy } from "windrow";
 import { openStore } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { adaptive } from "windrow/window";
 import { everybody } from "../kit/inside/store.ts";
-
-const folders: string[] = [];
-
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
+import { answered, newFolder } from "../kit/sessions.ts";
 
 async function place(scheme = ""): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-closing-"));
-  folders.push(folder);
+  const folder = await newFolder();
   return scheme + join(folder, "store");
 }
 
@@ -99,7 +91,7 @@ it("a session is let go whose failed summary cannot be written down", async () =
   const manager = await SessionManager.open({ store: faulty.store, strategy: failing, budget: 8_000 });
   const [session] = await three(manager);
   await session.compose();
-  await session.append({ role: "assistant", parts: [{ type: "text", text: "two" }] });
+  await session.append(answered("two"));
   await session.endStep({ usage: { input: 5, output: 1 } });
   await vi.waitFor(() => expect(faulty.calls.get("append")).toBe(Number(before) + 1), 10_000);
   const closing = manager.close();

@@ -3,14 +3,13 @@ import { composeWindow, SessionManager, validateWindow } from "windrow";
 import type { Message, NewMessage, Session, TokenCounter } from "windrow";
 import { estimate } from "windrow/testing";
 import { openaiChat } from "../kit/inside/window.ts";
+import { asked, listed } from "../kit/sessions.ts";
 
 const budget = 16_000;
 
 /** A run of an agent over many files, alike on every call with one name. */
 function run(length: number, name: string): NewMessage[] {
-  const messages: NewMessage[] = [
-    { role: "user", parts: [{ type: "text", text: `Mend the tests of ${name}, please.` }] },
-  ];
+  const messages: NewMessage[] = [asked(`Mend the tests of ${name}, please.`)];
   for (let step = 0; messages.length < length; step++) {
     const callId = `${name}-${step}`;
     const path = `src/${name}/part${step % 37}/file${step % 211}.ts`;
@@ -40,8 +39,7 @@ describe("a compose that takes long", () => {
     const ticker = setInterval(() => ticks++, 1);
     const composed = await session.compose();
     clearInterval(ticker);
-    const messages: Message[] = [];
-    for await (const message of session.messages()) messages.push(message);
+    const messages = await listed(session.messages());
     expect(composed.report.windowHash).toBe(
       composeWindow({ messages, budget, profile: "openai-chat" }).report.windowHash,
     );
@@ -56,7 +54,7 @@ describe("a compose that takes long", () => {
     const appended: Promise<unknown>[] = [];
     for (let turn = 0; turn < 5; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
-      appended.push(session.append({ role: "user", parts: [{ type: "text", text: `and now ${turn}` }] }));
+      appended.push(session.append(asked(`and now ${turn}`)));
     }
     const pinned = session.pin("Never touch production.");
     const first = await composing;

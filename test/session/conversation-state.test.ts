@@ -1,19 +1,12 @@
 /** Pins, the goal and the snapshot: in every window, verbatim, whatever leaves, and after a restart. */
-import { afterEach, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it } from "vitest";
+import type { SessionManager } from "windrow";
 import type { Composed, Session } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { answered, asked, openManager } from "../kit/sessions.ts";
 
 async function open(options: Partial<Parameters<typeof SessionManager.open>[0]> = {}): Promise<SessionManager> {
-  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, ...options });
-  managers.push(manager);
-  return manager;
+  return openManager({ budget: 8_000, ...options });
 }
 
 function textOf({ messages }: Composed): string {
@@ -24,14 +17,18 @@ async function run(session: Session, each: (window: Composed) => void, from = 0,
   for (const message of [...codingSession(200, 20)].slice(from, to)) {
     if (message.role === "assistant") each(await session.compose());
     await session.append(message);
+    if (message.role === "assistant") await session.endStep();
   }
 }
 
-it.each(["adaptive", "sliding-window"])(
-  "keeps pins verbatim in every window over five epochs (%s)",
+it.each(["adaptive", "sliding-window", { use: "summary-at-threshold", ratio: 0.5 }])(
+  "keeps pins verbatim in every window over five epochs, whatever a summariser answers (%j)",
   async (strategy) => {
     const events: string[] = [];
-    const manager = await open({ strategy, on: ({ type }) => events.push(type) });
+    const manager = await open({
+      ...{ strategy, compaction: "blocking", summarizer: async () => "ok" },
+      on: ({ type }) => events.push(type),
+    });
     const session = await manager.create();
     const pins = ["Never run deploy.", "  二度と本番に触らない\n\t(indented as it was)"];
     for (const pin of pins) await session.pin(pin);
@@ -83,13 +80,13 @@ it("takes a pin off without touching what stands before", async () => {
 
 it("ends a pin by its turns", async () => {
   const session = await (await open()).create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "one" }] });
+  await session.append(asked("one"));
   await session.pin("For two turns.", { until: { turns: 2 } });
-  await session.append({ role: "assistant", parts: [{ type: "text", text: "yes" }] });
-  await session.append({ role: "user", parts: [{ type: "text", text: "two" }] });
+  await session.append(answered("yes"));
+  await session.append(asked("two"));
   expect(session.pins.list()).toHaveLength(1);
-  await session.append({ role: "assistant", parts: [{ type: "text", text: "yes" }] });
-  await session.append({ role: "user", parts: [{ type: "text", text: "three" }] });
+  await session.append(answered("yes"));
+  await session.append(asked("three"));
   expect(session.pins.list()).toHaveLength(0);
 });
 

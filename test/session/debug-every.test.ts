@@ -1,6 +1,7 @@
 /** The lines of statistics that a session logs. */
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
+import { asked } from "../kit/sessions.ts";
 
 it("logs the size of every n-th window of each session, and never unless asked", async () => {
   const lines: string[] = [];
@@ -9,11 +10,11 @@ it("logs the size of every n-th window of each session, and never unless asked",
   const [session, other] = [await manager.create(), await manager.create()];
   const sizes: string[] = [];
   for (let call = 1; call <= 11; call++) {
-    await session.append({ role: "user", parts: [{ type: "text", text: `question ${call}` }] });
+    await session.append(asked(`question ${call}`));
     const { messages, tokens } = await session.compose();
     if (call % 5 === 0) sizes.push(`Context stats: ${messages.length} messages, ~${tokens} tokens`);
     if (call > 4) continue;
-    await other.append({ role: "user", parts: [{ type: "text", text: "once" }] });
+    await other.append(asked("once"));
     await other.compose();
   }
   expect(sizes[0]).toMatch(/^Context stats: 5 messages, ~\d+ tokens$/);
@@ -21,7 +22,7 @@ it("logs the size of every n-th window of each session, and never unless asked",
   await manager.close();
   const quiet = await SessionManager.open({ store: "ram:", budget: 4_000, log });
   const silent = await quiet.create();
-  await silent.append({ role: "user", parts: [{ type: "text", text: "question" }] });
+  await silent.append(asked("question"));
   for (let call = 1; call <= 6; call++) await silent.compose();
   expect(lines).toHaveLength(2);
   await quiet.close();

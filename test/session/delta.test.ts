@@ -1,24 +1,12 @@
 /** A session whose results repeat: deltas in its windows, in its records, after a restart and after an undo. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it } from "vitest";
+import type { SessionManager } from "windrow";
 import type { Session } from "windrow";
 import { resultText, toolResults } from "../kit/inside/message.ts";
-
-const folders: string[] = [];
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
+import { asked, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(store: string): Promise<SessionManager> {
-  const manager = await SessionManager.open({ store, budget: 6_000, strategy: { use: "adaptive", delta: true } });
-  managers.push(manager);
-  return manager;
+  return openManager({ store, budget: 6_000, strategy: { use: "adaptive", delta: true } });
 }
 
 const file = Array.from({ length: 90 }, (_, row) => `export const value${row} = compute(${row});`);
@@ -35,11 +23,10 @@ async function reads(session: Session, from: number, to: number): Promise<void> 
 }
 
 it("shows a file that is read again by what is new in it, and the same after a restart", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-delta-"));
-  folders.push(folder);
+  const folder = await newFolder();
   const manager = await open(folder);
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "Watch src/values.ts for me." }] });
+  await session.append(asked("Watch src/values.ts for me."));
   await reads(session, 1, 80);
   expect(session.stats().epoch).toBeGreaterThan(0);
   const window = await session.compose();

@@ -1,6 +1,6 @@
 /** Seed 002 strategy C with a model: one extraction for each user message, and the object in the conversation's place. */
-import { afterEach, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it } from "vitest";
+import type { SessionManager } from "windrow";
 import type { Session } from "windrow";
 import type { Model } from "windrow/model";
 import { scripted } from "windrow/testing";
@@ -9,29 +9,22 @@ import { messageText } from "../kit/inside/message.ts";
 import type { JsonObject } from "../kit/inside/message.ts";
 import { fitEntities } from "../kit/inside/window.ts";
 import { newFolder } from "../cli/stage.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { answered, asked, openManager, openSession } from "../kit/sessions.ts";
 
 const strategy = { use: "entity-state", schema: { destination: "string", date: "string" } };
 
 async function turn(session: Session, text: string): Promise<string> {
-  await session.append({ role: "user", parts: [{ type: "text", text }] });
+  await session.append(asked(text));
   await session.prepare();
   await session.prepare();
   const window = await session.compose();
-  await session.append({ role: "assistant", parts: [{ type: "text", text: `noted: ${text}` }] });
+  await session.append(answered(`noted: ${text}`));
   await session.endStep();
   return window.messages.map(messageText).join("\n");
 }
 
 async function opened(model: Model, url = "ram:"): Promise<SessionManager> {
-  const manager = await SessionManager.open({ store: url, budget: 4_000, strategy, summarizer: model });
-  managers.push(manager);
-  return manager;
+  return openManager({ store: url, budget: 4_000, strategy, summarizer: model });
 }
 
 it("asks once a user message, the first one too, and shows the state, the current message, and no conversation", async () => {
@@ -65,7 +58,7 @@ it("takes values of the schema's types alone, and keeps the state where none fit
   ]);
   const session = await (await opened(model)).create();
   await turn(session, "to Kyoto");
-  await session.append({ role: "user", parts: [{ type: "text", text: "and then?" }] });
+  await session.append(asked("and then?"));
   await session.prepare();
   expect(session.entities()).toEqual({ destination: "Kyoto", date: null });
   expect(session.stats().breaker.failures).toBe(1);
@@ -111,9 +104,7 @@ it("gives the host what a function reads, too", async () => {
     return { ...state, destination: destination ?? null, date: 3 };
   };
   const strategy = entityState({ schema: { destination: "string", date: "date" }, extract });
-  const manager = await SessionManager.open({ store: "ram:", budget: 4_000, strategy });
-  managers.push(manager);
-  const session = await manager.create();
+  const session = await openSession({ budget: 4_000, strategy });
   await turn(session, "to Kyoto");
   expect(session.entities()).toEqual({ destination: "Kyoto", date: null });
   const second = await turn(session, "and then?");
@@ -152,7 +143,7 @@ it("keeps the conversation where the answer is no object", async () => {
   const model = scripted(['{"destination":null}', "I cannot do that."]);
   const session = await (await opened(model)).create();
   await turn(session, "hello");
-  await session.append({ role: "user", parts: [{ type: "text", text: "to Kyoto" }] });
+  await session.append(asked("to Kyoto"));
   await session.prepare();
   const window = await session.compose();
   expect(window.messages.map(messageText)).toContain("hello");

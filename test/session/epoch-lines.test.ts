@@ -1,29 +1,20 @@
 /** Epochs are recorded as differences: what they say comes back, and a lost line costs no window its validity. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
-import { SessionManager, validateWindow } from "windrow";
-import type { Composed, Store } from "windrow";
+import { describe, expect, it } from "vitest";
+import { validateWindow } from "windrow";
+import type { Composed, Store, SessionManager } from "windrow";
 import { viewSession } from "windrow/ops";
 import type { StoredRecordOf } from "windrow/store/author";
 import { codingSession } from "../kit/inside/message.ts";
 import { newestEdits, newestOutline, recordedEpoch } from "../kit/inside/session.ts";
 import { filesStore } from "../kit/inside/store.ts";
 import { epochOf, EpochReader, openaiChat } from "../kit/inside/window.ts";
-
-const folders: string[] = [];
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
+import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(folder: string, budget = 6_000): Promise<{ manager: SessionManager; store: Store }> {
   const store = filesStore({ folder, durability: "group" });
-  const manager = await SessionManager.open({ store, budget });
-  managers.push(manager);
+  const manager = await openManager({ store, budget });
   return { manager, store };
 }
 
@@ -36,8 +27,7 @@ interface Run {
 
 /** Runs an agent, resumed every so many calls. */
 async function run(resumeEvery = Infinity): Promise<Run> {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
-  folders.push(folder);
+  const folder = await newFolder();
   let { manager } = await open(folder);
   let session = await manager.create();
   const windows: Composed[] = [];
@@ -59,9 +49,7 @@ async function run(resumeEvery = Infinity): Promise<Run> {
 }
 
 async function linesOf(store: Store, id: string): Promise<readonly StoredRecordOf<"edit">[]> {
-  const lines: StoredRecordOf<"edit">[] = [];
-  for await (const record of store.read({}, id, { kind: "edit" })) if (record.type === "epoch") lines.push(record);
-  return lines;
+  return (await listed(store.read({}, id, { kind: "edit" }))).filter(({ type }) => type === "epoch");
 }
 
 /** Damages a line of a log on disk. */
@@ -126,7 +114,7 @@ describe("epochs in copies", () => {
       const window = await session.compose();
       expect(validateWindow(window.messages, openaiChat)).toEqual([]);
       expect(window.tokens).toBeLessThanOrEqual(6_000);
-      await session.append({ role: "user", parts: [{ type: "text", text: `next ${"words ".repeat(900)}` }] });
+      await session.append(asked(`next ${"words ".repeat(900)}`));
     }
     await manager.close();
     const { store: after } = await open(folder);
@@ -162,8 +150,7 @@ describe("epochs in copies", () => {
   });
 
   it("are copied from none of the messages that the store has masked", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
-    folders.push(folder);
+    const folder = await newFolder();
     const { manager, store } = await open(folder);
     const session = await manager.create();
     const masked: number[] = [];
@@ -172,7 +159,7 @@ describe("epochs in copies", () => {
       await session.append(message);
       if (message.role !== "tool" || at % 4 !== 0) continue;
       const secret = ["ghp", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"].join("_");
-      await session.append({ role: "user", parts: [{ type: "text", text: `the token of step ${at} is ${secret}` }] });
+      await session.append(asked(`the token of step ${at} is ${secret}`));
     }
     for await (const { seq, message } of store.read({}, session.id, { kind: "message" }))
       if (message.masks) masked.push(seq);
@@ -195,8 +182,7 @@ describe("epochs in copies", () => {
       const { folder, id, edits, windows } = await run();
       const { store } = await open(folder);
       const reader = new EpochReader(store, {}, id);
-      const old = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
-      folders.push(old);
+      const old = await newFolder();
       const target = filesStore({ folder: old });
       const lock = await target.create(
         {},

@@ -11,6 +11,7 @@ import { messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { liveSummaries, toldBy } from "../kit/inside/window.ts";
 import { runs } from "../kit/runs.ts";
+import { listed } from "../kit/sessions.ts";
 
 const timeout = 12_000 * runs;
 
@@ -101,9 +102,7 @@ function messagesOf({ share, calls, failing }: Setting["steps"][number], budget:
 }
 
 async function summariesOf(store: Store, id: string): Promise<readonly StoredRecordOf<"summary">[]> {
-  const found: StoredRecordOf<"summary">[] = [];
-  for await (const record of store.read({}, id, { kind: "summary" })) found.push(record);
-  return found;
+  return listed(store.read({}, id, { kind: "summary" }));
 }
 
 /** The messages, by `seq`, of which a window has no trace. */

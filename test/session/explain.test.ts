@@ -1,18 +1,12 @@
 /** A session explains the window that stands, and those its epochs opened with. */
-import { afterEach, expect, it } from "vitest";
-import { isWindrowError, SessionManager } from "windrow";
-import type { Composed } from "windrow";
+import { expect, it } from "vitest";
+import { isWindrowError } from "windrow";
+import type { Composed, SessionManager } from "windrow";
 import { codingSession } from "../kit/inside/message.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { openManager } from "../kit/sessions.ts";
 
 async function run(profile: string): Promise<{ manager: SessionManager; id: string; windows: Map<number, Composed> }> {
-  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, profile });
-  managers.push(manager);
+  const manager = await openManager({ budget: 8_000, profile });
   const session = await manager.create();
   const windows = new Map<number, Composed>();
   for (const message of codingSession(60, 20)) {

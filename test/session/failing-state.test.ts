@@ -1,12 +1,12 @@
 /** A store that refuses a session's state after its records were written: nothing is written twice. */
 import { expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import { HostConversation } from "windrow/adapter";
 import { chatAdapter } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
 import { openStore } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { everybody } from "../kit/inside/store.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const host: readonly ChatMessage[] = [
   { role: "user", content: "Read it." },
@@ -22,8 +22,7 @@ it.each(["before", "after"] as const)("a tool's result and a step's usage, refus
   const faulty = faultyStore(await openStore("ram:"));
   const { store } = faulty;
   const events: string[] = [];
-  const manager = await SessionManager.open({ store, budget: 8_000, on: ({ type }) => events.push(type) });
-  const session = await manager.create();
+  const session = await openSession({ store, budget: 8_000, on: ({ type }) => events.push(type) });
   const conversation = new HostConversation({ adapter: chatAdapter }, { session });
   await conversation.record(host.slice(0, 2));
   await conversation.startTool({ callId: "c1", name: "read", args: {} });
@@ -42,5 +41,4 @@ it.each(["before", "after"] as const)("a tool's result and a step's usage, refus
   expect(events.filter((type) => type === "append-failed")).toHaveLength(2);
   const { state: stored } = await store.info(everybody, session.id);
   expect(stored).toMatchObject({ toolCallCount: 1, llmCallCount: 2, totalTokensUsed: 14 });
-  await manager.close();
 });

@@ -11,8 +11,9 @@ import { AgentsSession } from "windrow/openai-agents";
 import { openStore } from "windrow/store";
 import { extractSummary, recallFrom } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
+import { asked, openManager } from "../kit/sessions.ts";
 
-const own = { role: "user", parts: [{ type: "text", text: "hi" }] };
+const own = asked("hi");
 
 /** A message of each host, and the words of the error by which it is converted. */
 const foreign: Readonly<Record<string, readonly [unknown, string]>> = {
@@ -141,10 +142,7 @@ describe("composeWindow", () => {
 describe("a session", () => {
   it("takes a text as a message of the user's", async () => {
     await using opened = await session();
-    expect(await opened.session.append("Why is the build red?")).toMatchObject({
-      role: "user",
-      parts: [{ type: "text", text: "Why is the build red?" }],
-    });
+    expect(await opened.session.append("Why is the build red?")).toMatchObject(asked("Why is the build red?"));
     expect(await opened.length()).toBe(1);
   });
 
@@ -162,10 +160,9 @@ describe("a session", () => {
   });
 
   it("is listed by known fields only", async () => {
-    const manager = await SessionManager.open({ store: ramStore(), budget: 8_000 });
+    const manager = await openManager({ store: ramStore(), budget: 8_000 });
     expect(thrown(() => manager.list({ stat: "completed" } as never))).toMatchObject({ code: "bad-option" });
     expect(thrown(() => manager.list({ status: "done" } as never))).toMatchObject({ code: "bad-option" });
-    await manager.close();
   });
 });
 
@@ -241,9 +238,8 @@ describe("in plain JavaScript", () => {
   });
 
   it("an id that is undefined is called so", async () => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 1_000 });
+    const manager = await openManager({ budget: 1_000 });
     await expect(manager.resume(undefined as never)).rejects.toThrow("this is none: undefined.");
-    await manager.close();
   });
 
   it("a store that is no store is refused when it is opened", async () => {

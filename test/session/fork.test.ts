@@ -1,32 +1,16 @@
 /** A second opener of a session: told who writes it, reading beside it, or going its own way. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
-import type { ManagerOptions, Message, NewMessage, Session } from "windrow";
+import { describe, expect, it } from "vitest";
+import type { SessionManager } from "windrow";
+import type { ManagerOptions, NewMessage, Session } from "windrow";
 import type { ModelAnswer } from "windrow/model";
 import type { SessionState } from "windrow/store";
 import type { SessionStats } from "../kit/inside/session.ts";
-
-const folders: string[] = [];
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
+import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(store: string, options: ManagerOptions = {}): Promise<SessionManager> {
-  const manager = await SessionManager.open({ store, budget: 2_000, strategy: "sliding-window", ...options });
-  managers.push(manager);
-  return manager;
-}
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-fork-"));
-  folders.push(folder);
-  return folder;
+  return openManager({ store, budget: 2_000, strategy: "sliding-window", ...options });
 }
 
 const long = "A line of a log that says the same thing again. ".repeat(20);
@@ -42,12 +26,6 @@ async function talk(session: Session, count: number): Promise<void> {
     if (index % 2 === 0) await session.compose();
     else await session.endStep({ usage: { input: 100, output: 10 } });
   }
-}
-
-async function listed(messages: AsyncIterable<Message>): Promise<readonly Message[]> {
-  const found: Message[] = [];
-  for await (const message of messages) found.push(message);
-  return found;
 }
 
 describe("a second opener", () => {
@@ -122,7 +100,7 @@ describe("a fork", () => {
       const begun = (await listed(session.messages({ to: 12 }))).map(({ id }) => id);
       expect((await listed(fork.messages())).map(({ id }) => id)).toEqual(begun);
       expect(fork.stats()).toMatchObject({ messages: 12, state: { llmCallCount: 0, totalTokensUsed: 0 } });
-      await fork.append({ role: "user", parts: [{ type: "text", text: "another way" }] });
+      await fork.append(asked("another way"));
       const window = await fork.compose();
       expect(window.messages.at(-1)?.parts).toEqual([{ type: "text", text: "another way" }]);
       await fork.close();

@@ -7,6 +7,7 @@ import { cached } from "windrow/model";
 import { telemetry } from "windrow/opentelemetry";
 import { logTo } from "windrow/ops";
 import type { JsonObject } from "../kit/inside/message.ts";
+import { answered } from "../kit/sessions.ts";
 
 const warnings: string[] = [];
 beforeEach(() => {
@@ -49,10 +50,7 @@ async function windowOf(options: Partial<ManagerOptions>): Promise<string> {
   for (let turn = 0; turn < 16; turn++) {
     await session.append(`Question ${turn}: ${"what is the state of the parser and its tests? ".repeat(8)}`);
     text = JSON.stringify((await session.compose()).messages).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "id");
-    await session.append({
-      role: "assistant",
-      parts: [{ type: "text", text: `Answer ${turn}. ${"It works. ".repeat(30)}` }],
-    });
+    await session.append(answered(`Answer ${turn}. ${"It works. ".repeat(30)}`));
     await session.endStep();
   }
   await session.prepare();

@@ -1,29 +1,16 @@
 /** A strategy's hooks: off the path, one at a time, and what fails changes nothing but one record. */
-import { afterEach, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it } from "vitest";
 import type { ManagerOptions, Session, Strategy } from "windrow";
 import type { NewRecord } from "windrow/store/author";
 import { adaptive } from "windrow/window";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import type { StrategyHook } from "../kit/inside/window.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { openManager, openSession } from "../kit/sessions.ts";
 
 async function sessionWith(afterStep: StrategyHook, options: ManagerOptions = {}): Promise<Session> {
   const strategy: Strategy = { ...adaptive(), afterStep };
-  const manager = await SessionManager.open({
-    store: "ram:",
-    budget: 20_000,
-    strategy,
-    compaction: "blocking",
-    ...options,
-  });
-  managers.push(manager);
+  const manager = await openManager({ budget: 20_000, strategy, compaction: "blocking", ...options });
   return manager.create();
 }
 
@@ -74,7 +61,7 @@ it("commits a summary: the next window has it, and a resume too", async () => {
   expect(window.messages.map(messageText)).toContain(edit.text);
   expect(session.stats().epoch).toBe(1);
   await session.close();
-  const again = await (managers[0] as SessionManager).resume(session.id);
+  const again = await (await openManager({ store, budget: 20_000 })).resume(session.id);
   expect((await again.compose()).report.windowHash).toBe(window.report.windowHash);
 });
 
@@ -150,16 +137,13 @@ it("runs one at a time in the background, and a close stops it", async () => {
 
 it("corrects counts by what a provider reports, and ignores what cannot be", async () => {
   const warnings: string[] = [];
-  const manager = await SessionManager.open({
-    store: "ram:",
+  const session = await openSession({
     budget: 20_000,
     profile: "anthropic",
     on: (event) => {
       if (event.type === "usage-ignored") warnings.push(event.warning);
     },
   });
-  managers.push(manager);
-  const session = await manager.create();
   let reported = 0;
   for (const message of codingSession(20, 5)) {
     if (message.role === "assistant") {

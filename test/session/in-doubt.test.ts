@@ -4,13 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SessionManager, validateWindow } from "windrow";
+import { validateWindow } from "windrow";
 import { viewSession } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { anthropic } from "../kit/inside/window.ts";
 import { windrow } from "../cli/stage.ts";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
+import { asked, openManager } from "../kit/sessions.ts";
 
 let folder: string;
 
@@ -36,7 +37,7 @@ it("lists what a killed process left open, on files", { tags: ["slow"], timeout:
   expect(seen.stdout).toContain("In doubt: 2");
   expect(seen.stdout).toContain('[lost-1] deploy({"target":"lost-1"}) since ');
 
-  const manager = await SessionManager.open({ store: folder, budget: 9_000, profile: "anthropic" });
+  const manager = await openManager({ store: folder, budget: 9_000, profile: "anthropic" });
   const session = await manager.resume(id);
   expect(session.stats().messages).toBe(4);
   const open = await session.inDoubt();
@@ -55,14 +56,13 @@ it("lists what a killed process left open, on files", { tags: ["slow"], timeout:
   ).toEqual(["lost-2"]);
   await again.finish("deployed after all");
   expect((await session.inDoubt()).map(({ callId }) => callId)).toEqual(["lost-2"]);
-  await manager.close();
 });
 
 it("lists what a session that was let go of left open, in memory", async () => {
   const store = await openStore("ram:");
-  const manager = await SessionManager.open({ store, budget: 9_000 });
+  const manager = await openManager({ store, budget: 9_000 });
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "go" }] });
+  await session.append(asked("go"));
   const call = { type: "tool-call", callId: "c1", name: "deploy", args: { target: "prod" } } as const;
   await session.append({ role: "assistant", parts: [call] });
   await session.startTool(call);
@@ -73,5 +73,4 @@ it("lists what a session that was let go of left open, in memory", async () => {
   expect(await resumed.inDoubt()).toMatchObject([{ callId: "c1", toolName: "deploy", arguments: { target: "prod" } }]);
   await resumed.append({ role: "tool", parts: [{ type: "tool-result", callId: "c1", content: "it had worked" }] });
   expect(await resumed.inDoubt()).toEqual([]);
-  await manager.close();
 });

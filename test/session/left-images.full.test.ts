@@ -1,13 +1,13 @@
 /** Memory of a session of many images: a resume, its first epoch and an undo read them one after another. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterEach, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it } from "vitest";
 import type { Message, NewMessage, Scope, Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
 import type { StoredRecordOf } from "windrow/store/author";
 import type { ResultContent } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
+import { openManager } from "../kit/sessions.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -73,20 +73,13 @@ function counted(): { readonly store: Store; readonly most: () => number; readon
   };
 }
 
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
-
 it.each([
   ["a resumed session opens an epoch", true, "epoch"],
   ["a resumed session undoes one", true, "undo"],
   ["a session undoes an epoch", false, "undo"],
 ] as const)("holds few images at once where %s", async (_what, isResumed, how) => {
   const { store, most, reset } = counted();
-  const manager = await SessionManager.open({ store, strategy: "adaptive", budget: 12_000 });
-  managers.push(manager);
+  const manager = await openManager({ store, strategy: "adaptive", budget: 12_000 });
   let session = await manager.create();
   await session.append("Find the order that was not paid.");
   for (let number = 0; number < pages; number++) {

@@ -5,6 +5,7 @@ import type { NewMessage, Scope, Session, Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
+import { answered, asked, openManager } from "../kit/sessions.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 400 }, (_, at) => ({
   id: `m${at}`,
@@ -73,7 +74,7 @@ it("gives the windows of a session that was never closed, wherever it is resumed
 
 it("reads nothing of what left while no epoch opens", async () => {
   const { store, seen } = watched();
-  const manager = await SessionManager.open({ store, ...options });
+  const manager = await openManager({ store, ...options });
   const session = await manager.create();
   await windowsOf(session, 0, 300);
   await session.close();
@@ -82,12 +83,11 @@ it("reads nothing of what left while no epoch opens", async () => {
   const { report } = await resumed.compose();
   expect(report.opened).toBeUndefined();
   expect(seen.reads).toBe(0);
-  await manager.close();
 });
 
 it("tells that what left cannot be read, and opens the epoch once it can", async () => {
   const { store, seen } = watched();
-  const manager = await SessionManager.open({ store, ...options });
+  const manager = await openManager({ store, ...options });
   const session = await manager.create();
   await windowsOf(session, 0, 200);
   const { epoch } = session.stats();
@@ -107,7 +107,6 @@ it("tells that what left cannot be read, and opens the epoch once it can", async
   const { report, tokens } = await resumed.compose();
   expect(report.epoch).toBe(epoch + 1);
   expect(tokens).toBeLessThanOrEqual(2_000);
-  await manager.close();
 });
 
 it("takes an epoch back that an earlier process opened", { tags: ["slow"] }, async () => {
@@ -128,20 +127,17 @@ it("takes an epoch back that an earlier process opened", { tags: ["slow"] }, asy
 });
 
 it.each([false, true])("takes back an epoch that took the newest message (resumed: %s)", async (isResumed) => {
-  const manager = await SessionManager.open({ store: ramStore(), ...options });
+  const manager = await openManager({ store: ramStore(), ...options });
   let session = await manager.create();
   await session.append("Find the port of every service and list them in a table for me.");
   for (let at = 0; at < 12; at++) {
     const text = `Service ${at} has port ${7_000 + at}. ${"It was asked. ".repeat(6)}`;
-    await session.append([
-      { role: "assistant", parts: [{ type: "text", text }] },
-      { role: "user", parts: [{ type: "text", text: `And service ${at + 1}?` }] },
-    ]);
+    await session.append([answered(text), asked(`And service ${at + 1}?`)]);
   }
   const content = Array.from({ length: 150 }, (_, line) => `host_${line} answers on ${9_000 + line}`).join("\n");
   await session.append([
     { role: "assistant", parts: [{ type: "tool-call", callId: "late", name: "bash", args: { command: "scan" } }] },
-    { role: "assistant", parts: [{ type: "text", text: "It runs in the background; I go on meanwhile." }] },
+    answered("It runs in the background; I go on meanwhile."),
     { role: "tool", parts: [{ type: "tool-result", callId: "late", content }] },
   ]);
   const { report } = await session.compose();
@@ -154,5 +150,4 @@ it.each([false, true])("takes back an epoch that took the newest message (resume
   await session.undo();
   const { messages: shown } = await session.compose({ budget: 100_000 });
   expect(JSON.stringify(shown)).toContain("host_149 answers on 9149");
-  await manager.close();
 });

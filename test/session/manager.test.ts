@@ -1,32 +1,17 @@
 /** What a server does with a manager (seed 004 §3): sessions by id, ended, idle, read; and the path without one. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { composeWindow, countTokens, isWindrowError, loadCounter, SessionManager } from "windrow";
+import { describe, expect, it, vi } from "vitest";
+import { composeWindow, countTokens, loadCounter, SessionManager } from "windrow";
 import type { ManagerOptions, Message, NewMessage, SessionEvent, WindowState } from "windrow";
 import { codingSession } from "../kit/inside/message.ts";
-
-const folders: string[] = [];
-const managers: SessionManager[] = [];
+import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(options: ManagerOptions): Promise<SessionManager> {
-  const manager = await SessionManager.open({ budget: 12_000, ...options });
-  managers.push(manager);
-  return manager;
-}
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  return isWindrowError(error) ? error.code : `no error: ${String(error)}`;
+  return openManager({ budget: 12_000, ...options });
 }
 
 function says(text: string): NewMessage {
-  return { role: "user", parts: [{ type: "text", text }] };
+  return asked(text);
 }
 
 async function textsOf(messages: AsyncIterable<Message>): Promise<readonly string[]> {
@@ -56,16 +41,10 @@ function stillTime(): {
   };
 }
 
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
-
 describe.each(["ram:", "files"])("a manager over %s", (kind) => {
   const store = async (): Promise<string> => {
     if (kind !== "files") return kind;
-    const folder = await mkdtemp(join(tmpdir(), "windrow-manager-"));
-    folders.push(folder);
+    const folder = await newFolder();
     return folder;
   };
 

@@ -6,6 +6,7 @@ import type { AdapterEvent } from "windrow/adapter";
 import { logTo } from "windrow/ops";
 import { createMask, openStore } from "windrow/store";
 import { Teller } from "../kit/inside/adapter.ts";
+import { asked, openSession } from "../kit/sessions.ts";
 
 const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
 const registered = "correct horse battery 9";
@@ -33,7 +34,7 @@ it("events of a session, and the lines that logTo writes of them, pass the store
     },
   });
   const session = await manager.create({ taskKey: { name: `${token} ${registered}`, password: "hunter2-Ab9!x" } });
-  await session.append({ role: "user", parts: [{ type: "text", text: `Fix ${token}` }] });
+  await session.append(asked(`Fix ${token}`));
   for (let call = 0; call < 12; call += 1) {
     const callId = `${token}-${call}`;
     const args = { command: `curl -H ${token} ${registered} ${call}` };
@@ -59,17 +60,14 @@ it("events of a session, and the lines that logTo writes of them, pass the store
 
 it("an event without a secret is the very object that was told", async () => {
   const reports: unknown[] = [];
-  const manager = await SessionManager.open({
-    store: "ram:",
+  const session = await openSession({
     budget: 3_000,
     on: (event) => event.type === "window-composed" && reports.push(event.report),
   });
-  const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "Fix it" }] });
+  await session.append(asked("Fix it"));
   const { report } = await session.compose();
   expect(reports).toEqual([report]);
   expect(reports[0]).toBe(report);
-  await manager.close();
 });
 
 it("logTo hides secrets of a known form whoever tells it", () => {

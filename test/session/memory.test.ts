@@ -1,22 +1,15 @@
 /** Memory at both ends of a session, and the working set. */
-import { afterEach, expect, it, vi } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it, vi } from "vitest";
+import type { SessionManager } from "windrow";
 import type { ManagerOptions, SessionEvent } from "windrow";
 import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { openManager } from "../kit/sessions.ts";
 
 async function open(options: ManagerOptions): Promise<SessionManager> {
-  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, ...options });
-  managers.push(manager);
-  return manager;
+  return openManager({ budget: 8_000, ...options });
 }
 
 function counting(memory: Memory): Memory & { received: number[] } {

@@ -2,11 +2,12 @@ import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Message, NewMessage } from "windrow";
 import { ramStore } from "../kit/inside/store.ts";
+import { answered, listed } from "../kit/sessions.ts";
 
 const secret = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
 const said: readonly NewMessage[] = [
   { role: "user", parts: [{ type: "text", text: `My token is ${secret}.` }] },
-  { role: "assistant", parts: [{ type: "text", text: "Understood." }] },
+  answered("Understood."),
 ];
 
 async function resumed(originals?: (seq: number, masked: Message) => NewMessage | undefined) {
@@ -18,8 +19,7 @@ async function resumed(originals?: (seq: number, masked: Message) => NewMessage 
   await session.close();
   const again = await manager.resume(session.id, originals && { originals });
   const after = await again.compose();
-  const kept: Message[] = [];
-  for await (const message of again.messages()) kept.push(message);
+  const kept = await listed(again.messages());
   return { before, after, kept };
 }
 

@@ -1,20 +1,19 @@
 /** A session whose results hold text and an image: shortened texts beside their images, also after a restart. */
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { toolResults } from "../kit/inside/message.ts";
+import { asked, newFolder } from "../kit/sessions.ts";
 
 const open = (store: string): Promise<SessionManager> =>
   SessionManager.open({ store, budget: 50_000, counter: "estimate", strategy: "pi" });
 
 it("shows them the same after a restart, from what the record says", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-images-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const manager = await open(folder);
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "Look at every page." }] });
+  await session.append(asked("Look at every page."));
   const image = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=", width: 150, height: 150 } as const;
   for (let page = 1; page <= 9; page++) {
     await session.compose();

@@ -1,19 +1,14 @@
 /** A resume behind an undo or a summary: the first window since is known, and nothing is counted twice. */
-import { afterEach, describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { describe, expect, it } from "vitest";
 import type { NewMessage, Session } from "windrow";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
+import { openManager } from "../kit/sessions.ts";
 
 const time = new Date("2026-01-01T00:00:00Z");
 const timestamp = time.toISOString();
 const system = "You mend builds.";
 const other = "You mend builds, and tests.";
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
 
 function step(at: number, signature?: string): readonly NewMessage[] {
   const call = { callId: `c${at}`, name: "read" };
@@ -44,8 +39,7 @@ async function changed(
   rest: (session: Session, resume: (open: Session) => Promise<Session>) => Promise<unknown>,
 ): Promise<unknown> {
   const options = { strategy: "adaptive", budget: 100_000, profile: "anthropic", counter: estimate } as const;
-  const manager = await SessionManager.open({ store: ramStore(), ...options, now: () => time });
-  managers.push(manager);
+  const manager = await openManager({ store: ramStore(), ...options, now: () => time });
   const session = await manager.create();
   await session.append({ id: "task", timestamp, role: "user", parts: [{ type: "text", text: "Mend the parser." }] });
   for (let at = 0; at < 14; at++) {
@@ -116,8 +110,7 @@ it.each([
   ["a summary", compact],
 ] as const)("a reader composes behind %s that its writer has not composed after", async (_what, change) => {
   const options = { strategy: "adaptive", budget: 100_000, profile: "anthropic", counter: estimate } as const;
-  const manager = await SessionManager.open({ store: ramStore(), ...options });
-  managers.push(manager);
+  const manager = await openManager({ store: ramStore(), ...options });
   const session = await manager.create();
   await session.append({ id: "task", timestamp, role: "user", parts: [{ type: "text", text: "Mend the parser." }] });
   for (let at = 0; at < 14; at++) await session.append(step(at));

@@ -1,32 +1,18 @@
 /** The record of a resume: in both stores, and of those that write alone. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { logTo, sessionLog } from "windrow/ops";
 import { openStore } from "windrow/store";
 import type { EditRecord } from "../kit/inside/message.ts";
-
-const folders: string[] = [];
-
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-resumed-"));
-  folders.push(folder);
-  return folder;
-}
+import { asked, listed, newFolder } from "../kit/sessions.ts";
 
 /** What the log of a session says of resumes and how it began, and the records behind it. */
 async function toldOf(address: string, id: string): Promise<{ texts: readonly string[]; records: EditRecord[] }> {
   const store = await openStore(address);
   const texts: string[] = [];
   for await (const { text } of sessionLog(store, {}, await store.info({}, id))) texts.push(text);
-  const records: EditRecord[] = [];
-  for await (const record of store.read({}, id, { kind: "edit" })) if (record.type === "resumed") records.push(record);
+  const records = (await listed(store.read({}, id, { kind: "edit" }))).filter(({ type }) => type === "resumed");
   await store.close();
   return { texts: texts.filter((text) => text.startsWith("Task")), records };
 }
@@ -39,7 +25,7 @@ describe.each(["file", "sqlite"])("a resume over %s:", (kind) => {
     const on = logTo((line) => lines.push(line.slice(line.indexOf("] ") + 2)));
     const manager = await SessionManager.open({ store: address, budget: 4_000, on });
     const made = await manager.create();
-    await made.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+    await made.append(asked("hello"));
     const window = (await made.compose()).messages;
     await made.close();
     const resumed = await manager.resume(made.id);
@@ -64,7 +50,7 @@ describe.each(["file", "sqlite"])("a resume over %s:", (kind) => {
     const address = kind === "file" ? folder : `sqlite:${join(folder, "sessions.db")}`;
     const manager = await SessionManager.open({ store: address, budget: 4_000 });
     const made = await manager.create();
-    await made.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+    await made.append(asked("hello"));
     await made.compose();
     await made.pin("never deploy on a Friday");
     const window = (await made.compose()).messages;

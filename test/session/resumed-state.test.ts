@@ -1,16 +1,9 @@
 /** A resume goes on from what an earlier process knew: in both stores, also of what came behind its newest epoch. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Session } from "windrow";
-
-const folders: string[] = [];
-
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
+import { answered, asked, newFolder } from "../kit/sessions.ts";
 
 /** Two sessions of the same history: one that was closed and resumed, and one that goes on. */
 async function twice(
@@ -18,8 +11,7 @@ async function twice(
   before: (session: Session) => Promise<void>,
   then: (resumed: Session, live: Session) => Promise<void>,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-resumed-"));
-  folders.push(folder);
+  const folder = await newFolder();
   const store = kind === "file" ? folder : `sqlite:${join(folder, "sessions.db")}`;
   const manager = await SessionManager.open({ store, budget: 4_000, calibrate: true });
   const [left, live] = [await manager.create(), await manager.create()];
@@ -30,7 +22,7 @@ async function twice(
 }
 
 async function say(session: Session, text: string): Promise<void> {
-  await session.append({ role: "user", parts: [{ type: "text", text }] });
+  await session.append(asked(text));
 }
 
 describe.each(["file", "sqlite"])("a resume over %s", (kind) => {
@@ -60,7 +52,7 @@ describe.each(["file", "sqlite"])("a resume over %s", (kind) => {
         for (let call = 0; call < 3; call++) {
           const { tokens } = await session.compose();
           await session.endStep({ usage: { input: Math.round(tokens * 1.6) } });
-          await session.append({ role: "assistant", parts: [{ type: "text", text: "words ".repeat(100) }] });
+          await session.append(answered("words ".repeat(100)));
           await say(session, "and more ".repeat(100));
         }
       },

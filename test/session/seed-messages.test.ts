@@ -1,18 +1,13 @@
 /** Messages in the designs' own shapes come in whole: calls without ids, results of any value, calls without an id. */
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it } from "vitest";
+import type { SessionManager } from "windrow";
 import type { Message } from "windrow";
 import { readTranscripts } from "windrow/transcript";
 import { resultText, toolCalls, toolResults } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { listed, openManager, openSession } from "../kit/sessions.ts";
 
 const time = "2024-01-15T10:30:01.123Z";
 const line = (seq: number, role: string, content: string, fields: object = {}): string =>
@@ -34,8 +29,7 @@ const lines = [
 
 async function seedFolder(text: string): Promise<{ manager: SessionManager; id: string; path: string }> {
   const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder, budget: 8_000 });
-  managers.push(manager);
+  const manager = await openManager({ store: folder, budget: 8_000 });
   const session = await manager.create();
   await session.close();
   const path = join(folder, "running", session.id, "messages.jsonl");
@@ -111,15 +105,12 @@ it("leaves a result of another name, and a function_call with no name, for what 
   const session = await manager.resume(id);
   const { messages } = await session.compose();
   expect(JSON.stringify(messages)).toContain("Result without its call, of write");
-  const log: Message[] = [];
-  for await (const message of session.messages()) log.push(message);
+  const log = await listed(session.messages());
   expect(log[3]?.extra).toEqual({ function_call: { arguments: "{}" } });
 });
 
 it("makes the id of a call that is appended without one, and takes any value as a result", async () => {
-  const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
-  managers.push(manager);
-  const session = await manager.create();
+  const session = await openSession({ budget: 8_000 });
   await session.append({ role: "user", parts: [{ type: "text", text: "look" }] });
   const asked = await session.append({
     role: "assistant",

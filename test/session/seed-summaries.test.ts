@@ -1,7 +1,6 @@
 /** Seed 002 strategy B and seed 001 §10.2 in a running session. */
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
-import { SessionManager } from "windrow";
+import { expect, it } from "vitest";
 import type { Composed, ManagerOptions, Message, Session } from "windrow";
 import type { Model, ModelRequest } from "windrow/model";
 import { estimate, scripted } from "windrow/testing";
@@ -9,18 +8,13 @@ import type { StrategyChoice } from "windrow/window";
 import { messageText } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
 import { folderOf } from "../config/kit.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { answered, asked, openSession } from "../kit/sessions.ts";
 
 async function turns(session: Session, from: number, to: number): Promise<void> {
   for (let turn = from; turn <= to; turn++) {
-    await session.append({ role: "user", parts: [{ type: "text", text: `question ${turn}: ${"why ".repeat(20)}` }] });
+    await session.append(asked(`question ${turn}: ${"why ".repeat(20)}`));
     await session.compose();
-    await session.append({ role: "assistant", parts: [{ type: "text", text: `answer ${turn}: ${"so ".repeat(20)}` }] });
+    await session.append(answered(`answer ${turn}: ${"so ".repeat(20)}`));
     await session.endStep();
   }
 }
@@ -28,15 +22,7 @@ async function turns(session: Session, from: number, to: number): Promise<void> 
 it("folds the earliest 5 of more than 10 turns into the buffer, which the next summary is given", async () => {
   const model = scripted(["BUFFER ONE", "BUFFER TWO"]);
   const strategy = "openstarry-summary";
-  const manager = await SessionManager.open({
-    store: "ram:",
-    budget: 50_000,
-    strategy,
-    summarizer: model,
-    compaction: "blocking",
-  });
-  managers.push(manager);
-  const session = await manager.create();
+  const session = await openSession({ budget: 50_000, strategy, summarizer: model, compaction: "blocking" });
   await turns(session, 1, 10);
   expect(model.requests).toHaveLength(0);
   await turns(session, 11, 11);
@@ -62,19 +48,11 @@ it("folds the earliest 5 of more than 10 turns into the buffer, which the next s
 it("keeps what scores high verbatim", async () => {
   const model = scripted(["A summary of the rest."]);
   const strategy = { use: "rolling-summary", threshold: 5, oldest: 4, keepImportance: 0.75 };
-  const manager = await SessionManager.open({
-    store: "ram:",
-    budget: 50_000,
-    strategy,
-    summarizer: model,
-    compaction: "blocking",
-  });
-  managers.push(manager);
-  const session = await manager.create();
+  const session = await openSession({ budget: 50_000, strategy, summarizer: model, compaction: "blocking" });
   await turns(session, 1, 2);
   const decision = "error: the migration must never run twice";
-  await session.append({ role: "user", parts: [{ type: "text", text: decision }] });
-  await session.append({ role: "assistant", parts: [{ type: "text", text: "Understood." }] });
+  await session.append(asked(decision));
+  await session.append(answered("Understood."));
   await turns(session, 4, 6);
   const texts = (await session.compose()).messages.map(messageText);
   expect(texts.join("\n")).toContain("A summary of the rest.");
@@ -85,20 +63,17 @@ it("keeps what scores high verbatim", async () => {
 
 /** The windows of a session of preset state-manager, one for each turn. */
 async function managed(options: object, summarizer?: Model): Promise<{ session: Session; windows: Composed[] }> {
-  const manager = await SessionManager.open({
-    store: "ram:",
+  const session = await openSession({
     budget: 1_000,
     strategy: { use: "state-manager", ...options },
     compaction: "blocking",
     ...(summarizer && { summarizer }),
   });
-  managers.push(manager);
-  const session = await manager.create();
   const windows: Composed[] = [];
   for (let turn = 1; turn <= 12; turn++) {
-    await session.append({ role: "user", parts: [{ type: "text", text: `u${turn} ${"why ".repeat(60)}` }] });
+    await session.append(asked(`u${turn} ${"why ".repeat(60)}`));
     windows.push(await session.compose({ system: "s" }));
-    await session.append({ role: "assistant", parts: [{ type: "text", text: `a${turn} ${"so ".repeat(60)}` }] });
+    await session.append(answered(`a${turn} ${"so ".repeat(60)}`));
     await session.endStep();
   }
   return { session, windows };
@@ -146,16 +121,13 @@ async function summarised(
     requests.push(request);
     return { text: `All went well so far (${requests.length}).`, usage: {}, finish: "stop" };
   };
-  const manager = await SessionManager.open({
-    store: "ram:",
+  const session = await openSession({
     budget: 6_000,
     strategy: strategy as StrategyChoice,
     summarizer,
     compaction: "blocking",
     ...options,
   });
-  managers.push(manager);
-  const session = await manager.create();
   await turns(session, 1, 24);
   return { session, requests };
 }
@@ -248,10 +220,8 @@ async function loop(
     prompts.push(prompt);
     return { text: "All went well.", usage: {}, finish: "stop" };
   };
-  const manager = await SessionManager.open({ store: "ram:", compaction: "blocking", summarizer, ...options });
-  managers.push(manager);
-  const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "THE TASK: read all of it" }] });
+  const session = await openSession({ compaction: "blocking", summarizer, ...options });
+  await session.append(asked("THE TASK: read all of it"));
   for (const [index, tokens] of results.entries()) {
     if (prepares) await session.prepare();
     await session.compose();

@@ -14,6 +14,7 @@ import type { EditRecord } from "../kit/inside/message.ts";
 import { composeStored, copy } from "../kit/inside/ops.ts";
 import { inFrontOf, storeShape } from "../kit/inside/store.ts";
 import { newFolder } from "../cli/stage.ts";
+import { asked, listed } from "../kit/sessions.ts";
 
 const stores: Store[] = [];
 
@@ -45,15 +46,11 @@ async function talk(session: Session, from: number, steps: number, system: strin
 }
 
 async function edits(store: Store, id: string, ...types: readonly string[]): Promise<readonly EditRecord[]> {
-  const found: EditRecord[] = [];
-  for await (const record of store.read({}, id, { kind: "edit" })) if (types.includes(record.type)) found.push(record);
-  return found;
+  return (await listed(store.read({}, id, { kind: "edit" }))).filter(({ type }) => types.includes(type));
 }
 
 async function usage(store: Store, id: string): Promise<readonly StoredRecordOf<"usage">[]> {
-  const found: StoredRecordOf<"usage">[] = [];
-  for await (const record of store.read({}, id, { kind: "usage" })) found.push(record);
-  return found;
+  return listed(store.read({}, id, { kind: "usage" }));
 }
 
 const kinds = ["files", "sqlite"] as const;
@@ -120,7 +117,7 @@ it("says that a system prompt came, and that it went away", async () => {
   const { store, manager } = await opened("ram:");
   const session = await manager.create();
   for (const system of [undefined, prompt, undefined]) {
-    await session.append({ role: "user", parts: [{ type: "text", text: "Go on." }] });
+    await session.append(asked("Go on."));
     await session.compose({ ...(system !== undefined && { system }), tools: [read] });
     await session.endStep();
   }
@@ -160,7 +157,7 @@ it("keeps them masked, and large ones as a blob", async () => {
   const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
   const session = await manager.create();
   const large = `Use ${secret}.\n${"A rule of the house. ".repeat(5_000)}`;
-  await session.append({ role: "user", parts: [{ type: "text", text: "begin" }] });
+  await session.append(asked("begin"));
   await session.compose({ system: large, tools: [{ ...read, description: `With ${secret}` }], budget: 100_000 });
   await session.close();
   const place = join(folder, "contexts", "running", session.id);
@@ -187,8 +184,7 @@ it("go with a session into another store, a file and a replay", async () => {
   );
   expect(there).toEqual(here);
   const file = join(await newFolder(), "session.jsonl");
-  const lines: string[] = [];
-  for await (const line of (await exportSession(database, {}, session.id)).lines) lines.push(line);
+  const lines = await listed((await exportSession(database, {}, session.id)).lines);
   await writeFile(file, lines.join("\n"));
   const [transcript] = await readTranscripts(file);
   expect(transcript?.sent?.map(({ system }) => system)).toEqual([prompt, otherPrompt]);

@@ -1,45 +1,19 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
-import { composeWindow, isWindrowError, SessionManager } from "windrow";
+import { describe, expect, it } from "vitest";
+import { composeWindow, SessionManager } from "windrow";
 import type { ManagerOptions, NewMessage, SessionEvent } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import type { EditRecord } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
+import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
 
-const user: NewMessage = { role: "user", parts: [{ type: "text", text: "Fix the bug" }] };
-const folders: string[] = [];
-const managers: SessionManager[] = [];
+const user: NewMessage = asked("Fix the bug");
 
-async function folder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), "windrow-session-"));
-  folders.push(made);
-  return made;
-}
-
-async function open(options: ManagerOptions): Promise<SessionManager> {
-  const manager = await SessionManager.open({ budget: 12_000, ...options });
-  managers.push(manager);
-  return manager;
-}
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-    return "no error";
-  } catch (error) {
-    return isWindrowError(error) ? error.code : String(error);
-  }
-}
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-  for (const made of folders.splice(0)) await rm(made, { recursive: true });
-});
+const open = (options: ManagerOptions): Promise<SessionManager> => openManager({ budget: 12_000, ...options });
 
 describe.each(["ram:", "files"])("a session in %s", (kind) => {
-  const store = async (): Promise<string> => (kind === "files" ? folder() : kind);
+  const store = async (): Promise<string> => (kind === "files" ? newFolder() : kind);
 
   it("journals messages, tool runs, epochs and usage, and ends", async () => {
     const events: SessionEvent[] = [];
@@ -126,7 +100,7 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     const manager = await open({ store: await store() });
     const session = await manager.create();
     const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
-    await Promise.all(texts.map((text) => session.append({ role: "user", parts: [{ type: "text", text }] })));
+    await Promise.all(texts.map((text) => session.append(asked(text))));
     const { messages } = await session.compose();
     expect(messages.map((message) => message.parts[0]).map((part) => part?.type === "text" && part.text)).toEqual(
       texts,
@@ -140,7 +114,7 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     await Promise.all([1, 2, 3, 4, 5].map(() => session.endStep({ usage: { input: 10, output: 1 } })));
     expect(session.stats().state).toMatchObject({ llmCallCount: 5, totalTokensUsed: 55 });
     const run = await session.startTool({ name: "read", args: {} });
-    const steering = session.append({ role: "user", parts: [{ type: "text", text: "faster" }] });
+    const steering = session.append(asked("faster"));
     const ended = session.endStep();
     const result = await run.finish("long ".repeat(1_000));
     await Promise.all([steering, ended]);
@@ -231,7 +205,7 @@ describe("a session on disk", () => {
   });
 
   it("shows a user only own sessions", async () => {
-    const path = await folder();
+    const path = await newFolder();
     const manager = await open({ store: path, user: "ada" });
     const session = await manager.create();
     const other = await open({ store: path, user: "bob" });
@@ -243,11 +217,11 @@ describe("a session on disk", () => {
   });
 
   it("keeps secrets out of the files and originals in the live window; a resume without them opens an epoch", async () => {
-    const path = await folder();
+    const path = await newFolder();
     const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
     const manager = await open({ store: path, budget: 2_500 });
     const session = await manager.create();
-    await session.append({ role: "user", parts: [{ type: "text", text: `The token is ${secret}, keep it.` }] });
+    await session.append(asked(`The token is ${secret}, keep it.`));
     for (const message of codingSession(8).slice(2)) await session.append(message);
     const live = await session.compose();
     expect(JSON.stringify(live.messages)).toContain(secret);
@@ -263,7 +237,7 @@ describe("a session on disk", () => {
   });
 
   it("writes a line for each tool run, short results with it, long ones by their message's number", async () => {
-    const path = await folder();
+    const path = await newFolder();
     const manager = await open({ store: path });
     const session = await manager.create();
     await session.append(user);

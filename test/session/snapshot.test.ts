@@ -1,40 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
-import {
-  renderSnapshot,
-  snapshotOf,
-  snapshotRecord,
-  statsDue,
-  statsLine,
-  updateSnapshot,
-} from "../kit/inside/session.ts";
+import { renderSnapshot, snapshotOf, snapshotRecord, updateSnapshot } from "../kit/inside/session.ts";
 import type { SnapshotUpdate } from "../kit/inside/session.ts";
+import { openSession } from "../kit/sessions.ts";
 
 describe("the snapshot of seed 000", () => {
-  it("comes out of the document's three updates as the document shows it", () => {
-    const started = updateSnapshot(undefined, {
-      goal: "Safari を開いて Google を検索",
-      completedActions: [],
-      currentPhase: "planning",
-      keyObservations: [],
-    });
-    const acting = updateSnapshot(started, {
-      completedActions: ["osa", "click", "type"],
-      currentPhase: "executing",
-    });
-    const done = updateSnapshot(acting, {
-      currentPhase: "completed",
-      keyObservations: ["Safari を開き、Google を表示しました"],
-    });
-    expect(done).toEqual({
-      goal: "Safari を開いて Google を検索",
-      completedActions: ["osa", "click", "type"],
-      currentPhase: "completed",
-      keyObservations: ["Safari を開き、Google を表示しました"],
-    });
-    expect(started.currentPhase).toBe("planning");
-  });
-
   it("fills on the first update what it does not name, and keeps nothing of the caller's arrays", () => {
     const actions = ["open"];
     const snapshot = updateSnapshot(undefined, { completedActions: actions });
@@ -70,23 +39,10 @@ describe("the snapshot of seed 000", () => {
   });
 });
 
-describe("the statistics line of seed 000", () => {
-  it("has the document's wording", () => {
-    const stats = { messageCount: 18, estimatedTokens: 4500, hasSnapshot: true };
-    expect(statsLine(stats)).toBe("Context stats: 18 messages, ~4500 tokens");
-  });
-
-  it("is due at 5, 10, 15", () => {
-    expect(Array.from({ length: 17 }, (_, step) => step).filter((step) => statsDue(step))).toEqual([5, 10, 15]);
-  });
-});
-
 it("a session gives copies of its snapshot", async () => {
-  const manager = await SessionManager.open({ store: "ram:", budget: 4_000 });
-  const session = await manager.create();
+  const session = await openSession({ budget: 4_000 });
   const updated = await session.snapshot.update({ completedActions: ["open"] });
   (updated.completedActions as string[]).push("forged");
   (session.snapshot.current!.completedActions as string[]).push("forged");
   expect(session.snapshot.current!.completedActions).toEqual(["open"]);
-  await manager.close();
 });

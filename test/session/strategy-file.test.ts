@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { newFolder, windrow } from "../cli/stage.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const contextStrategy = {
   type: "plugin",
@@ -32,10 +33,8 @@ it.each([
   ["itself with a module", { contextStrategy: { type: "plugin", pluginId: "./agent/mine.mjs" } }, "mine"],
 ])("a configuration takes %s", async (_, strategy, name) => {
   const folder = await stage({ strategy });
-  const manager = await SessionManager.open({ config: join(folder, "windrow.config.json") });
-  const session = await manager.create();
+  const session = await openSession({ config: join(folder, "windrow.config.json") });
   expect(session.metadata.config["strategy"]).toBe(name);
-  await manager.close();
 });
 
 it("options beside the path stand above its own, and are checked", async () => {

@@ -1,15 +1,14 @@
 /** The numbers of a summary's record under preset coding-agent: four characters are a token, and nothing is added. */
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { scripted } from "windrow/testing";
+import { newFolder } from "../kit/sessions.ts";
 
 it("says 70 tokens of seven messages, 21 of the summary, and a ratio of 0.3", async () => {
   const summarizer = scripted(["s".repeat(84)]);
-  const store = await mkdtemp(join(tmpdir(), "windrow-ratio-"));
-  onTestFinished(() => rm(store, { recursive: true }));
+  const store = await newFolder();
   const manager = await SessionManager.open({
     store,
     // Twelve messages of ten tokens are over 0.7 of it, and eleven are not.

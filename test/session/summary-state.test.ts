@@ -8,6 +8,7 @@ import type { ManagerOptions, Session } from "windrow";
 import type { Model } from "windrow/model";
 import type { SessionState } from "windrow/store";
 import { driver, openDatabase } from "../kit/sqlite-stores.ts";
+import { answered, asked } from "../kit/sessions.ts";
 
 const undo: (() => Promise<unknown>)[] = [];
 
@@ -40,9 +41,9 @@ async function open(store: string, options: ManagerOptions = {}): Promise<Sessio
 /** One turn of about 130 tokens, and whether a summary was made in it. */
 async function turn(session: Session, index: number): Promise<boolean> {
   const before = session.stats().state.compressionCount;
-  await session.append({ role: "user", parts: [{ type: "text", text: `question ${index}: ${"why ".repeat(60)}` }] });
+  await session.append(asked(`question ${index}: ${"why ".repeat(60)}`));
   await session.compose({ system: "Be brief. ".repeat(10) });
-  await session.append({ role: "assistant", parts: [{ type: "text", text: `answer ${index}: ${"so ".repeat(60)}` }] });
+  await session.append(answered(`answer ${index}: ${"so ".repeat(60)}`));
   await session.endStep({ usage: { input: 100, output: 10 } });
   return session.stats().state.compressionCount > before;
 }
@@ -140,7 +141,7 @@ it("says `compressing` while a model is asked, and `processing` before the first
   };
   const manager = await open(store, { summarizer });
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "Begin." }] });
+  await session.append(asked("Begin."));
   expect((await manager.info(session.id)).state.status).toBe("initializing");
   await session.compose();
   expect((await manager.info(session.id)).state.status).toBe("processing");

@@ -5,11 +5,12 @@ import type { Message, Session, SessionEvent, Store, Strategy } from "windrow";
 import type { Model } from "windrow/model";
 import type { RecordKind } from "windrow/store";
 import type { StoredRecordOf } from "windrow/store/author";
-import { coverageOf, dropOldest, summariseStep } from "windrow/window";
+import { dropOldest, summariseStep } from "windrow/window";
 import type { SummaryHookOptions } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
 import { openaiChat } from "../kit/inside/window.ts";
 import type { SummaryOutcome } from "../kit/inside/window.ts";
+import { asked, listed } from "../kit/sessions.ts";
 
 const budget = 6_000;
 
@@ -49,7 +50,7 @@ async function stage(model: Model | undefined, options: SummaryHookOptions = {})
     ...(model && { summarizer: model }),
   });
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "Fix the login. Never run deploy." }] });
+  await session.append(asked("Fix the login. Never run deploy."));
   return { session, store, strategy, events };
 }
 
@@ -84,9 +85,7 @@ async function records<K extends RecordKind>(
   { store, session }: Stage,
   kind: K,
 ): Promise<readonly StoredRecordOf<K>[]> {
-  const found: StoredRecordOf<K>[] = [];
-  for await (const record of store.read({}, session.id, { kind })) found.push(record);
-  return found;
+  return listed(store.read({}, session.id, { kind }));
 }
 
 function textOf(messages: readonly Message[]): string {
@@ -141,38 +140,6 @@ describe("a summary that is due", () => {
     expect(1 - told / original).toBeGreaterThanOrEqual(0.6);
   });
 
-  it("is summarised again with its neighbours where all are larger than their cap; every message stays covered", async () => {
-    const teller: Model = async ({ prompt }) => ({
-      text: prompt.includes("[SUMMARY m")
-        ? "Files were read, as before."
-        : `Files were read. ${"All was well. ".repeat(25)}`,
-      usage: {},
-      finish: "stop",
-    });
-    const here = await stage(teller, { blockTokens: 400 });
-    for (let index = 0; index < 60; index++) await runStep(here, index);
-    const summaries = await records(here, "summary");
-    const parents = summaries.filter(({ data }) => data?.["children"] !== undefined);
-    const merged = new Set(parents.flatMap(({ data }) => data?.["children"] as readonly number[]));
-    const live = summaries.filter(({ seq }) => !merged.has(seq));
-    const { items } = await here.session.explain();
-    const stays = (fate: string): boolean => fate === "kept" || fate === "stubbed";
-    const others = items.filter(({ fate, pass }) => fate !== "added" && !stays(fate) && pass !== "summary");
-    const coverage = coverageOf({
-      length: here.session.stats().messages,
-      verbatim: items.filter(({ fate }) => stays(fate)).map(({ seq }) => seq),
-      summaries: live.map(({ startSeq, endSeq, data }) => ({
-        from: startSeq,
-        to: endSeq,
-        kept: (data?.["kept"] ?? []) as readonly number[],
-      })),
-      dropped: others.map(({ seq, reason }) => ({ from: seq, to: seq, reason })),
-    });
-    expect(parents.length).toBeGreaterThan(0);
-    expect(coverage.summarised).toBeGreaterThan(50);
-    expect(coverage.faults).toEqual([]);
-  });
-
   it("works without a model, in the messages' own words", async () => {
     const here = await stage(undefined);
     let messages: readonly Message[] = [];
@@ -200,7 +167,7 @@ describe("what happens while a summary is written", () => {
   it("a message that comes meanwhile is lost by nobody, and the summary stands", async () => {
     let here: Stage | undefined;
     const model: Model = async (request) => {
-      await here?.session.append({ role: "user", parts: [{ type: "text", text: "Also fix the logout." }] });
+      await here?.session.append(asked("Also fix the logout."));
       return keeper(request);
     };
     here = await stage(model);

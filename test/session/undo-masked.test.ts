@@ -1,8 +1,9 @@
 /** An undo in the process that was given a secret: what comes back is as it was sent, also where images left memory. */
 import { expect, it } from "vitest";
-import { composeWindow, SessionManager } from "windrow";
+import { composeWindow } from "windrow";
 import type { Message, Session } from "windrow";
 import { ramStore } from "../kit/inside/store.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const secret = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
 const timestamp = "2026-01-01T00:00:00.000Z";
@@ -67,8 +68,7 @@ it.each([
   ["sliding-window", 8_000],
   ["importance", 8_000],
 ] as const)("gives back with %s what was sent (images of %i)", { tags: ["slow"] }, async (strategy, imageLength) => {
-  const manager = await SessionManager.open({ store: ramStore(), strategy, budget: 12_000 });
-  const session = await manager.create();
+  const session = await openSession({ store: ramStore(), strategy, budget: 12_000 });
   const messages = [task, ...Array.from({ length: 40 }, (_, number) => step(number, imageLength)).flat()];
   for (const message of messages) {
     await session.append([message]);
@@ -79,5 +79,4 @@ it.each([
   const given = composeWindow({ messages, strategy, budget: 1_000_000 });
   expect(undone.messages.map(({ parts }) => parts)).toEqual(given.messages.map(({ parts }) => parts));
   expect(undone.report.windowHash).toBe(given.report.windowHash);
-  await manager.close();
 });

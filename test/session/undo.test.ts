@@ -1,21 +1,15 @@
 /** Undo: the newest epoch is taken back by a record, several times, after later turns, and after a restart. */
-import { afterEach, expect, it } from "vitest";
-import { composeWindow, isWindrowError, SessionManager } from "windrow";
-import type { Session } from "windrow";
+import { expect, it } from "vitest";
+import { composeWindow, isWindrowError } from "windrow";
+import type { Session, SessionManager } from "windrow";
 import { codingSession } from "../kit/inside/message.ts";
-
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
+import { answered, asked, listed, openManager } from "../kit/sessions.ts";
 
 async function twoEpochs(
   profile = "openai-chat",
 ): Promise<{ manager: SessionManager; session: Session; budget: number }> {
   const budget = 8_000;
-  const manager = await SessionManager.open({ store: "ram:", budget, profile });
-  managers.push(manager);
+  const manager = await openManager({ budget, profile });
   const session = await manager.create();
   for (const message of codingSession(200, 20)) {
     if (message.role === "assistant") await session.compose();
@@ -28,17 +22,15 @@ async function twoEpochs(
 
 async function threeTurns(session: Session): Promise<void> {
   for (const turn of [1, 2, 3]) {
-    await session.append({ role: "user", parts: [{ type: "text", text: `turn ${turn}: and now?` }] });
+    await session.append(asked(`turn ${turn}: and now?`));
     await session.compose({ budget: 1_000_000 });
-    await session.append({ role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] });
+    await session.append(answered(`answer ${turn}`));
   }
-  await session.append({ role: "user", parts: [{ type: "text", text: "go on" }] });
+  await session.append(asked("go on"));
 }
 
 async function history(session: Session): Promise<Parameters<typeof composeWindow>[0]["messages"]> {
-  const messages = [];
-  for await (const message of session.messages()) messages.push(message);
-  return messages;
+  return listed(session.messages());
 }
 
 it.each([1_000_000, 8_000])("gives the window of an unedited history at the same budget (%i)", async (budget) => {
@@ -90,10 +82,10 @@ it("brings back signed reasoning whose prefix is back, and leaves out what was w
         { type: "text", text: "I see." },
       ],
     }) as const;
-  await session.append({ role: "user", parts: [{ type: "text", text: "think" }] });
+  await session.append(asked("think"));
   await session.compose({ budget: 1_000_000 });
   await session.append(signed("written behind epoch 2"));
-  await session.append({ role: "user", parts: [{ type: "text", text: "go on" }] });
+  await session.append(asked("go on"));
   await session.undo();
   await session.undo();
   const { messages, report } = await session.compose({ budget: 1_000_000 });

@@ -1,12 +1,12 @@
 /** Strategies without a pass that reads the log hold their window alone, and a resume reads no more than that. */
 import { expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import type { NewMessage, Scope, Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
 import { estimate } from "windrow/testing";
 import { strategyOf } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
 import { Composer, openaiChat } from "../kit/inside/window.ts";
+import { openManager } from "../kit/sessions.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 200 }, (_, at) => ({
   role: at % 2 === 0 ? "user" : "assistant",
@@ -33,7 +33,7 @@ it.each(["sliding-window", "coding-agent", "summary-at-threshold", "pi", "miki",
     const isReading = strategy === "adaptive";
     const { store, count } = counting();
     const open = { store, budget: 2_000, strategy, counter: estimate };
-    const manager = await SessionManager.open(open);
+    const manager = await openManager(open);
     const session = await manager.create();
     for (const message of messages) {
       await session.append(message);
@@ -48,7 +48,6 @@ it.each(["sliding-window", "coding-agent", "summary-at-threshold", "pi", "miki",
     expect(reads).toBeGreaterThan(0);
     // Where the log is read, the texts of the epoch are copied from it too.
     expect(reads).toBeLessThanOrEqual(isReading ? 220 : 60);
-    await manager.close();
   },
 );
 

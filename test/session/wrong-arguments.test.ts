@@ -7,6 +7,7 @@ import { isWindrowError, SessionManager } from "windrow";
 import type { Session } from "windrow";
 import type { ModelAnswer } from "windrow/model";
 import { ramStore } from "../kit/inside/store.ts";
+import { answered, asked } from "../kit/sessions.ts";
 
 /** A session's methods, as a program without types sees them. */
 type Untyped = Record<
@@ -21,7 +22,7 @@ let untyped: Untyped;
 beforeEach(async () => {
   manager = await SessionManager.open({ store: "ram:", budget: 10_000 });
   session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "Hi" }] });
+  await session.append(asked("Hi"));
   untyped = session as unknown as Untyped;
 });
 
@@ -37,7 +38,7 @@ it.each([["zzz"], [Number.NaN], [-1], [null], [{}], ["processing"]])(
   async (status) => {
     await expect(untyped.finish(status)).rejects.toMatchObject(refused("status"));
     await expect(manager.destroy(session.id, status as "failed")).rejects.toMatchObject(refused("status"));
-    await session.append({ role: "user", parts: [{ type: "text", text: "still here" }] });
+    await session.append(asked("still here"));
     await session.finish("failed", "boom");
     expect((await manager.info(session.id)).state).toMatchObject({ status: "failed", error: "boom" });
   },
@@ -125,10 +126,10 @@ describe("a summarizer's answer", () => {
     const options = { store, budget: 1_000, strategy: "coding-agent", compaction: "blocking", summarizer } as const;
     const made = await (await SessionManager.open(options)).create();
     for (let at = 0; at < 16; at++) {
-      await made.append({ role: "user", parts: [{ type: "text", text: "u".repeat(300) }] });
+      await made.append(asked("u".repeat(300)));
       await made.prepare();
       await made.compose();
-      await made.append({ role: "assistant", parts: [{ type: "text", text: "a" }] });
+      await made.append(answered("a"));
       await made.endStep({ usage: { input: 100, output: 1 } });
     }
     return made;
@@ -182,7 +183,7 @@ const callsOf: Readonly<Record<string, (session: Session, value: never) => unkno
   "append of a list": (session, value) => session.append([value]),
   "append of parts": (session, value) => session.append({ role: "user", parts: value }),
   "append of a part": (session, value) => session.append({ role: "user", parts: [value] }),
-  "append's signal": (session, value) => session.append({ role: "user", parts: [{ type: "text", text: "x" }] }, value),
+  "append's signal": (session, value) => session.append(asked("x"), value),
   "compose": (session, value) => session.compose(value),
   "compose's signal": (session, value) => session.compose({}, value),
   "prepare": (session, value) => session.prepare(value),

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { composeWindow, isWindrowError, SessionManager } from "windrow";
 import type { ComposeInput, ManagerOptions } from "windrow";
+import { asked, openSession } from "../kit/sessions.ts";
 
 const circle: Record<string, unknown> = {};
 circle["self"] = circle;
@@ -16,7 +17,7 @@ describe.each([
   it("is refused by pins, goals, recall and ids with a code", async () => {
     const manager = await SessionManager.open({ store: "ram:", budget: 10_000 });
     const session = await manager.create();
-    await session.append({ role: "user", parts: [{ type: "text", text: "Hi" }] });
+    await session.append(asked("Hi"));
     const text = value as string;
     await expect(session.pin(text)).rejects.toMatchObject({ code: "bad-option" });
     await expect(session.pin("x", { until: text })).rejects.toMatchObject({ code: "bad-option" });
@@ -132,13 +133,11 @@ it("composeWindow asks for messages", () => {
 it.each(wrong({ system: ["a text"], tools: ["a list"], dynamic: ["a text", "a list"] }))(
   "session.compose refuses as %s %s",
   async (option, _kind, value) => {
-    const manager = await SessionManager.open({ store: "ram:", budget: 1_000 });
-    const session = await manager.create();
+    const session = await openSession({ budget: 1_000 });
     await session.append(user);
     const composed = session.compose({ [option]: value } as object);
     await expect(composed).rejects.toMatchObject({ code: "bad-option", data: { option } });
     expect((await session.compose()).messages).toHaveLength(1);
-    await manager.close();
   },
 );
 

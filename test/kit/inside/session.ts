@@ -10,7 +10,6 @@ export {
   renderSnapshot,
   snapshotOf,
   snapshotRecord,
-  statsDue,
   statsLine,
   updateSnapshot,
 } from "../../../src/session/state/snapshot.ts";
