@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Store } from "windrow";
+import { fixtureOf } from "./stores.ts";
 import { openStore } from "windrow/store";
 import type { OpenStoreOptions } from "windrow/store";
 import { postgresStore } from "windrow/store/postgres";
@@ -12,36 +12,11 @@ export async function postgresFixture(
   options: OpenStoreOptions = {},
 ): Promise<StoreFixture & { readonly address: string }> {
   const address = `${url}?schema=test_${randomUUID().replaceAll("-", "")}&max=4`;
-  const stores: Store[] = [];
-  const open = async (): Promise<Store> => {
-    const store = await openStore(address, options);
-    stores.push(store);
-    return store;
-  };
-  return {
-    address,
-    store: await open(),
-    reopen: open,
-    async close() {
-      for (const store of stores) await store.close();
-    },
-  };
+  return { address, ...(await fixtureOf(() => openStore(address, options))) };
 }
 
 /** A store on a client, in a schema of its own. */
 export async function clientFixture(client: PostgresClient | PostgresTag): Promise<StoreFixture> {
   const schema = `test_${randomUUID().replaceAll("-", "")}`;
-  const stores: Store[] = [];
-  const open = async (): Promise<Store> => {
-    const store = postgresStore({ client, schema });
-    stores.push(store);
-    return store;
-  };
-  return {
-    store: await open(),
-    reopen: open,
-    async close() {
-      for (const store of stores) await store.close();
-    },
-  };
+  return fixtureOf(async () => postgresStore({ client, schema }));
 }

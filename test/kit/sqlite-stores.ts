@@ -1,12 +1,9 @@
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Store } from "windrow";
 import { openStore } from "windrow/store";
 import type { OpenStoreOptions, SqliteDatabase } from "windrow/store";
 import type { StoreFixture } from "windrow/testing";
-import { temporaryFolder } from "./stores.ts";
+import { fixtureOf, temporaryFolder } from "./stores.ts";
 
 type DatabaseClass = new (path: string) => SqliteDatabase;
 
@@ -38,20 +35,5 @@ export async function sqliteFixture(
 ): Promise<StoreFixture & { readonly folder: string; readonly file: string }> {
   const folder = await temporaryFolder();
   const file = join(folder, "contexts.db");
-  const stores: Store[] = [];
-  const open = async (): Promise<Store> => {
-    const store = await openStore(`sqlite:${file}`, options);
-    stores.push(store);
-    return store;
-  };
-  return {
-    folder,
-    file,
-    store: await open(),
-    reopen: open,
-    async close() {
-      for (const store of stores) await store.close();
-      if (existsSync(folder)) await rm(folder, { recursive: true });
-    },
-  };
+  return { folder, file, ...(await fixtureOf(() => openStore(`sqlite:${file}`, options), folder)) };
 }

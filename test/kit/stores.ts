@@ -11,25 +11,31 @@ export function temporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), "windrow-store-"));
 }
 
+/** A store, opened, and handles on it; the folder that goes with them. */
+export async function fixtureOf(open: () => Promise<Store>, folder?: string): Promise<StoreFixture> {
+  const stores: Store[] = [];
+  const reopen = async (): Promise<Store> => {
+    const store = await open();
+    stores.push(store);
+    return store;
+  };
+  return {
+    store: await reopen(),
+    reopen,
+    async close() {
+      for (const store of stores) await store.close();
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 /** A files store in a folder of its own, and handles on it. */
 export async function filesFixture(
   options: Omit<FilesStoreOptions, "folder"> = {},
 ): Promise<StoreFixture & { readonly folder: string }> {
   const folder = await temporaryFolder();
-  const stores: Store[] = [filesStore({ folder, ...options })];
-  return {
-    folder,
-    store: stores[0]!,
-    async reopen() {
-      const store = filesStore({ folder, ...options });
-      stores.push(store);
-      return store;
-    },
-    async close() {
-      for (const store of stores) await store.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const fixture = await fixtureOf(async () => filesStore({ folder, ...options }), folder);
+  return { ...fixture, folder };
 }
 
 /** A ram store; there is no second handle on it. */

@@ -9,8 +9,9 @@ import { cleanup, doctor, stats } from "windrow/ops";
 import { openStore } from "windrow/store";
 import type { ListQuery } from "windrow/store";
 import { findSession } from "../kit/inside/ops.ts";
-import { messageRecord, newSession, stateOf, wholeDump } from "../kit/inside/store.ts";
+import { refused, wholeDump } from "../kit/inside/store.ts";
 import { temporaryFolder } from "../kit/stores.ts";
+import { finished } from "./stage.ts";
 
 /** A user of the system without rights of its own. */
 const nobody = 65_534;
@@ -20,13 +21,6 @@ const folders: string[] = [];
 afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
 });
-
-async function finished(store: Store, scope: Scope): Promise<string> {
-  const lock = await store.create(scope, newSession());
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-  return lock.id;
-}
 
 /** Two users, of whom one's folders of these names are closed while the work is done. */
 async function beside(
@@ -105,6 +99,14 @@ describe.skipIf(!process.seteuid).each(ways)("closed %s", (_how, closed) => {
       expect([before.sessions, open, byHand]).toEqual([1, 1, 1]);
       expect(await store.checkup!.rebuildIndex().catch(() => 1)).toBe(1);
       expect(await listed(store, { user: "ann" })).toEqual([ann]);
+    });
+  });
+
+  it.runIf(closed[0] === "")("keeps nobody from erasing what may be read", async () => {
+    await beside(closed, async ({ store, ann, bob }) => {
+      expect(await store.upkeep!.unerased({})).toEqual([]);
+      expect(await store.upkeep!.erase({}, [ann])).toHaveLength(1);
+      await refused(() => store.upkeep!.erase({}, [bob]), "session-not-found");
     });
   });
 

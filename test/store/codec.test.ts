@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Message, Part } from "windrow";
@@ -7,12 +8,14 @@ import {
   decodeRecord,
   encodeLine,
   encodeRecord,
+  everybody,
   lineText,
   messageRecord,
+  newSession,
   parseLine,
-  readAll,
 } from "../kit/inside/store.ts";
 import { filesFixture } from "../kit/stores.ts";
+import { closing } from "./stage.ts";
 
 // Any UTF-16, lone surrogates included.
 const text = fc.oneof(
@@ -96,41 +99,44 @@ describe("a message as a line", () => {
   });
 
   it("stores nothing twice", async () => {
-    const fixture = await filesFixture();
-    try {
-      const { lines } = await written(fixture, [
-        {
-          id: "a1",
-          role: "assistant",
-          parts: [
-            { type: "reasoning", text: "thinking about it", signature: "c2ln" },
-            { type: "text", text: "the answer" },
-            { type: "tool-call", callId: "c1", name: "run", args: { command: "ls" } },
-          ],
-        },
-        {
-          id: "t1",
-          role: "tool",
-          parts: [{ type: "tool-result", callId: "c1", name: "run", content: [{ type: "text", text: "file list" }] }],
-        },
-      ]);
-      for (const value of ["thinking about it", "the answer", '"ls"', "file list", '"c1"']) {
-        const times = lines.map((line) => line.split(value).length - 1);
-        expect(Math.max(...times), value).toBe(1);
-      }
-      expect(JSON.parse(lines[0]!)).toMatchObject({
-        content: "the answer",
-        tool_calls: [{ id: "c1", name: "run", args: { command: "ls" } }],
+    const { store } = closing(await filesFixture());
+    const messages: readonly Message[] = [
+      {
+        id: "a1",
+        role: "assistant",
         parts: [
           { type: "reasoning", text: "thinking about it", signature: "c2ln" },
-          { type: "text" },
-          { type: "tool_call" },
+          { type: "text", text: "the answer" },
+          { type: "tool-call", callId: "c1", name: "run", args: { command: "ls" } },
         ],
-      });
-      expect(JSON.parse(lines[1]!)).toMatchObject({ content: "file list", tool_call_id: "c1", tool_name: "run" });
-    } finally {
-      await fixture.close();
+      },
+      {
+        id: "t1",
+        role: "tool",
+        parts: [{ type: "tool-result", callId: "c1", name: "run", content: [{ type: "text", text: "file list" }] }],
+      },
+    ];
+    const lock = await store.create(everybody, newSession());
+    await store.append(
+      lock,
+      messages.map((one) => ({ ...messageRecord(""), message: one })),
+    );
+    const { location } = await store.info(everybody, lock.id);
+    const lines = readFileSync(`${location}/messages.jsonl`, "utf8").split("\n").slice(0, -1);
+    for (const value of ["thinking about it", "the answer", '"ls"', "file list", '"c1"']) {
+      const times = lines.map((line) => line.split(value).length - 1);
+      expect(Math.max(...times), value).toBe(1);
     }
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      content: "the answer",
+      tool_calls: [{ id: "c1", name: "run", args: { command: "ls" } }],
+      parts: [
+        { type: "reasoning", text: "thinking about it", signature: "c2ln" },
+        { type: "text" },
+        { type: "tool_call" },
+      ],
+    });
+    expect(JSON.parse(lines[1]!)).toMatchObject({ content: "file list", tool_call_id: "c1", tool_name: "run" });
   });
 });
 
@@ -186,16 +192,3 @@ describe("lines of other writers", () => {
     expect(() => read(fields)).toThrow(/is (no|unknown)/);
   });
 });
-
-async function written(fixture: Awaited<ReturnType<typeof filesFixture>>, messages: readonly Message[]) {
-  const { readFile } = await import("node:fs/promises");
-  const { newSession, everybody } = await import("../kit/inside/store.ts");
-  const lock = await fixture.store.create(everybody, newSession());
-  await fixture.store.append(
-    lock,
-    messages.map((one) => ({ ...messageRecord(""), message: one })),
-  );
-  const { location } = await fixture.store.info(everybody, lock.id);
-  const lines = (await readFile(`${location}/messages.jsonl`, "utf8")).split("\n").filter((line) => line !== "");
-  return { lines, records: await readAll(fixture.store, lock.id, { kind: "message" }) };
-}

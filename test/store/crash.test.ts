@@ -17,7 +17,8 @@ describe("the power or the process goes at any step", () => {
   }, 60_000);
 
   it.each([false, true])(
-    "a move to another file system (%s) ends in one place from every step",
+    "a move to another file system (%s) ends in one place",
+    { timeout: 60_000 },
     async (separate) => {
       const steps: readonly Step[] = [{ do: "append", sizes: [70_000, 10], tools: true, wait: true }, { do: "finish" }];
       let stopAt = 0;
@@ -31,7 +32,6 @@ describe("the power or the process goes at any step", () => {
       }
       expect(stopAt).toBeGreaterThan(40);
     },
-    60_000,
   );
 
   const faults: Readonly<Record<string, { readonly internals?: StoreInternals; readonly ignoresSyncs?: boolean }>> = {
@@ -39,20 +39,16 @@ describe("the power or the process goes at any step", () => {
     "that syncs the state before the log": { internals: { fault: "state-before-log" } },
   };
 
-  it.each(Object.keys(faults))(
-    "and the same check catches a store %s",
-    async (name) => {
-      const { internals = {}, ignoresSyncs = false } = faults[name]!;
-      const result = await fc.check(
-        fc.asyncProperty(crashes, async ([steps, stopAt, seed]) => {
-          const disk = new CrashDisk();
-          disk.ignoresSyncs = ignoresSyncs;
-          await crash(disk, steps, stopAt, seed, internals);
-        }),
-        { numRuns: 2_000, endOnFailure: true },
-      );
-      expect(result.failed).toBe(true);
-    },
-    60_000,
-  );
+  it.each(Object.keys(faults))("and the same check catches a store %s", { timeout: 60_000 }, async (name) => {
+    const { internals = {}, ignoresSyncs = false } = faults[name]!;
+    const result = await fc.check(
+      fc.asyncProperty(crashes, async ([steps, stopAt, seed]) => {
+        const disk = new CrashDisk();
+        disk.ignoresSyncs = ignoresSyncs;
+        await crash(disk, steps, stopAt, seed, internals);
+      }),
+      { numRuns: 2_000, endOnFailure: true },
+    );
+    expect(result.failed).toBe(true);
+  });
 });

@@ -43,6 +43,11 @@ async function continues(store: Store, left: readonly string[]): Promise<Lock> {
   return taken;
 }
 
+async function appended(bytes: string | Buffer): Promise<number> {
+  await appendFile(log, bytes);
+  return bytes.length;
+}
+
 describe("a torn tail is cut off, kept beside the log, and the number is used again", () => {
   const torn: Readonly<Record<string, () => Promise<number>>> = {
     "half a line": async () => {
@@ -50,28 +55,16 @@ describe("a torn tail is cut off, kept beside the log, and the number is used ag
       await truncate(log, (await stat(log)).size - 20);
       return last.length + 1 - 20;
     },
-    "one byte": async () => {
-      await appendFile(log, "{");
-      return 1;
-    },
-    "a run of NULs, as ext4 leaves after a power cut": async () => {
-      await appendFile(log, Buffer.alloc(300));
-      return 300;
-    },
+    "one byte": () => appended("{"),
+    "a run of NULs, as ext4 leaves after a power cut": () => appended(Buffer.alloc(300)),
     "a whole line whose checksum fails": async () => {
       const all = await lines();
       const wrong = all.at(-1)!.replace('"content":"5"', '"content":"6"');
       await writeFile(log, `${[...all.slice(0, -1), wrong].join("\n")}\n`);
       return wrong.length + 1;
     },
-    "several bad lines": async () => {
-      await appendFile(log, 'garbage\nmore garbage\n{"seq":');
-      return 28;
-    },
-    "bytes that are no UTF-8": async () => {
-      await appendFile(log, Buffer.from([0xff, 0xfe, 0x0a]));
-      return 3;
-    },
+    "several bad lines": () => appended('garbage\nmore garbage\n{"seq":'),
+    "bytes that are no UTF-8": () => appended(Buffer.from([0xff, 0xfe, 0x0a])),
   };
 
   it.each(Object.keys(torn))("%s", { tags: ["slow"] }, async (name) => {
@@ -153,11 +146,7 @@ describe("damage in the middle is stepped over and told, and everything behind i
       left: ["1", "2", "3", "4", "5"],
       spans: 0,
     },
-    "a missing line": {
-      change: (all) => all.splice(2, 1),
-      left: ["1", "2", "4", "5"],
-      spans: 0,
-    },
+    "a missing line": { change: (all) => all.splice(2, 1), left: ["1", "2", "4", "5"], spans: 0 },
   };
 
   it.each(Object.keys(damages))("%s", async (name) => {

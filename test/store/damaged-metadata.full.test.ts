@@ -3,21 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Scope, Store } from "windrow";
 import { backup, cleanup, doctor, erase, planErase, restore } from "windrow/ops";
-import { openStore } from "windrow/store";
-import { messageRecord, newSession, readAll, refused, stateOf } from "../kit/inside/store.ts";
-import { hasRedis } from "../support/redis.ts";
+import { newSession, readAll, refused } from "../kit/inside/store.ts";
 import { newFolder } from "./archive/kinds.ts";
-import { damageMetadata, damageTrashed, keptKinds, redisCommand } from "./damaged.ts";
+import { damageMetadata, damageTrashed, keptKinds } from "./damaged.ts";
+import { finished, opened } from "./stage.ts";
 
 const [alpha, beta]: [Scope, Scope] = [{ tenant: "alpha" }, { tenant: "beta" }];
 const time = "2026-01-01T00:00:00.000Z";
-
-async function finished(store: Store, scope: Scope, uuid: string = newSession().uuid): Promise<string> {
-  const lock = await store.create(scope, newSession({ uuid }));
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-  return uuid;
-}
 
 const kinds = keptKinds().filter(({ isHere }) => isHere);
 
@@ -51,7 +43,7 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
   };
   it.each(Object.entries(ways))("%s is mended for nobody but its owner", async (_name, made) => {
     const address = await kind.address();
-    const store = await openStore(address);
+    const store = await opened(address);
     for (const [owner, other] of [[alpha, beta] as const, [beta, alpha] as const]) {
       const id = await made(store, owner, other);
       await damageMetadata(address, id);
@@ -66,7 +58,6 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
         );
       expect((await Promise.all(readers.map(read))).filter(Boolean)).toEqual([1]);
     }
-    await store.close();
   });
 
   // A folder whose metadata is damaged is no tenant's.
@@ -74,7 +65,7 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
     "of %o is replaced by that of a backup",
     async (owner: Scope) => {
       const address = await kind.address();
-      const store = await openStore(address);
+      const store = await opened(address);
       const id = await finished(store, owner);
       const folder = join(await newFolder(), "backup");
       const scope = owner.tenant === undefined ? {} : { tenant: owner.tenant };
@@ -82,7 +73,6 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
       await damageMetadata(address, id);
       expect(await restore(folder, store, { replace: true })).toMatchObject({ restored: 1, failed: 0 });
       expect(await readAll(store, id, { kind: "message" }, owner)).toHaveLength(1);
-      await store.close();
     },
   );
 });
@@ -90,7 +80,7 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
 describe.each(kinds)("a damaged session of $name", (kind) => {
   it("stays kept where that of a backup takes its place", async () => {
     const address = await kind.address();
-    const store = await openStore(address);
+    const store = await opened(address);
     const id = await finished(store, {});
     await store.upkeep!.keep({}, id, { keptAt: time, reason: "a case" });
     const folder = join(await newFolder(), "backup");
@@ -98,12 +88,11 @@ describe.each(kinds)("a damaged session of $name", (kind) => {
     await damageMetadata(address, id);
     expect(await restore(folder, store, { replace: true })).toMatchObject({ restored: 1 });
     expect(await store.upkeep!.kept({}, id)).toMatchObject({ reason: "a case" });
-    await store.close();
   });
 
   it("whose id lies in the trash too stops no clean-up, and is erased", async () => {
     const address = await kind.address();
-    const store = await openStore(address);
+    const store = await opened(address);
     const [id, other] = [await finished(store, {}), await finished(store, {})];
     await store.upkeep!.trash({}, [id, other], time);
     await finished(store, {}, id);
@@ -115,32 +104,6 @@ describe.each(kinds)("a damaged session of $name", (kind) => {
     expect(await erase(store, [id])).toMatchObject([{ sessionId: id }]);
     await refused(() => store.info({}, id), "session-not-found");
     await refused(() => store.upkeep!.untrash({}, id), "session-not-found");
-    await store.close();
-  });
-});
-
-describe.skipIf(!hasRedis)("a session of an earlier version in redis whose metadata is damaged", () => {
-  const kind = kinds.find(({ name }) => name === "redis")!;
-
-  it("is mended for the tenant of the one list that names it, and left to a hand where two do", async () => {
-    const address = await kind.address();
-    const store = await openStore(address);
-    for (const isTwice of [false, true]) {
-      const id = await finished(store, alpha);
-      await redisCommand(address, id, "HDEL", "KEY", "owner");
-      if (isTwice) await redisCommand(address, id, "ZADD", "PREFIXsessions:beta", "-1", id);
-      await damageMetadata(address, id);
-      const { findings } = await doctor(store, { mend: true });
-      const found = findings.find(({ problem }) => problem === "metadata-unreadable");
-      expect(found).toMatchObject({ sessionId: id, mended: !isTwice, ...(isTwice && { remedy: "hand" }) });
-      await refused(() => store.info(beta, id), isTwice ? "store-corrupt" : "session-not-found");
-      const tenant = await store.info(alpha, id).then(
-        ({ metadata }) => metadata.tenant,
-        (error: unknown) => (error as { readonly code?: unknown }).code,
-      );
-      expect(tenant).toBe(isTwice ? "store-corrupt" : "alpha");
-    }
-    await store.close();
   });
 });
 
@@ -149,7 +112,7 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
   (kind) => {
     it("stops no clean-up of the others, and goes with them in time", async () => {
       const address = await kind.address();
-      const store = await openStore(address);
+      const store = await opened(address);
       const [damaged, other] = [await finished(store, {}), await finished(store, {})];
       await store.upkeep!.trash({}, [damaged, other], time);
       await damageTrashed(address, damaged);
@@ -159,12 +122,11 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       for (const { places } of erased)
         expect(places.some(({ kind: of, count }) => of === "trash" && count > 0)).toBe(true);
       await refused(() => store.upkeep!.erase({}, [damaged]), "session-not-found");
-      await store.close();
     });
 
     it("is given to nobody else, and goes with the session that its owner made of its id", async () => {
       const address = await kind.address();
-      const store = await openStore(address);
+      const store = await opened(address);
       const [mine, yours] = [{ user: "me" }, { user: "you" }];
       const id = await finished(store, mine);
       await store.upkeep!.trash(mine, [id], time);
@@ -179,7 +141,6 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       await store.upkeep!.trash(mine, [trashed], time);
       await damageTrashed(address, trashed);
       await refused(() => store.create(yours, newSession({ uuid: trashed })), "session-exists");
-      await store.close();
     });
   },
 );

@@ -152,14 +152,6 @@ describe("what is synced when", () => {
     expect(faults.calls).toHaveLength(1);
     await store.close();
   });
-
-  it("strict: a state of the same status is written and not synced", async () => {
-    const lock = await sessionWith(fixture.store, 0);
-    await fixture.store.setState(lock, stateOf("processing"));
-    const path = join(fixture.folder, "running", lock.id, "state.json");
-    await fixture.store.setState(lock, stateOf("processing", 9));
-    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ llm_call_count: 9 });
-  });
 });
 
 describe("a disk that is full", () => {

@@ -11,13 +11,14 @@ import {
   texts,
 } from "../kit/inside/store.ts";
 import { filesFixture, ramFixture } from "../kit/stores.ts";
+import { closing } from "./stage.ts";
 
 describe.each([
   ["ram", ramFixture],
   ["files", filesFixture],
 ])("a fork in %s", (_name, open) => {
   it("has everything up to a message, says where it comes from, and goes on by itself", async () => {
-    const fixture = await open();
+    const fixture = closing(await open());
     const { store } = fixture;
     const lock = await sessionWith(store, 100);
     await store.append(lock, everyKind());
@@ -42,6 +43,5 @@ describe.each([
     expect(await texts(store, lock.id, { last: 1 })).toEqual(["too late"]);
     const missing = forkSession(store, everybody, lock.id, { ...options, uuid: randomUUID(), at: 103 });
     await expect(missing).rejects.toMatchObject({ code: "not-found" });
-    await fixture.close();
   });
 });

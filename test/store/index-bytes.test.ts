@@ -42,17 +42,3 @@ it("whatever the lines hold", () => {
     { numRuns: 400 },
   );
 });
-
-it("lines as the store writes them", () => {
-  const id = "0b2f9c1e-7a55-4d0e-9a64-2f3f0c8a1d11";
-  const lines = [
-    lineOf({ id, created: Date.parse("2026-11-24T09:15:59.007Z") }),
-    lineOf({ id, status: "failed" }),
-    lineOf({ id, created: 86_399_999, user: "a", tenant: "b" }),
-  ];
-  expect(entriesIn(lines.join(""))).toEqual([
-    { id, created: Date.parse("2026-11-24T09:15:59.007Z"), status: undefined },
-    { id, status: "failed" },
-    { id, created: 86_399_999, user: "a", tenant: "b" },
-  ]);
-});

@@ -1,31 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+/** What a Postgres server refuses, and what becomes of statements whose answers are lost, beside other processes. */
+import { describe, expect, it, vi } from "vitest";
 import type { Store } from "windrow";
 import type { NewRecord } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
-import type { PostgresClient } from "windrow/store/postgres";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
-import { abandon, appending, lateStores } from "./postgres-late.ts";
-import type { LateStores } from "./postgres-late.ts";
+import { everybody, messageRecord, newSession, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { latePostgres } from "./late.ts";
+import type { Through } from "./late.ts";
+import { closing, examine, problems } from "./stage.ts";
 
-let server: TestPostgres;
-let pool: PgPool;
-beforeAll(async () => {
-  if (!hasPostgres) return;
-  server = await startPostgres();
-  pool = new PgPool({ connectionString: server.url, max: 4 });
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  server?.close();
-});
-
-const stores = (): LateStores => lateStores(pool);
-const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
-  (await readAll(store, id, { kind: "message" })).map(({ message }) => message.id);
+const { stores, here, of, silence, through } = latePostgres();
+const time = "2026-01-01T00:00:00.000Z";
 const usage: NewRecord = {
   kind: "usage",
   purpose: "turn",
@@ -33,11 +18,17 @@ const usage: NewRecord = {
   usage: { input: 10, output: 2 },
   timestamp: "2024-01-15T10:30:20.123Z",
 };
-const mark = (reason: string) => ({ reason, keptAt: "2026-01-01T00:00:00.000Z" }) as const;
 
 /** Takes a session until it is free. */
 const freeSoon = async (store: Store, id: string): Promise<void> =>
   vi.waitFor(async () => (await store.lock(everybody, id)).release(), { timeout: 10_000 });
+
+/** Waits until a statement waits for another one's transaction. */
+const waitsForLock = (): Promise<void> =>
+  vi.waitFor(async () => {
+    const { rows } = await here.pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    expect(rows.length).toBeGreaterThan(0);
+  }, 10_000);
 
 describe.skipIf(!hasPostgres)("an error without an SQLSTATE of the server's own", () => {
   it.each(["EPIPE", "EPERM", "EBUSY", "EBADF", "58000", "08P01", "57P01", "XX000"])(
@@ -45,17 +36,15 @@ describe.skipIf(!hasPostgres)("an error without an SQLSTATE of the server's own"
     async (code) => {
       const { store, other, faults } = stores();
       const lock = await store.create(everybody, newSession());
-      faults.push({ of: appending, after: code });
+      faults.push({ of: of.append, after: code });
       await store.append(lock, [messageRecord("one")]);
       expect(faults).toEqual([]);
       await store.append(lock, [messageRecord("two")]);
-      expect(await idsOf(other, lock.id)).toEqual(["m-one", "m-two"]);
+      expect(await texts(other, lock.id)).toEqual(["one", "two"]);
       await lock.release();
-      faults.push({ of: /SET generation = s\.generation \+ 1/, after: code });
+      faults.push({ of: of.lock, after: code });
       await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
       await freeSoon(other, lock.id);
-      await store.close();
-      await other.close();
     },
   );
 });
@@ -64,37 +53,31 @@ describe.skipIf(!hasPostgres)("a right, a password or a database that the server
   it.each(["42501", "28000", "28P01", "3D000"])("is told at once, and the session goes on: %s", async (code) => {
     const { store, other, faults } = stores();
     const lock = await store.create(everybody, newSession());
-    faults.push({ of: appending, before: code });
+    faults.push({ of: of.append, before: code });
     await expect(store.append(lock, [messageRecord("refused")])).rejects.toMatchObject({
       code: "store-unavailable",
       data: { sqlState: code, refused: true },
     });
     await store.append(lock, [messageRecord("one")]);
-    expect(await idsOf(other, lock.id)).toEqual(["m-one"]);
+    expect(await texts(other, lock.id)).toEqual(["one"]);
     await lock.release();
-    await store.close();
-    await other.close();
   });
 });
 
 describe.skipIf(!hasPostgres)("an error inside the server", () => {
   it("is a refusal, and sent once", async () => {
-    const { other, schema } = stores();
+    const { place } = stores();
     let refused = 0;
-    const client: PostgresClient = {
-      async query(text, values) {
-        if (!appending.test(text)) return pool.query(text, values);
-        refused++;
-        throw Object.assign(new Error("invalid memory alloc request size"), { code: "XX000", routine: "palloc" });
-      },
+    const failing: Through = async (text, send) => {
+      if (!of.append.test(text)) return send();
+      refused++;
+      throw Object.assign(new Error("invalid memory alloc request size"), { code: "XX000", routine: "palloc" });
     };
-    const store = postgresStore({ client, schema });
+    const store = closing(through(failing, place));
     const lock = await store.create(everybody, newSession());
     const data = { sqlState: "XX000", refused: true };
     await expect(store.append(lock, [messageRecord("one")])).rejects.toMatchObject({ data });
     expect(refused).toBe(1);
-    await store.close();
-    await other.close();
   });
 });
 
@@ -109,105 +92,19 @@ describe.skipIf(!hasPostgres)("a restore of an id that is just being erased", ()
     const told: unknown[] = [];
     const meanwhile = async (): Promise<void> => {
       await other.transfer!.restore(everybody, copy).catch(({ code }: { code: string }) => told.push(code));
-      for await (const { findings } of other.checkup!.examine({ mend: true })) {
-        told.push(...findings.map(({ problem, mended }) => `${problem} ${mended}`));
-      }
+      told.push(...(await problems(other, true)));
     };
     faults.push({ of: /^WITH gone AS \(DELETE.*put AS/s, meanwhile });
     const [erased] = await store.upkeep!.erase(everybody, [lock.id]);
     expect(told).toEqual(["session-busy"]);
     expect(erased?.places.filter(({ kind }) => kind === "session").map(({ count }) => count)).toEqual([1, 2]);
-    await store.close();
-    await other.close();
-  });
-});
-
-describe.skipIf(!hasPostgres)("a restore that is cut short", () => {
-  it.each([
-    ["its first answer is lost", [{ of: /^INSERT INTO \S+session/, after: "ECONNRESET" }]],
-    [
-      "the server is away for two statements",
-      [
-        { of: /^WITH mine/, before: "ECONNRESET" },
-        { of: /generation \+ 1 WHERE key = \$1 AND restoring/, before: "ECONNRESET" },
-      ],
-    ],
-  ])("is no hindrance to the next: %s", async (_how, faulty) => {
-    const { store, other, faults } = stores();
-    const from = stores();
-    const lock = await from.other.create(everybody, newSession());
-    await from.other.append(lock, [messageRecord("one")]);
-    await from.other.finish(lock, stateOf("completed"));
-    const dump = await from.other.transfer!.dump(everybody, lock.id);
-    await (await store.create(everybody, newSession())).release();
-    faults.push(...faulty);
-    await expect(store.transfer!.restore(everybody, dump)).rejects.toMatchObject({ code: "store-unavailable" });
-    expect(faults).toEqual([]);
-    const again = async () => other.transfer!.restore(everybody, dump);
-    expect(await vi.waitFor(again, { timeout: 10_000 })).toMatchObject({ outcome: "written" });
-    expect(await idsOf(store, lock.id)).toEqual(["m-one"]);
-    for (const one of [store, other, from.store, from.other]) await one.close();
-  });
-});
-
-describe.skipIf(!hasPostgres)("a store that is closed while it takes a session", () => {
-  const work: Readonly<Record<string, (store: Store, id: string) => Promise<unknown>>> = {
-    lock: async (store, id) => store.lock(everybody, id),
-    unlock: async (store, id) => store.holding!.unlock(everybody, id, { force: true, reason: "a test" }),
-    create: async (store) => store.create(everybody, newSession()),
-  };
-  it.each([
-    ["lock", false],
-    ["lock", true],
-    ["unlock", true],
-    ["create", false],
-  ])("leaves none busy, and beats no more: %s, of one whose holder died: %s", async (how, isAbandoned) => {
-    const { other, schema } = stores();
-    const lock = await other.create(everybody, newSession());
-    await lock.release();
-    if (isAbandoned) await abandon(pool, schema, lock.id);
-    for (let statements = 1; statements <= 8; statements++) {
-      let [started, stopped, left] = [0, 0, statements];
-      let reach = (): void => undefined;
-      const reached = new Promise<void>((resolve) => (reach = resolve));
-      const client: PostgresClient = {
-        async query(text, values) {
-          const answer = await pool.query(text, values);
-          if (--left === 0) reach();
-          if (left <= 0) await sleep(20);
-          return answer;
-        },
-      };
-      const every = (): (() => void) => {
-        started++;
-        return () => void stopped++;
-      };
-      const store = postgresStore({ client, schema, clock: { now: () => Date.now(), every } });
-      const taking = work[how]!(store, lock.id).then(
-        () => reach(),
-        () => reach(),
-      );
-      await reached;
-      await store.close();
-      await taking;
-      expect(stopped).toBe(started);
-      const held = await pool.query(`SELECT id FROM ${schema}.session WHERE holder NOT LIKE '%gone%'`);
-      expect(held.rows).toEqual([]);
-      await (await other.lock(everybody, lock.id)).release();
-      if (isAbandoned) await abandon(pool, schema, lock.id);
-    }
-    await other.close();
   });
 });
 
 describe.skipIf(!hasPostgres)("a session at rest that is gone on with while it is read", () => {
   it("is read to the end that it had, and dumped", async () => {
     const { store, other } = stores();
-    const lock = await store.create(everybody, newSession());
-    await store.append(
-      lock,
-      Array.from({ length: 100 }, (_, at) => messageRecord(`${at}`)),
-    );
+    const lock = await sessionWith(store, 100);
     await store.setState(lock, stateOf("closed"));
     await lock.release();
     const goOn = async (): Promise<void> => {
@@ -223,88 +120,27 @@ describe.skipIf(!hasPostgres)("a session at rest that is gone on with while it i
     const dump = await other.transfer!.dump(everybody, lock.id);
     for await (const { log } of dump.lines()) if (log === "messages" && ++count === 50) await goOn();
     expect(count).toBe(101);
-    await store.close();
-    await other.close();
-  });
-});
-
-describe.skipIf(!hasPostgres)("a mark that keeps a session", () => {
-  it("is set on none in the trash, and a late one replaces nothing", async () => {
-    const { store, other, faults, late } = stores();
-    const lock = await other.create(everybody, newSession());
-    await other.finish(lock, stateOf("completed"));
-    const { id } = lock;
-    const trash = async () => other.upkeep!.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
-    faults.push({ of: /SET kept = \$2/, meanwhile: trash });
-    await expect(store.upkeep!.keep(everybody, id, mark("one"))).rejects.toMatchObject({ code: "session-not-found" });
-    await other.upkeep!.untrash(everybody, id);
-    expect(await other.upkeep!.kept(everybody, id)).toBeUndefined();
-    const keepsLate = async (): Promise<void> => {
-      faults.push({ of: /SET kept = \$2/, isLate: true });
-      await expect(store.upkeep!.keep(everybody, id, mark("old"))).rejects.toMatchObject({ code: "store-unavailable" });
-    };
-    await keepsLate();
-    await other.upkeep!.keep(everybody, id, mark("new"));
-    await late();
-    expect(await other.upkeep!.kept(everybody, id)).toMatchObject({ reason: "new" });
-    await other.upkeep!.unkeep(everybody, id);
-    await keepsLate();
-    await other.upkeep!.keep(everybody, id, mark("new"));
-    await other.upkeep!.unkeep(everybody, id);
-    await late();
-    expect(await other.upkeep!.kept(everybody, id)).toBeUndefined();
-    // Of two at the same time the one that comes second is tried again.
-    faults.push({ of: /SET kept = \$2/, meanwhile: async () => other.upkeep!.keep(everybody, id, mark("first")) });
-    await store.upkeep!.keep(everybody, id, mark("second"));
-    expect(await other.upkeep!.kept(everybody, id)).toMatchObject({ reason: "second" });
-    await store.close();
-    await other.close();
   });
 });
 
 describe.skipIf(!hasPostgres)("a mark that keeps a session which is just written", () => {
   it("is set with the first try", async () => {
-    const { other, schema } = stores();
+    const { other, place } = stores();
     const lock = await other.create(everybody, newSession());
     const sent: string[] = [];
-    const client: PostgresClient = {
-      async query(text, values) {
-        sent.push(text);
-        await other.append(lock, [messageRecord(`${sent.length}`)]);
-        return pool.query(text, values);
-      },
+    const writing: Through = async (text, send) => {
+      await other.append(lock, [messageRecord(`${sent.push(text)}`)]);
+      return send();
     };
-    const store = postgresStore({ client, schema });
+    const store = closing(through(writing, place));
     await store.info(everybody, lock.id);
     sent.length = 0;
-    await store.upkeep!.keep(everybody, lock.id, mark("one"));
+    await store.upkeep!.keep(everybody, lock.id, { keptAt: time });
     expect(sent).toHaveLength(2);
     expect(await store.upkeep!.unkeep(everybody, lock.id)).toBe(true);
     expect(sent).toHaveLength(4);
     expect(await other.upkeep!.kept(everybody, lock.id)).toBeUndefined();
-    await store.close();
     await lock.release();
-    await other.close();
-  });
-});
-
-describe.skipIf(!hasPostgres)("an erasure", () => {
-  it("is refused where the holder, who was silent, appends before the rows are hidden", async () => {
-    const { store, other, faults, schema } = stores();
-    const lock = await other.create(everybody, newSession());
-    await other.append(lock, [messageRecord("one")]);
-    const { rows } = await pool.query(`SELECT holder, worker FROM ${schema}.session`);
-    const [{ holder, worker } = { holder: "", worker: "" }] = rows as { holder: string; worker: string }[];
-    await abandon(pool, schema, lock.id);
-    const awakes = async (): Promise<void> => {
-      await pool.query(`UPDATE ${schema}.session SET holder = $1, worker = $2`, [holder, worker]);
-      await other.append(lock, [messageRecord("two")]);
-    };
-    faults.push({ of: /SET restoring = true/, meanwhile: awakes });
-    await expect(store.upkeep!.erase(everybody, [lock.id])).rejects.toMatchObject({ code: "session-busy" });
-    expect(await idsOf(other, lock.id)).toEqual(["m-one", "m-two"]);
-    await store.close();
-    await other.close();
   });
 });
 
@@ -315,21 +151,174 @@ describe.skipIf(!hasPostgres)("the numbers of a writer that died", () => {
     "a read behind it fails",
     "it was fenced",
   ])("are counted again: %s", async (how) => {
-    const { store, other, faults, schema } = stores();
+    const { store, other, faults, place } = stores();
     const lock = await other.create(everybody, newSession());
     await other.setState(lock, stateOf("processing"));
     await other.append(lock, [messageRecord("one"), usage, usage]);
-    await abandon(pool, schema, lock.id);
-    if (how.startsWith("the answer")) faults.push({ of: /SET generation = generation \+ 1/, after: "ECONNRESET" });
+    await silence(place, lock.id);
+    if (how.startsWith("the answer")) faults.push({ of: of.takeOver, after: "ECONNRESET" });
     if (how.startsWith("a read")) faults.push({ of: /generate_series\(1, 7\)/, before: "ECONNRESET" });
     if (how === "it was fenced")
-      await pool.query(`UPDATE ${schema}.session SET generation = generation + 1, holder = NULL, worker = NULL`);
+      await here.pool.query(`UPDATE ${place}.session SET generation = generation + 1, holder = NULL, worker = NULL`);
     const again = await vi.waitFor(async () => store.lock(everybody, lock.id), { timeout: 10_000 });
     expect(faults).toEqual([]);
     expect((await store.info(everybody, lock.id)).state).toMatchObject({ llmCallCount: 2, totalTokensUsed: 24 });
     await again.release();
     expect((await other.info(everybody, lock.id)).state).toMatchObject({ llmCallCount: 2 });
+  });
+});
+
+describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answer did not come", () => {
+  it.each(["25006", "53300", "57014"])("is not called refused where it is then refused with %s", async (refusal) => {
+    const { store, faults } = stores();
+    const lock = await store.create(everybody, newSession());
+    faults.push({ of: of.append, after: "ECONNRESET" }, { of: of.append, before: refusal });
+    await store.append(lock, [messageRecord("one")]);
+    await store.append(lock, [messageRecord("two")]);
+    expect(faults).toEqual([]);
+    expect(await texts(store, lock.id)).toEqual(["one", "two"]);
+  });
+
+  it("is kept for every session of the batch, where it cannot be asked what became of one", async () => {
+    const { store, other, faults } = stores();
+    const [mine, lost] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
+    await other.holding?.unlock(everybody, lost.id, { force: true, reason: "a test" });
+    faults.push({ of: /r\.body FROM/, before: "57014" });
+    const outcomes = await Promise.allSettled([
+      store.append(mine, [messageRecord("one")]),
+      store.append(lost, [messageRecord("late")]),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(faults).toEqual([]);
+    expect(await texts(other, mine.id)).toEqual(["one"]);
+    expect(await texts(other, lost.id)).toEqual([]);
+  });
+
+  it.each([
+    ["whose outcome is not known", "ECONNRESET", undefined],
+    ["that did not go out, of a server that stays away", "ECONNREFUSED", "connect"],
+  ])("does not hold up the closing of its store: a taking %s", async (_what, code, syscall) => {
+    const { other, place } = stores();
+    const lock = await other.create(everybody, newSession());
+    await lock.release();
+    let isAway = false;
+    const cut: Through = async (_text, send) => {
+      if (!isAway) return send();
+      isAway = syscall !== undefined;
+      throw Object.assign(new Error("failed by the test"), { code, ...(syscall !== undefined && { syscall }) });
+    };
+    const store = through(cut, place);
+    await store.info(everybody, lock.id);
+    isAway = true;
+    await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
+    const began = performance.now();
     await store.close();
-    await other.close();
+    // At once, on a busy machine, too: it would wait for five seconds.
+    expect(performance.now() - began).toBeLessThan(4_500);
+    await (await other.lock(everybody, lock.id)).release();
+  });
+
+  it("is not lost where an archive takes the session of a process that was silent for long", async () => {
+    const { store, other, place } = stores();
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    await store.setState(lock, stateOf("closed"));
+    await silence(place, lock.id);
+    const writings = await other.detaching?.writings(everybody, lock.id);
+    await expect(store.append(lock, [messageRecord("two")])).rejects.toMatchObject({ code: "fenced" });
+    const mark = { key: "k", hash: "h", lines: 1, bytes: 1, objectBytes: 1 };
+    const times = { archivedAt: "2026-01-01T00:00:00.000Z", lastRecordAt: "2026-01-01T00:00:00.000Z" };
+    await other.detaching?.detach(everybody, lock.id, { ...mark, ...times }, writings ?? -1);
+  });
+
+  it("erases no session that a process took since, nor one that is kept since", async () => {
+    const { store, other, faults, late } = stores();
+    const [taken, kept] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
+    for (const lock of [taken, kept]) await lock.release();
+    for (const { id } of [taken, kept]) {
+      faults.push({ of: of.erase, isLate: true });
+      await expect(store.upkeep?.erase(everybody, [id])).rejects.toMatchObject({ code: "store-unavailable" });
+    }
+    const again = await other.lock(everybody, taken.id);
+    await other.append(again, [messageRecord("one")]);
+    await other.upkeep?.keep(everybody, kept.id, { keptAt: "2026-01-01T00:00:00.000Z" } as never);
+    await late();
+    await other.append(again, [messageRecord("two")]);
+    expect(await texts(other, taken.id)).toEqual(["one", "two"]);
+    expect(await other.info(everybody, kept.id)).toBeDefined();
+    await expect(store.upkeep?.erase(everybody, [taken.id])).rejects.toMatchObject({ code: "session-busy" });
+  });
+
+  it("puts nothing aside of a session that is erased meanwhile", async () => {
+    const { store, other, faults, place } = stores();
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    await lock.release();
+    await here.pool.query(`UPDATE ${place}.record SET body = 'damaged'`);
+    let end: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => (end = resolve));
+    faults.push({ of: /^INSERT INTO \S+aside/, until });
+    const mending = examine(store, true);
+    await vi.waitFor(() => expect(faults).toEqual([]), 10_000);
+    const erased = other.upkeep?.erase(everybody, [lock.id]);
+    await waitsForLock();
+    end();
+    await Promise.allSettled([mending, erased]);
+    await erased;
+    expect((await here.pool.query(`SELECT content FROM ${place}.aside`)).rows).toEqual([]);
+  });
+
+  it.each(["erase", "putAside"] as const)(
+    "leaves no line of a session behind that %s removes meanwhile",
+    async (how) => {
+      const { store, other, faults, place } = stores();
+      const lock = await store.create(everybody, newSession());
+      await store.append(lock, [messageRecord("one")]);
+      await silence(place, lock.id);
+      let end: () => void = () => undefined;
+      const until = new Promise<void>((resolve) => (end = resolve));
+      faults.push({ of: of.append, until });
+      const late = store.append(lock, [messageRecord("two")]);
+      await vi.waitFor(() => expect(faults).toEqual([]), 10_000);
+      const removed =
+        how === "erase" ? other.upkeep?.erase(everybody, [lock.id]) : other.upkeep?.putAside?.(everybody, lock.id);
+      await waitsForLock();
+      end();
+      await late;
+      await removed;
+      expect((await here.pool.query(`SELECT body FROM ${place}.record`)).rows).toEqual([]);
+      const { rows } = await here.pool.query(
+        `SELECT content FROM ${place}.aside WHERE source LIKE 'record.%' ORDER BY key`,
+      );
+      expect(rows).toHaveLength(how === "erase" ? 0 : 2);
+    },
+  );
+});
+
+describe.skipIf(!hasPostgres)("a batch of several sessions", () => {
+  it("is kept but for the session whose line the server refuses", async () => {
+    const { store, place } = stores();
+    const locks = await Promise.all(Array.from({ length: 9 }, async () => store.create(everybody, newSession())));
+    await here.pool.query(`ALTER TABLE ${place}.record ADD CONSTRAINT no_worse CHECK (body NOT LIKE '%worse%')`);
+    const outcomes = await Promise.allSettled(
+      locks.map(async (lock, at) => store.append(lock, [messageRecord(at === 5 ? "worse" : `${at}`)])),
+    );
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual(locks.map((_, at) => at !== 5));
+    expect(outcomes[5]).toMatchObject({ reason: { code: "store-unavailable", data: { refused: true } } });
+    for (const [at, lock] of locks.entries()) {
+      await store.append(lock, [messageRecord("next")]);
+      expect(await texts(store, lock.id)).toEqual([...(at === 5 ? [] : [`${at}`]), "next"]);
+    }
+  });
+});
+
+describe.skipIf(!hasPostgres)("names of users, tenants and schemas", () => {
+  it("reach no statement as SQL, whatever they are", async () => {
+    const schema = `a"; DROP SCHEMA x; --'$make$ $1 \\`;
+    const store = closing(postgresStore({ client: here.pool, schema }));
+    const scope = { tenant: "t'; DROP SCHEMA x; --", user: `"u' $make$` };
+    const lock = await store.create(scope, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    expect(await readAll(store, lock.id, { kind: "message" }, scope)).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 /** Tables of one version and code of another: both told, migrated while agents write, all of it or nothing. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import {
   everybody,
@@ -14,9 +14,8 @@ import {
 } from "../kit/inside/store.ts";
 import type { Migration } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { closing, postgresHere } from "./stage.ts";
 
 /** The code of a later version: a column and an index more. */
 const later: readonly Migration[] = [
@@ -32,29 +31,18 @@ const newest = migrations.length;
 /** The versions on record once the later code was here. */
 const withLater = later.map((_, index) => index + 1);
 
-let server: TestPostgres;
-let pool: PgPool;
-beforeAll(async () => {
-  if (!hasPostgres) return;
-  server = await startPostgres();
-  pool = new PgPool({ connectionString: server.url, max: 20 });
-  pool.on("error", () => undefined);
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  server?.close();
-});
+const postgres = postgresHere(20);
 
 const newSchema = (): string => `migrate_${randomUUID().replaceAll("-", "")}`;
 const location = "postgres:";
 
 /** A store as the code that knows these steps has it. */
 function storeOf(schema: string, steps: readonly Migration[] = migrations): Store {
-  return postgresStoreOn({ client: pool, schema }, { location, owned: false, steps });
+  return closing(postgresStoreOn({ client: postgres.pool, schema }, { location, owned: false, steps }));
 }
 
 async function versionsIn(schema: string): Promise<readonly unknown[]> {
-  const { rows } = await pool.query(`SELECT version FROM "${schema}".migration ORDER BY version`);
+  const { rows } = await postgres.pool.query(`SELECT version FROM "${schema}".migration ORDER BY version`);
   return rows.map(({ version }) => version);
 }
 
@@ -73,7 +61,7 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     await (await store.create(everybody, newSession())).release();
     await store.close();
     expect(await versionsIn(schema)).toEqual(withLater);
-    expect((await pool.query(`SELECT colour FROM "${schema}".session`)).rows).toEqual([{ colour: null }]);
+    expect((await postgres.pool.query(`SELECT colour FROM "${schema}".session`)).rows).toEqual([{ colour: null }]);
   });
 
   it("tells newer code and older code what to do, and writes nothing with either", async () => {
@@ -84,14 +72,13 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     await expect(newer.lock(everybody, id)).rejects.toMatchObject(outdated);
     await expect(newer.lock(everybody, id)).rejects.toThrow("windrow store migrate");
     await expect(newer.create(everybody, newSession())).rejects.toMatchObject(outdated);
-    await migrateTables({ client: pool, schema }, { location, owned: false, steps: later });
+    await migrateTables({ client: postgres.pool, schema }, { location, owned: false, steps: later });
     // The same process goes on: it looked again.
     await (await newer.lock(everybody, id)).release();
     const older = storeOf(schema);
     const tooOld = { code: "format-newer", data: { version: newest + 1, expected: newest } };
     await expect(older.lock(everybody, id)).rejects.toMatchObject(tooOld);
     await expect(older.info(everybody, id)).rejects.toThrow("update Windrow");
-    for (const store of [newer, older]) await store.close();
   });
 
   it("leaves no session open to what a holder sent before it let go, but those that ended", async () => {
@@ -101,13 +88,12 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     const lock = await store.create(everybody, newSession());
     await store.finish(lock, stateOf("completed"));
     const generations = async (): Promise<Readonly<Record<string, number>>> => {
-      const { rows } = await pool.query(`SELECT id, generation FROM "${schema}".session WHERE holder IS NULL`);
+      const { rows } = await postgres.pool.query(`SELECT id, generation FROM "${schema}".session WHERE holder IS NULL`);
       return Object.fromEntries(rows.map((row) => [row["id"], Number(row["generation"])]));
     };
     const before = await generations();
-    await migrateTables({ client: pool, schema }, { location, owned: false, steps: later });
+    await migrateTables({ client: postgres.pool, schema }, { location, owned: false, steps: later });
     expect(await generations()).toEqual({ ...before, [id]: (before[id] ?? 0) + 1 });
-    await store.close();
   });
 
   it("stops agents of the older code at once, loses nothing they were told is kept, and lets the newer go on", async () => {
@@ -149,7 +135,7 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
       };
       const agents = stores.flatMap((store, index) => [0, 1, 2, 3].map((agent) => work(store, 10 * index + agent)));
       await enough;
-      const report = await migrateTables({ client: pool, schema }, { location, owned: false, steps: later });
+      const report = await migrateTables({ client: postgres.pool, schema }, { location, owned: false, steps: later });
       await Promise.all(agents);
       expect(report).toMatchObject({
         from: newest,
@@ -176,11 +162,10 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     const schema = newSchema();
     const id = await made(schema);
     const place = { location, owned: false, steps: later };
-    await Promise.all([0, 1, 2, 3, 4].map(async () => migrateTables({ client: pool, schema }, place)));
+    await Promise.all([0, 1, 2, 3, 4].map(async () => migrateTables({ client: postgres.pool, schema }, place)));
     expect(await versionsIn(schema)).toEqual(withLater);
     const newer = storeOf(schema, later);
     await (await newer.lock(everybody, id)).release();
-    await newer.close();
   });
 
   it("leaves the tables as they were where a step fails, or its connection is killed in the middle", async () => {
@@ -188,25 +173,24 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     const id = await made(schema);
     const failing = [...later, { about: "a slip", statements: () => "SELECT no_such_function();" }];
     await expect(
-      migrateTables({ client: pool, schema }, { location, owned: false, steps: failing }),
+      migrateTables({ client: postgres.pool, schema }, { location, owned: false, steps: failing }),
     ).rejects.toMatchObject({ code: "store-unavailable" });
     const slow = [...later, { about: "long work", statements: () => "PERFORM pg_sleep(60);" }];
-    const killed = migrateTables({ client: pool, schema }, { location, owned: false, steps: slow }).catch(
+    const killed = migrateTables({ client: postgres.pool, schema }, { location, owned: false, steps: slow }).catch(
       (error: unknown) => error,
     );
     const kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-    while ((await pool.query(kill)).rows.length === 0);
+    while ((await postgres.pool.query(kill)).rows.length === 0);
     expect(await killed).toMatchObject({ code: "store-unavailable" });
     expect(await versionsIn(schema)).toEqual(withLater.slice(0, -1));
     const store = storeOf(schema);
     const lock = await store.lock(everybody, id);
     await store.append(lock, [messageRecord("two")]);
-    await store.close();
   });
 
   it("is a command, which says what it would do, and does it", async () => {
     const schema = newSchema();
-    const address = `${server.url}?schema=${schema}`;
+    const address = `${postgres.url}?schema=${schema}`;
     const tried = await windrow(["store", "migrate", "--store", address, "--dry-run", "--json"]);
     expect(JSON.parse(tried.stdout)).toMatchObject({ schema, dryRun: true, from: 0, to: migrations.length });
     const absent = await windrow(["stats", "--store", address]);
@@ -214,11 +198,11 @@ describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", (
     const done = await windrow(["store", "migrate", "--store", address]);
     expect([done.status, done.stdout]).toEqual([0, expect.stringContaining(`Done, version 0 → ${newest}`)]);
     expect(done.stdout).toContain("1  the tables of sessions");
-    const { host, pathname } = new URL(server.url);
+    const { host, pathname } = new URL(postgres.url);
     expect(done.stdout).toContain(`of postgres://${host}${pathname}, schema ${schema}`);
     const again = await windrow(["store", "migrate", "--store", address]);
     expect(again.stdout).toContain("Nothing to do");
-    await pool.query(`INSERT INTO "${schema}".migration (version) VALUES (9)`);
+    await postgres.pool.query(`INSERT INTO "${schema}".migration (version) VALUES (9)`);
     const newer = await windrow(["store", "migrate", "--store", address]);
     expect([newer.status, newer.stderr]).toEqual([1, expect.stringContaining("format-newer")]);
     const files = await windrow(["store", "migrate", "--store", "./contexts"]);

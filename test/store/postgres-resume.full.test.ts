@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { NewMessage, Store } from "windrow";
 import type { ReadQuery } from "windrow/store";
@@ -7,20 +7,10 @@ import { postgresStore } from "windrow/store/postgres";
 import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
 import { startCutProxy } from "../kit/cut-proxy.ts";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { closing, postgresHere } from "./stage.ts";
 
-let server: TestPostgres;
-let pool: PgPool;
-beforeAll(async () => {
-  if (!hasPostgres) return;
-  server = await startPostgres();
-  pool = new PgPool({ connectionString: server.url, max: 8 });
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  server?.close();
-});
+const postgres = postgresHere();
 
 const settings = { budget: 32_000, model: "gpt-4o" } as const;
 
@@ -47,7 +37,7 @@ function steps(from: number, count: number): readonly NewMessage[] {
 describe.skipIf(!hasPostgres)("a session of 10,000 messages in Postgres", () => {
   it("is resumed with three round trips by a manager that asked nothing before", { timeout: 120_000 }, async () => {
     const schema = "resumed";
-    const manager = await SessionManager.open({ ...settings, store: postgresStore({ client: pool, schema }) });
+    const manager = await SessionManager.open({ ...settings, store: postgresStore({ client: postgres.pool, schema }) });
     const session = await manager.create();
     for (let at = 0; at < 5_000; at += 250) {
       await session.append(steps(at, 250));
@@ -59,8 +49,8 @@ describe.skipIf(!hasPostgres)("a session of 10,000 messages in Postgres", () => 
     await session.append(steps(5_000, 10));
     await manager.close();
 
-    const proxy = await startCutProxy(Number(new URL(server.url).port));
-    const url = new URL(server.url);
+    const proxy = await startCutProxy(Number(new URL(postgres.url).port));
+    const url = new URL(postgres.url);
     url.port = String(proxy.port);
     const behind = new PgPool({ connectionString: url.href, max: 1 });
     await behind.query("SELECT 1");
@@ -68,14 +58,14 @@ describe.skipIf(!hasPostgres)("a session of 10,000 messages in Postgres", () => 
     const before = proxy.roundTrips;
     const resumed = await cold.resume(session.id);
     expect(proxy.roundTrips - before).toBeLessThanOrEqual(3);
-    const reader = await SessionManager.open({ ...settings, store: postgresStore({ client: pool, schema }) });
+    const reader = await SessionManager.open({ ...settings, store: postgresStore({ client: postgres.pool, schema }) });
     const window = await (await reader.resume(session.id, { readOnly: true })).compose();
     expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
     await reader.close();
     await resumed.close();
 
     // One that was put to rest is woken with the record of who goes on with it.
-    const store = postgresStore({ client: behind, schema });
+    const store = closing(postgresStore({ client: behind, schema }));
     const lock = await store.lock(everybody, session.id);
     await store.setState(lock, { ...(await store.info(everybody, session.id)).state, status: "closed" });
     await lock.release();
@@ -83,7 +73,6 @@ describe.skipIf(!hasPostgres)("a session of 10,000 messages in Postgres", () => 
     await cold.resume(session.id);
     expect(proxy.roundTrips - asleep).toBeLessThanOrEqual(3);
     expect((await store.info(everybody, session.id)).state.status).toBe("processing");
-    await store.close();
     await cold.close();
     await behind.end();
     await proxy.close();
@@ -105,7 +94,7 @@ async function filled(store: Store, schema: string): Promise<string> {
   }
   await lock.release();
   // Lines that share a number, as restored sessions may have them.
-  await pool.query(
+  await postgres.pool.query(
     `INSERT INTO ${schema}.record SELECT session, log, seq, 1, pos, body FROM ${schema}.record WHERE seq % 3 = 0 OR log = 6`,
   );
   return lock.id;
@@ -125,19 +114,17 @@ const query: fc.Arbitrary<ReadQuery> = fc
 
 describe.skipIf(!hasPostgres)("who took a session in Postgres", () => {
   it("reads what everybody else reads, whatever is asked for", { timeout: 120_000 }, async () => {
-    const [store, other] = [0, 0].map(() => postgresStore({ client: pool, schema: "queries" }));
+    const [store, other] = [0, 0].map(() => closing(postgresStore({ client: postgres.pool, schema: "queries" })));
     const id = await filled(other!, "queries");
     await store!.lock(everybody, id);
     const law = fc.asyncProperty(query, async (asked) => {
       expect(await readAll(store!, id, asked)).toEqual(await readAll(other!, id, asked));
     });
     await fc.assert(law, { numRuns: 200 });
-    await store!.close();
-    await other!.close();
   });
 
   it("reads what it wrote, and is not told of sessions outside of its scope", async () => {
-    const store = postgresStore({ client: pool, schema: "written" });
+    const store = closing(postgresStore({ client: postgres.pool, schema: "written" }));
     const lock = await store.create({ user: "ada" }, newSession());
     await store.append(lock, [messageRecord("one")]);
     await lock.release();
@@ -148,13 +135,12 @@ describe.skipIf(!hasPostgres)("who took a session in Postgres", () => {
     await store.append(again, [messageRecord("two")]);
     const found = await readAll(store, lock.id, { kind: "message" });
     expect(found.map(({ message }) => message.id)).toEqual(["m-one", "m-two"]);
-    await store.close();
   });
 
   it("reads what another one wrote who passed it over, once it may have been", async () => {
     let now = Date.parse("2026-01-01T00:00:00.000Z");
     const clock = { now: () => now, every: () => () => undefined };
-    const [store, other] = [0, 0].map(() => postgresStore({ client: pool, schema: "passed", clock }));
+    const [store, other] = [0, 0].map(() => closing(postgresStore({ client: postgres.pool, schema: "passed", clock })));
     const lock = await store!.create(everybody, newSession());
     await lock.release();
     await store!.lock(everybody, lock.id);
@@ -163,18 +149,16 @@ describe.skipIf(!hasPostgres)("who took a session in Postgres", () => {
     await other!.append(await other!.lock(everybody, lock.id), [messageRecord("theirs")]);
     now += 30_000;
     expect(await readAll(store!, lock.id, { kind: "message" })).toHaveLength(1);
-    await store!.close();
-    await other!.close();
   });
 
   it("lacks no line of another writer for whom it waited", async () => {
     const schema = "waited";
-    const store = postgresStore({ client: pool, schema });
+    const store = closing(postgresStore({ client: postgres.pool, schema }));
     const lock = await store.create(everybody, newSession());
     await store.append(lock, [messageRecord("one")]);
     await lock.release();
     // A writer that takes the session, writes and lets go, all of it seen at once, while the taking waits for its row.
-    const writer = await pool.connect();
+    const writer = await postgres.pool.connect();
     await writer.query("BEGIN");
     await writer.query(
       `WITH one AS (UPDATE ${schema}.session SET generation = generation + 1, head = head + 1 WHERE id = $1 RETURNING key) ` +
@@ -184,13 +168,12 @@ describe.skipIf(!hasPostgres)("who took a session in Postgres", () => {
     );
     const taking = store.lock(everybody, lock.id);
     const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%waited%'";
-    while ((await pool.query(waiting)).rows.length === 0);
+    while ((await postgres.pool.query(waiting)).rows.length === 0);
     await writer.query("COMMIT");
     writer.release();
     const taken = await taking;
     expect(taken.owner.generation).toBe(3);
     const [added] = await store.append(taken, [messageRecord("three")]);
     expect(added).toMatchObject({ seq: 3, pos: 3 });
-    await store.close();
   });
 });

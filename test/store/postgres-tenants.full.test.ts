@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
-import { openStore } from "windrow/store";
 import { migratePostgres, postgresStore } from "windrow/store/postgres";
 import type { PostgresClient } from "windrow/store/postgres";
 import { listAll, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
@@ -11,6 +10,7 @@ import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../kit/stores.ts";
+import { opened } from "./stage.ts";
 
 const schema = `rows_${randomUUID().replaceAll("-", "")}`;
 const role = `agent_${randomUUID().replaceAll("-", "")}`;
@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
   it("does everything for its own tenant: makes, writes, finishes, reads, archives, trashes, erases", async () => {
     for (const tenant of tenants) {
       const scope = { tenant, user: "alice" };
-      const store = await openStore(storeOf(poolOf(tenant)), { archive: await temporaryFolder() });
+      const store = await opened(storeOf(poolOf(tenant)), { archive: await temporaryFolder() });
       const lock = await store.create(scope, newSession());
       for (let turn = 0; turn < 5; turn++) await store.append(lock, [messageRecord(`${tenant} ${turn}`)]);
       await store.finish(lock, { ...stateOf("completed"), llmCallCount: 0, toolCallCount: 0 });
@@ -101,7 +101,6 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
     const anew = await globex.create(theirs, newSession({ uuid: id }));
     await anew.release();
     await globex.upkeep!.erase(theirs, [id]);
-    for (const store of [acme, globex]) await store.close();
   });
 
   it("ends its own erasure of an id alone, where another tenant's has not ended", async () => {
@@ -139,27 +138,26 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
         const key = String(number);
         const scope = { tenant: String(whose) };
         const session = String(id);
-        const rows = async (sql: string): Promise<number> => (await pool.query(sql)).rows.length;
-        await count(async () => (await listAll(store, scope)).length);
-        await count(async () => (await readAll(store, session, { kind: "message" }, scope)).length);
-        await count(async () => store.info(scope, session).then(() => 1));
-        await count(async () => store.lock(scope, session).then(() => 1));
-        await count(async () => store.upkeep!.erase(scope, [session]).then(() => 1));
-        await count(async () => store.create(scope, newSession()).then(() => 1));
-        await count(async () => rows(`SELECT 1 FROM ${schema}.session WHERE key = ${key}`));
-        await count(async () => rows(`SELECT 1 FROM ${schema}.record WHERE session = ${key}`));
-        await count(async () => rows(`UPDATE ${schema}.session SET head = 99 WHERE key = ${key} RETURNING 1`));
-        await count(async () => rows(`UPDATE ${schema}.record SET body = '' WHERE session = ${key} RETURNING 1`));
-        await count(async () => rows(`DELETE FROM ${schema}.record WHERE session = ${key} RETURNING 1`));
-        await count(async () => rows(`DELETE FROM ${schema}.session WHERE key = ${key} RETURNING 1`));
-        await count(async () =>
-          rows(
-            `INSERT INTO ${schema}.record (session, log, seq, pos, body) VALUES (${key}, 1, 90, 90, 'x') RETURNING 1`,
-          ),
-        );
-        await count(async () =>
-          rows(`UPDATE ${schema}.session SET tenant = '${String(whose).replaceAll("'", "''")}' RETURNING 1`),
-        );
+        const calls: readonly (() => Promise<number>)[] = [
+          async () => (await listAll(store, scope)).length,
+          async () => (await readAll(store, session, { kind: "message" }, scope)).length,
+          () => store.info(scope, session).then(() => 1),
+          () => store.lock(scope, session).then(() => 1),
+          () => store.upkeep!.erase(scope, [session]).then(() => 1),
+          () => store.create(scope, newSession()).then(() => 1),
+        ];
+        for (const call of calls) await count(call);
+        for (const sql of [
+          `SELECT 1 FROM ${schema}.session WHERE key = ${key}`,
+          `SELECT 1 FROM ${schema}.record WHERE session = ${key}`,
+          `UPDATE ${schema}.session SET head = 99 WHERE key = ${key} RETURNING 1`,
+          `UPDATE ${schema}.record SET body = '' WHERE session = ${key} RETURNING 1`,
+          `DELETE FROM ${schema}.record WHERE session = ${key} RETURNING 1`,
+          `DELETE FROM ${schema}.session WHERE key = ${key} RETURNING 1`,
+          `INSERT INTO ${schema}.record (session, log, seq, pos, body) VALUES (${key}, 1, 90, 90, 'x') RETURNING 1`,
+          `UPDATE ${schema}.session SET tenant = '${String(whose).replaceAll("'", "''")}' RETURNING 1`,
+        ])
+          await count(async () => (await pool.query(sql)).rows.length);
       }
       await count(async () => (await pool.query(`SELECT 1 FROM ${schema}.aside`)).rows.length);
       await count(

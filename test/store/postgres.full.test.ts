@@ -1,49 +1,27 @@
 import { inspect } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
-import type { Lock, Store } from "windrow";
+import { describe, expect, it } from "vitest";
+import type { Lock } from "windrow";
 import { openStore } from "windrow/store";
 import type { Examined } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
-import { everybody, lossesOf, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
-import { temporaryFolder } from "../kit/stores.ts";
+import { everybody, lossesOf, messageRecord, newSession, readAll, stateOf, texts } from "../kit/inside/store.ts";
+import { hasPostgres } from "../support/postgres.ts";
 import { postgresFixture } from "../kit/postgres-stores.ts";
-import { appending } from "./postgres-late.ts";
+import { latePostgres } from "./late.ts";
+import { closing, opened, point, problems } from "./stage.ts";
 
-let server: TestPostgres;
-let pool: PgPool;
-beforeAll(async () => {
-  if (!hasPostgres) return;
-  server = await startPostgres();
-  pool = new PgPool({ connectionString: server.url });
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  server?.close();
-});
-
-async function examine(store: Store, mend = false): Promise<readonly Examined[]> {
-  const found: Examined[] = [];
-  for await (const one of store.checkup?.examine({ mend }) ?? []) found.push(one);
-  return found;
-}
-
-const problems = (found: readonly Examined[]): readonly string[] =>
-  found.flatMap(({ findings }) => findings.map(({ problem }) => problem));
+const { here: postgres, of } = latePostgres();
 
 describe.skipIf(!hasPostgres)("a store in Postgres", () => {
   it("is opened by its address, or on a client that stays the caller's", async () => {
-    const fixture = await postgresFixture(server.url);
+    const fixture = await postgresFixture(postgres.url);
     const schema = new URL(fixture.address).searchParams.get("schema") ?? "";
     const lock = await fixture.store.create(everybody, newSession());
     await lock.release();
-    const store = postgresStore({ client: pool, schema });
+    const store = closing(postgresStore({ client: postgres.pool, schema }));
     expect((await store.info(everybody, lock.id)).metadata.uuid).toBe(lock.id);
     await store.close();
-    expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    expect((await postgres.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
     await fixture.close();
   });
 
@@ -52,10 +30,10 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     const client = {
       query: (text: string, values?: unknown[]) => {
         asked++;
-        return pool.query(text, values);
+        return postgres.pool.query(text, values);
       },
     };
-    const store = postgresStore({ client, schema: "counted" });
+    const store = closing(postgresStore({ client, schema: "counted" }));
     const lock = await store.create(everybody, newSession());
     await store.append(lock, [messageRecord("one")]);
     await lock.release();
@@ -64,20 +42,19 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     expect(asked).toBe(1);
     await store.append(again, [messageRecord("two")]);
     expect(asked).toBe(2);
-    await store.close();
   });
 
   it("goes on behind a pooler that loses the names of prepared statements", async () => {
-    const store = postgresStore({ client: pool, schema: "names" });
+    const store = closing(postgresStore({ client: postgres.pool, schema: "names" }));
     const lock = await store.create(everybody, newSession());
     const refused: (string | undefined)[] = [];
     const losing = {
-      connect: () => pool.connect(),
+      connect: () => postgres.pool.connect(),
       // One connection for each statement, as a pooler may give them: what another one prepared is not known to it.
       async query(statement: string | { readonly name: string; readonly values: unknown[] }, values?: unknown[]) {
-        if (typeof statement === "string") return pool.query(statement, values);
+        if (typeof statement === "string") return postgres.pool.query(statement, values);
         try {
-          return await pool.query(`EXECUTE "${statement.name}"`);
+          return await postgres.pool.query(`EXECUTE "${statement.name}"`);
         } catch (error) {
           refused.push((error as { readonly code?: string }).code);
           throw error;
@@ -85,44 +62,38 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
       },
     };
     await lock.release();
-    const behind = postgresStore({ client: losing, schema: "names" });
+    const behind = closing(postgresStore({ client: losing, schema: "names" }));
     const again = await behind.lock(everybody, lock.id);
     await behind.append(again, [messageRecord("one")]);
     await behind.append(again, [messageRecord("two")]);
     expect(refused).toEqual(["26000"]);
-    await behind.close();
-    await store.close();
   });
 
   it("says at once that a client cannot log in, also where the client says so itself", async () => {
     const words = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string";
-    const store = postgresStore({ client: { query: () => Promise.reject(new Error(words)) } });
+    const store = closing(postgresStore({ client: { query: () => Promise.reject(new Error(words)) } }));
     const refused = { code: "store-unavailable", message: /refused the connection: SASL.*Check user, password/ };
     await expect(store.create(everybody, newSession())).rejects.toMatchObject(refused);
-    await store.close();
   });
 
   it("writes many sessions in two batches at once: one that hangs holds up no session of the other", async () => {
     const busy = new Set<string>();
     const [twice, sizes]: [string[], number[]] = [[], []];
-    let answer = (): void => undefined;
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const { reach: answer, reached: answered } = point();
     const client = {
       async query(text: string, values: unknown[] = []) {
-        if (!appending.test(text)) return pool.query(text, values);
+        if (!of.append.test(text)) return postgres.pool.query(text, values);
         const keys = String(values[0]).replace(/[{}]/g, "").split(",");
         twice.push(...keys.filter((key) => busy.has(key)));
         for (const key of keys) busy.add(key);
         const isFirst = sizes.push(keys.length) === 1;
-        const found = await pool.query(text, values);
+        const found = await postgres.pool.query(text, values);
         if (isFirst) await answered;
         for (const key of keys) busy.delete(key);
         return found;
       },
     };
-    const store = postgresStore({ client, schema: "batches" });
+    const store = closing(postgresStore({ client, schema: "batches" }));
     const locks: Lock[] = [];
     for (let index = 0; index < 40; index++) locks.push(await store.create(everybody, newSession()));
     const write = async (lock: Lock): Promise<void> => {
@@ -143,51 +114,22 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
         [3, "m-three"],
       ]);
     }
-    await store.close();
   });
 
   it("refuses addresses, options and schemas that it cannot use, without a word of the password", async () => {
     await expect(openStore("postgres:nowhere")).rejects.toMatchObject({ code: "bad-option" });
-    await expect(openStore(`${server.url}?max=none`)).rejects.toMatchObject({ code: "bad-option" });
+    await expect(openStore(`${postgres.url}?max=none`)).rejects.toMatchObject({ code: "bad-option" });
     expect(() => postgresStore({ client: {} as never })).toThrow(expect.objectContaining({ code: "bad-option" }));
-    const away = await openStore("postgres://me:hush@127.0.0.1:1/none");
+    const away = await opened("postgres://me:hush@127.0.0.1:1/none");
     const error: unknown = await away.info(everybody, newSession().uuid).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "store-unavailable" });
     expect(inspect(error, { depth: 9 })).not.toContain("hush");
-    await away.close();
-    const absent = await openStore(`${server.url}?schema=absent`, { create: false });
+    const absent = await opened(`${postgres.url}?schema=absent`, { create: false });
     await expect(absent.info(everybody, newSession().uuid)).rejects.toMatchObject({ code: "store-unavailable" });
-    await absent.close();
-  });
-
-  it("keeps sessions that come from files as they were, and gives them back so", async () => {
-    const fixture = await postgresFixture(server.url);
-    const [files, back] = [await openStore(await temporaryFolder()), await openStore(await temporaryFolder())];
-    const manager = await SessionManager.open({ store: files, budget: 4_000, model: "gpt-4o" });
-    const session = await manager.create({ taskKey: { task: "long" } });
-    for (let turn = 0; turn < 30; turn++) {
-      await session.append(`question ${turn} ${"word ".repeat(300)}`);
-      await session.compose();
-      await session.append({ role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] });
-    }
-    await session.close();
-    const there = await SessionManager.open({ store: fixture.store, budget: 4_000, model: "gpt-4o" });
-    const dump = await files.transfer!.dump(everybody, session.id);
-    const written = await fixture.store.transfer!.restore(everybody, dump);
-    const again = await back.transfer!.restore(everybody, await fixture.store.transfer!.dump(everybody, session.id));
-    expect([written.outcome, again.hash]).toEqual(["written", written.hash]);
-    const resumed = await there.resume(session.id);
-    const window = await resumed.compose();
-    await resumed.close();
-    const local = await (await SessionManager.open({ store: back, budget: 4_000, model: "gpt-4o" })).resume(session.id);
-    expect((await local.compose()).report.windowHash).toBe(window.report.windowHash);
-    await local.close();
-    for (const store of [files, back]) await store.close();
-    await fixture.close();
   });
 
   it("is examined: a session that is erased meanwhile lacks nothing", async () => {
-    const { store } = await postgresFixture(server.url);
+    const { store } = await postgresFixture(postgres.url);
     const ids: string[] = [];
     for (let index = 0; index < 3; index++) {
       const lock = await store.create(everybody, newSession());
@@ -199,12 +141,12 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     for await (const one of store.checkup?.examine() ?? []) {
       if (found.push(one) === 1) await store.upkeep?.erase(everybody, ids.slice(1));
     }
-    expect(problems(found)).toEqual([]);
+    expect(found.flatMap(({ findings }) => findings)).toEqual([]);
     expect(found.map(({ sessionId }) => sessionId)).toEqual([ids[0], undefined]);
   });
 
   it("is examined: damaged lines, lost lines and unreadable documents are told, and mended where that is possible", async () => {
-    const fixture = await postgresFixture(server.url);
+    const fixture = await postgresFixture(postgres.url);
     const schema = new URL(fixture.address).searchParams.get("schema") ?? "";
     const locks: Lock[] = [];
     for (let index = 0; index < 3; index++) {
@@ -213,22 +155,20 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
       locks.push(lock);
     }
     for (const lock of locks) await fixture.store.finish(lock, stateOf("completed"));
-    expect(problems(await examine(fixture.store))).toEqual([]);
+    expect(await problems(fixture.store)).toEqual([]);
     const of = (index: number): string =>
       `session = (SELECT key FROM "${schema}".session WHERE id = '${locks[index]?.id}')`;
-    await pool.query(`UPDATE "${schema}".record SET body = replace(body, '0 2', '0 X') WHERE ${of(0)} AND seq = 3`);
-    await pool.query(`DELETE FROM "${schema}".record WHERE ${of(1)} AND seq = 4`);
-    await pool.query(
+    await postgres.pool.query(
+      `UPDATE "${schema}".record SET body = replace(body, '0 2', '0 X') WHERE ${of(0)} AND seq = 3`,
+    );
+    await postgres.pool.query(`DELETE FROM "${schema}".record WHERE ${of(1)} AND seq = 4`);
+    await postgres.pool.query(
       `UPDATE "${schema}".session SET state = 'nonsense', status = 'failed' WHERE id = '${locks[2]?.id}'`,
     );
-    const found = await examine(fixture.store);
-    expect(problems(found).toSorted()).toEqual(["damaged", "records-missing", "stale-index", "state-unreadable"]);
-    await examine(fixture.store, true);
-    expect(problems(await examine(fixture.store)).toSorted()).toEqual(["damaged", "records-missing"]);
-    const texts = [];
-    for await (const { message } of fixture.store.read(everybody, locks[0]?.id ?? "", { kind: "message" }))
-      texts.push(message.id);
-    expect(texts).toEqual(["m-0 0", "m-0 1", "m-0 3", "m-0 4"]);
+    expect(await problems(fixture.store)).toEqual(["damaged", "records-missing", "stale-index", "state-unreadable"]);
+    await problems(fixture.store, true);
+    expect(await problems(fixture.store)).toEqual(["damaged", "records-missing"]);
+    expect(await texts(fixture.store, locks[0]?.id ?? "")).toEqual(["0 0", "0 1", "0 3", "0 4"]);
     expect((await fixture.store.recovery(everybody, locks[0]?.id ?? "")).map(({ problem }) => problem)).toEqual([
       "damaged",
     ]);

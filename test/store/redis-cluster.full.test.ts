@@ -2,12 +2,12 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { cleanup, doctor } from "windrow/ops";
-import { openStore } from "windrow/store";
 import type { IoRedisClient, NodeRedisCluster } from "windrow/store/redis";
 import { register, storeConformance } from "windrow/testing";
 import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
 import { hasRedisCluster, startRedisCluster } from "../support/redis.ts";
 import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
+import { opened } from "./stage.ts";
 
 const capabilities = { durable: true, shared: true };
 const require = createRequire(import.meta.url);
@@ -58,7 +58,7 @@ async function keysBelow(prefix: string, of = ports): Promise<readonly string[]>
 describe.skipIf(!hasRedisCluster)("a cluster of Redis", () => {
   it("spreads sessions over its nodes, and they are listed, followed, examined and taken away as one store", async () => {
     const address = `redis://127.0.0.1:${ports[2]}?cluster=true&prefix=spread:`;
-    const store = await openStore(address);
+    const store = await opened(address);
     const locks = await Promise.all(Array.from({ length: 40 }, async () => store.create(everybody, newSession())));
     await Promise.all(locks.map(async (lock) => store.append(lock, [messageRecord(`of ${lock.id}`)])));
     for (const port of ports) expect(await keysBelow("spread:session:", [port])).not.toEqual([]);
@@ -70,22 +70,20 @@ describe.skipIf(!hasRedisCluster)("a cluster of Redis", () => {
     const manager = await SessionManager.open({ store: address, model: "gpt-4o", budget: 4_000 });
     for (const { id } of locks) await (await manager.resume(id)).finish("completed");
     await manager.close();
-    const again = await openStore(address);
+    const again = await opened(address);
     expect((await doctor(again)).findings).toEqual([]);
     const all = { scope: everybody, deleteAfter: 0, compressAfter: 0, trashFor: 0, remove: true };
     const report = await cleanup(again, { ...all, now: () => new Date(Date.now() + 60_000) });
     expect([report.trashed.length, report.failures]).toEqual([40, []]);
     await cleanup(again, { ...all, now: () => new Date(Date.now() + 120_000) });
     expect(await keysBelow("spread:")).toEqual([]);
-    await again.close();
   });
 
   it("refuses a client of one node, and names what helps", async () => {
-    const single = await openStore(`redis://127.0.0.1:${ports[0]}?prefix=single:`);
+    const single = await opened(`redis://127.0.0.1:${ports[0]}?prefix=single:`);
     const errors = await Promise.all(
       Array.from({ length: 12 }, async () => single.create(everybody, newSession()).then(() => undefined, String)),
     );
     expect(errors.find((error) => error !== undefined)).toContain("cluster=true");
-    await single.close();
   });
 });

@@ -2,32 +2,28 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { NodeRedisClient } from "windrow/store/redis";
 import { register, storeConformance } from "windrow/testing";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
+import { hasRedis } from "../support/redis.ts";
 import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
+import { redisHere } from "./stage.ts";
 
 const capabilities = { durable: true, shared: true };
 
-let server: TestRedis;
-beforeAll(async () => {
-  if (hasRedis) server = await startRedis();
-}, 60_000);
-afterAll(async () => server?.close());
+const redis = redisHere();
 
 describe.skipIf(!hasRedis)("redis, by the address of a server", () => {
   register(
-    storeConformance(capabilities, () => redisFixture(server.url)),
+    storeConformance(capabilities, () => redisFixture(redis.url)),
     { describe, it },
   );
 });
 
 describe.skipIf(!hasRedis)("redis, on a client of the package redis", () => {
-  const redis = createRequire(import.meta.url)("redis") as {
+  const package_ = createRequire(import.meta.url)("redis") as {
     createClient(options: object): NodeRedisClient & { connect(): Promise<unknown>; destroy(): void };
   };
-  let client: ReturnType<typeof redis.createClient>;
+  let client: ReturnType<typeof package_.createClient>;
   beforeAll(async () => {
-    client = redis.createClient({ url: server.url });
+    client = package_.createClient({ url: redis.url });
     await client.connect();
   });
   afterAll(() => client?.destroy());

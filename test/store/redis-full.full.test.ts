@@ -1,58 +1,44 @@
 /** A server whose memory is full and that throws nothing away: what frees memory goes on, and what takes more is refused. */
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { cleanup, erase } from "windrow/ops";
 import { systemClock } from "windrow/store/author";
 import { redisStore } from "windrow/store/redis";
-import type { IoRedisClient } from "windrow/store/redis";
-import { everybody, listAll, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
-
-const { Redis } = createRequire(import.meta.url)("ioredis") as {
-  Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
-};
+import { everybody, listAll, messageRecord, newSession } from "../kit/inside/store.ts";
+import { hasRedis } from "../support/redis.ts";
+import { finished, redisHere } from "./stage.ts";
 
 const isOwn = process.env["WINDROW_TEST_REDIS"] === undefined;
 const time = "2026-01-01T00:00:00.000Z";
 
-let server: TestRedis;
-let client: InstanceType<typeof Redis>;
+const redis = redisHere();
 let store: Store;
 const beats: (() => void)[] = [];
 beforeAll(async () => {
   if (!hasRedis || !isOwn) return;
-  server = await startRedis();
-  client = new Redis(server.url);
   const every = (_milliseconds: number, tick: () => void): (() => void) => {
     beats.push(tick);
     return () => undefined;
   };
-  store = redisStore({ client, clock: { ...systemClock, every } });
+  store = redisStore({ client: redis.client, clock: { ...systemClock, every } });
 }, 60_000);
 afterAll(async () => {
-  await client?.call("CONFIG", "SET", "maxmemory", "0");
   await store?.close();
-  await client?.quit();
-  await server?.close();
 });
 
-async function completed(): Promise<string> {
-  const lock = await store.create(everybody, newSession());
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-  return lock.id;
-}
-
 async function fill(): Promise<void> {
-  await client.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
-  await client.call("CONFIG", "SET", "maxmemory", "1kb");
+  await redis.client.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
+  await redis.client.call("CONFIG", "SET", "maxmemory", "1kb");
 }
 
 describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () => {
   it("puts sessions into the trash, erases them from there and from the store, and refuses appends", async () => {
-    const [stored, trashed, begun, last] = [await completed(), await completed(), await completed(), await completed()];
+    const [stored, trashed, begun, last] = [
+      await finished(store),
+      await finished(store),
+      await finished(store),
+      await finished(store),
+    ];
     const lock = await store.create(everybody, newSession());
     await store.upkeep!.trash(everybody, [trashed], time);
     const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
@@ -69,31 +55,31 @@ describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () =
     expect(report.erased.map(({ sessionId }) => sessionId).toSorted()).toEqual([trashed, last].toSorted());
     expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual([lock.id]);
     expect(await store.upkeep!.unerased(everybody)).toEqual([]);
-    expect(await client.call("HLEN", "windrow:trash")).toBe(0);
-    await client.call("CONFIG", "SET", "maxmemory", "0");
+    expect(await redis.client.call("HLEN", "windrow:trash")).toBe(0);
+    await redis.client.call("CONFIG", "SET", "maxmemory", "0");
     await store.append(lock, [messageRecord("two")]);
     await lock.release();
   });
 
   it("takes back the note of an erasure that it refuses", async () => {
-    const id = await completed();
+    const id = await finished(store);
     await store.upkeep!.keep(everybody, id, { keptAt: time });
     await fill();
     await expect(store.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "bad-option" });
     expect(await store.upkeep!.unerased(everybody)).toEqual([]);
     expect(await store.upkeep!.unkeep(everybody, id)).toBe(true);
     await store.upkeep!.erase(everybody, [id]);
-    await client.call("CONFIG", "SET", "maxmemory", "0");
+    await redis.client.call("CONFIG", "SET", "maxmemory", "0");
   });
 
   it("hears who lives, so that no session is taken from its holder for the silence", async () => {
     const lock = await store.create(everybody, newSession());
-    const worker = `windrow:worker:${String(await client.call("HGET", `windrow:session:{${lock.id}}`, "worker"))}`;
-    await client.call("SET", worker, 1, "PX", 1_000_000);
+    const worker = `windrow:worker:${String(await redis.client.call("HGET", `windrow:session:{${lock.id}}`, "worker"))}`;
+    await redis.client.call("SET", worker, 1, "PX", 1_000_000);
     await fill();
     for (const beat of beats) beat();
-    await expect.poll(async () => Number(await client.call("GET", worker))).toBeGreaterThan(1);
-    await client.call("CONFIG", "SET", "maxmemory", "0");
+    await expect.poll(async () => Number(await redis.client.call("GET", worker))).toBeGreaterThan(1);
+    await redis.client.call("CONFIG", "SET", "maxmemory", "0");
     await lock.release();
   });
 });

@@ -1,266 +1,332 @@
-import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "windrow";
-import { openStore } from "windrow/store";
-import { redisStore } from "windrow/store/redis";
-import type { IoRedisClient } from "windrow/store/redis";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
-import { lateStore as lateStoreAt } from "../kit/redis-stores.ts";
+/** Scripts to a Redis server that come late, twice, or beside another process, as no other server's statements do. */
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Lock, Scope, Store } from "windrow";
+import { cleanup, erase } from "windrow/ops";
+import type { Upkeep } from "windrow/store/author";
+import {
+  everybody,
+  listAll,
+  messageRecord,
+  newSession,
+  readAll,
+  refused,
+  stateOf,
+  texts,
+  wholeDump,
+} from "../kit/inside/store.ts";
+import { hasRedis } from "../support/redis.ts";
+import { lateRedis } from "./late.ts";
+import type { Fault, LateStores } from "./late.ts";
+import { closing, examine, finished } from "./stage.ts";
 
-const { Redis } = createRequire(import.meta.url)("ioredis") as {
-  Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
-};
+const { stores, through, newPlace, here, of } = lateRedis();
+const time = "2026-01-01T00:00:00.000Z";
+const mark = { keptAt: time, reason: "hold" };
+const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
 
-let server: TestRedis;
-beforeAll(async () => {
-  if (hasRedis) server = await startRedis();
-}, 60_000);
-afterAll(async () => server?.close());
-
-const lateStore = (of: string): ReturnType<typeof lateStoreAt> => lateStoreAt(server.url, of);
-const prefix = "windrow:";
-
-describe.skipIf(!hasRedis)("a script whose answer did not come", () => {
-  it("undoes no newer state where it is carried out late, and is known where it was carried out", async () => {
-    const { store, arm, late } = lateStore("XADD");
-    const lock = await store.create(everybody, newSession());
-    const state = (error: string) => ({ ...stateOf("processing"), error });
-    const errorNow = async (): Promise<unknown> => (await store.info(everybody, lock.id)).state.error;
-    arm("late");
-    await store.setState(lock, state("first"));
-    await store.setState(lock, state("second"));
-    await late();
-    expect(await errorNow()).toBe("second");
-    arm("no answer");
-    await store.setState(lock, state("third"));
-    await store.append(lock, [messageRecord("one")]);
-    await store.setState(lock, state("fourth"));
-    expect(await errorNow()).toBe("fourth");
-    arm("late");
-    await store.setState(lock, state("fifth"));
-    await store.finish(lock, stateOf("completed"));
-    await late();
-    expect((await store.info(everybody, lock.id)).state.status).toBe("completed");
-    await store.close();
-  });
-
-  it("ends a session once, however often the end is asked for", async () => {
-    const { store, arm } = lateStore("HDEL");
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
-    arm("no answer");
-    await expect(store.finish(lock, stateOf("completed"))).rejects.toMatchObject({ code: "store-unavailable" });
-    await store.finish(lock, stateOf("completed"));
-    expect((await store.info(everybody, lock.id)).state.status).toBe("completed");
-    await store.close();
-  });
-
-  it("ends no session that was written meanwhile", async () => {
-    const { store, arm, late } = lateStore("'HDEL'");
-    const lock = await store.create(everybody, newSession());
-    arm("late");
-    await expect(store.finish(lock, stateOf("completed"))).rejects.toMatchObject({ code: "store-unavailable" });
-    await store.append(lock, [messageRecord("goes on")]);
-    await late();
-    expect((await store.info(everybody, lock.id)).state.status).not.toBe("completed");
-    await store.append(lock, [messageRecord("and on")]);
-    await store.finish(lock, stateOf("completed"));
-    await store.close();
-  });
-
-  it("adds nothing to a session that was let go of", async () => {
-    const { store, arm, late } = lateStore("XADD");
-    const lock = await store.create(everybody, newSession());
-    arm("late");
-    await store.append(lock, [messageRecord("sent twice")]);
-    const client = new Redis(server.url);
-    // As it is where the second sending does not reach the server.
-    const key = `${prefix}session:{${lock.id}}`;
-    await client.call("DEL", `${key}:messages`);
-    await client.call("HSET", key, "head", 0, "revision", 0);
-    await lock.release();
-    await late();
-    expect(await client.call("EXISTS", `${key}:messages`)).toBe(0);
-    expect(await client.call("HGET", key, "revision")).toBe("1");
-    await store.close();
-    await client.quit();
-  });
-
-  it("adds nothing to a session that was made anew under its id", async () => {
-    const { store, arm, late } = lateStore("XADD");
-    const session = newSession();
-    const lock = await store.create(everybody, session);
-    arm("late");
-    await store.append(lock, [messageRecord("of the first")]);
-    await lock.release();
-    await store.upkeep?.erase(everybody, [lock.id]);
-    await store.create(everybody, session);
-    await late();
-    expect(await readAll(store, lock.id, { kind: "message" })).toEqual([]);
-    await store.close();
-  });
-
-  it("leaves a session that was made anew to its new holder", async () => {
-    const session = newSession();
-    const [old, other] = [await openStore(server.url), await openStore(server.url)];
-    const lock = await old.create(everybody, session);
-    const client = new Redis(server.url);
-    // As after a fail-over to a replica that had not heard of the first holder.
-    await client.call("DEL", `${prefix}session:{${lock.id}}`);
-    const anew = await other.create(everybody, session);
-    await expect(old.append(lock, [messageRecord("of the old")])).rejects.toMatchObject({ code: "fenced" });
-    await lock.release();
-    await expect(other.append(anew, [messageRecord("of the new")])).resolves.toHaveLength(1);
-    await old.close();
-    await other.close();
-    await client.quit();
-  });
-
-  it("answers as the first time where a client sends it again by itself", async () => {
-    const client = new Redis(server.url);
-    const call: IoRedisClient["call"] = async (command, ...args) => {
-      const answer = await client.call(command, ...args);
-      return command.startsWith("EVAL") ? client.call(command, ...args) : answer;
-    };
-    const store = redisStore({ client: { call } });
-    const made = await store.create(everybody, newSession());
-    await store.append(made, [messageRecord("one")]);
-    await made.release();
-    const lock = await store.lock(everybody, made.id);
-    await store.append(lock, [messageRecord("two")]);
-    await store.setState(lock, stateOf("processing"));
-    await store.finish(lock, stateOf("completed"));
-    expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(2);
-    await store.upkeep?.trash(everybody, [lock.id], "2026-01-01T00:00:00.000Z");
-    await store.upkeep?.untrash(everybody, lock.id);
-    await store.upkeep?.putAside?.(everybody, lock.id);
-    await expect(store.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
-    await store.close();
-    await client.quit();
-  });
+let two: LateStores;
+let store: Store;
+let other: Store;
+let mine: Upkeep;
+let theirs: Upkeep;
+beforeEach(() => {
+  if (!hasRedis) return;
+  two = stores();
+  ({ store, other } = two);
+  [mine, theirs] = [store.upkeep!, other.upkeep!];
 });
+afterEach(() => assert.deepEqual(two?.faults ?? [], []));
 
-/** A store that does something once, before it sends a command that is meant. */
-function interrupted(isMeant: (command: string, args: readonly unknown[]) => boolean): {
-  readonly store: Store;
-  readonly client: InstanceType<typeof Redis>;
-  before: () => Promise<unknown>;
-} {
-  const client = new Redis(server.url);
-  const call: IoRedisClient["call"] = async (command, ...args) => {
-    // The scripts are known by their texts.
-    if (command === "EVALSHA" && from.before !== none) throw new Error("NOSCRIPT No matching script.");
-    if (from.before !== none && isMeant(command, args)) {
-      const { before } = from;
-      from.before = none;
-      await before();
-    }
-    return client.call(command, ...args);
-  };
-  const none = async (): Promise<void> => undefined;
-  const from = { store: redisStore({ client: { call } }), client, before: none as () => Promise<unknown> };
-  return from;
-}
+const next = (script: RegExp, fault: Omit<Fault, "of">): unknown => two.faults.push({ of: script, ...fault });
+const call = (command: string, ...args: (string | number)[]): Promise<unknown> => here.client.call(command, ...args);
+const key = (id: string, kind = "session"): string => `${two.place}${kind}:{${id}}`;
+const isListed = async (id: string): Promise<boolean> =>
+  (await listAll(other)).some(({ metadata }) => metadata.uuid === id);
 
-async function completed(store: Store): Promise<string> {
-  const lock = await store.create(everybody, newSession());
-  await store.append(lock, [messageRecord("one"), messageRecord("two")]);
-  await store.finish(lock, stateOf("completed"));
+/** A session that nobody holds, with one message. */
+async function free(scope: Scope = everybody): Promise<string> {
+  const lock = await other.create(scope, newSession());
+  await other.append(lock, [messageRecord("one")]);
+  await lock.release();
   return lock.id;
 }
 
-describe.skipIf(!hasRedis)("upkeep beside another process", () => {
-  const key = (id: string, kind = "session"): string => `${prefix}${kind}:{${id}}`;
-  const mark = { reason: "evidence", by: "ann", keptAt: "2026-01-01T00:00:00.000Z" } as const;
+/** Adds a message to a session that nobody holds. */
+async function goOn(id: string, text: string): Promise<void> {
+  const lock = await other.lock(everybody, id);
+  await other.append(lock, [messageRecord(text)]);
+  await lock.release();
+}
 
+/** Does something as in the moment between the last look of an erasure and its note. */
+async function beforeNote<T>(id: string, work: (note: () => Promise<unknown>) => Promise<T>): Promise<T> {
+  const place = [`${two.place}erasing`, `${id} [null,null]`] as const;
+  const note = String(await call("HGET", ...place));
+  await call("HDEL", ...place);
+  const putBack = (): Promise<unknown> => call("HSET", ...place, note);
+  const done = await work(putBack);
+  await putBack();
+  return done;
+}
+
+describe.skipIf(!hasRedis)("a script", () => {
+  it("answers as the first time where a client sends it again by itself", async () => {
+    const twice = through(async (text, send) => {
+      const answer = await send();
+      return text.startsWith("EVAL") ? send() : answer;
+    }, two.place);
+    const made = await twice.create(everybody, newSession());
+    await twice.append(made, [messageRecord("one")]);
+    await made.release();
+    const lock = await twice.lock(everybody, made.id);
+    await twice.append(lock, [messageRecord("two")]);
+    await twice.setState(lock, stateOf("processing"));
+    await twice.finish(lock, stateOf("completed"));
+    expect(await texts(twice, lock.id)).toEqual(["one", "two"]);
+    await twice.upkeep!.trash(everybody, [lock.id], time);
+    await twice.upkeep!.untrash(everybody, lock.id);
+    await twice.upkeep!.putAside!(everybody, lock.id);
+    await refused(() => twice.info(everybody, lock.id), "session-not-found");
+    const dump = await wholeDump(other.transfer!, everybody, await finished(other));
+    await twice.upkeep!.erase(everybody, [dump.id]);
+    expect(await twice.transfer!.restore(everybody, dump)).toMatchObject({ outcome: "written" });
+    expect(await texts(other, dump.id)).toEqual(["one"]);
+    for (const was of [true, false]) {
+      if (was) next(of.mark, { isTwice: true });
+      if (was) await mine.keep(everybody, dump.id, mark);
+      if (was) next(of.mark, { isTwice: true });
+      expect(await mine.unkeep(everybody, dump.id)).toBe(was);
+    }
+  });
+
+  it("leaves a session that was made anew, as after a fail-over, to its new holder", async () => {
+    const session = newSession();
+    const lock = await store.create(everybody, session);
+    await call("DEL", key(lock.id));
+    const anew = await other.create(everybody, session);
+    await refused(() => store.append(lock, [messageRecord("of the old")]), "fenced");
+    await lock.release();
+    await expect(other.append(anew, [messageRecord("of the new")])).resolves.toHaveLength(1);
+  });
+
+  it("shows no session that lacks some of the lines of its restore", async () => {
+    const lock = await other.create(everybody, newSession());
+    await other.append(
+      lock,
+      Array.from({ length: 1_500 }, (_, line) => messageRecord(`${line}`)),
+    );
+    await other.finish(lock, stateOf("completed"));
+    const dump = await wholeDump(other.transfer!, everybody, lock.id);
+    let isLost = false;
+    const place = newPlace();
+    // As where a fail-over lost the first lines.
+    const lossy = closing(
+      through(async (text, send) => {
+        const answer = await send();
+        if (isLost || !text.includes("XADD")) return answer;
+        isLost = true;
+        await call("DEL", `${place}session:{${lock.id}}:messages`);
+        await call("HDEL", `${place}session:{${lock.id}}`, "staged");
+        return answer;
+      }, place),
+    );
+    await expect(lossy.transfer!.restore(everybody, dump)).rejects.toMatchObject({ code: "fenced" });
+  });
+});
+
+describe.skipIf(!hasRedis)("upkeep beside another process", () => {
   it("erases and puts aside nothing of a live process, also where the server cannot be asked for it", async () => {
-    const client = new Redis(server.url);
-    let fails = 0;
-    const call: IoRedisClient["call"] = async (command, ...args) => {
-      if (command === "HMGET" && fails > 0 && fails-- === 1) throw new Error("read ECONNRESET");
-      return client.call(command, ...args);
-    };
-    const [store, other] = [redisStore({ client: { call } }), await openStore(server.url)];
     const lock = await other.create(everybody, newSession());
     await store.info(everybody, lock.id);
-    fails = 1;
-    await expect(store.upkeep?.putAside?.(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
-    fails = 1;
-    await expect(store.upkeep?.erase(everybody, [lock.id])).rejects.toMatchObject({ code: "store-unavailable" });
-    await client.call("HSET", key(lock.id), "state", "nonsense");
-    for (const what of [store.upkeep?.putAside?.(everybody, lock.id), store.upkeep?.erase(everybody, [lock.id])]) {
-      await expect(what).rejects.toMatchObject({ code: "session-busy" });
+    const calls = [() => mine.putAside!(everybody, lock.id), () => mine.erase(everybody, [lock.id])];
+    for (const one of calls) {
+      next(/^HMGET/, { before: "ECONNRESET" });
+      await refused(one, "store-unavailable");
     }
+    await call("HSET", key(lock.id), "state", "nonsense");
+    for (const one of calls) await refused(one, "session-busy");
     await expect(other.append(lock, [messageRecord("goes on")])).resolves.toHaveLength(1);
-    await other.close();
-    await client.quit();
   });
 
-  it("erases a session whose erasure was noted, and lets nobody take it in between", async () => {
-    const from = interrupted((command, args) => command === "UNLINK" || String(args[0]).includes("UNLINK"));
-    const other = await openStore(server.url);
-    const made = await other.create(everybody, newSession());
-    await made.release();
-    let refused: unknown;
-    from.before = async () => {
-      refused = await other.lock(everybody, made.id).catch((error: unknown) => error);
+  it("puts nothing aside of a session that is erased when its lines were read", async () => {
+    const id = await finished(other);
+    next(/'HINCRBY', KEYS\[1\], 'generation'/, { meanwhile: () => theirs.erase(everybody, [id]) });
+    await mine.putAside!(everybody, id).catch(() => undefined);
+    expect(await call("EXISTS", key(id), key(id, "aside"))).toBe(0);
+  });
+});
+
+describe.skipIf(!hasRedis)("an erasure", () => {
+  it("lets nobody take its session once it was noted", async () => {
+    const id = await free();
+    next(/UNLINK/, { meanwhile: () => refused(() => other.lock(everybody, id), "session-busy") });
+    await mine.erase(everybody, [id]);
+    await expect(other.info(everybody, id)).rejects.toMatchObject({ code: "session-not-found" });
+  });
+
+  it("follows a session out of the trash, and stops before one that is kept", async () => {
+    const id = await finished(other);
+    await theirs.trash(everybody, [id], time);
+    const keeps = async (): Promise<void> => {
+      await refused(() => theirs.untrash(everybody, id), "session-busy");
+      await beforeNote(id, async () => {
+        await theirs.untrash(everybody, id);
+        await theirs.keep(everybody, id, mark);
+      });
     };
-    await from.store.upkeep?.erase(everybody, [made.id]);
-    expect(refused).toMatchObject({ code: "session-busy" });
-    await expect(other.info(everybody, made.id)).rejects.toMatchObject({ code: "session-not-found" });
-    await other.close();
-    await from.client.quit();
+    next(/UNLINK.*trashed:/s, { meanwhile: keeps });
+    await refused(() => mine.erase(everybody, [id]), "bad-option");
+    expect([(await theirs.kept(everybody, id))?.reason, await isListed(id)]).toEqual(["hold", true]);
+    expect(await theirs.unerased(everybody)).toEqual([]);
+    await theirs.unkeep(everybody, id);
+    await theirs.trash(everybody, [id], time);
+    next(/UNLINK.*trashed:/s, { meanwhile: () => beforeNote(id, () => theirs.untrash(everybody, id)) });
+    const [erased] = await mine.erase(everybody, [id]);
+    expect(erased?.places.find(({ kind }) => kind === "session")?.count).toBeGreaterThan(0);
+    await refused(() => other.info(everybody, id), "session-not-found");
   });
 
-  it("makes no hash of a session that is erased before it is kept", async () => {
-    const from = interrupted((_command, args) => args.includes("kept") || String(args[0]).includes("'kept'"));
-    const id = await completed(from.store);
-    // First its fields are read, which is no writing.
-    from.before = async () => {
-      from.before = async () => from.client.call("DEL", key(id));
+  it.each([/ZREM/, /UNLINK/, /UNLINK.*trashed:/s])(
+    "takes nothing that was restored since: %s comes late",
+    async (script) => {
+      const id = await finished(other);
+      const dump = await wholeDump(other.transfer!, everybody, id);
+      if (script.source.includes("trashed")) await theirs.trash(everybody, [id], time);
+      next(script, { isLate: true });
+      await refused(() => mine.erase(everybody, [id]), "store-unavailable");
+      await theirs.erase(everybody, [id]);
+      await other.transfer!.restore(everybody, dump);
+      if (script.source.includes("trashed")) await theirs.trash(everybody, [id], time);
+      await two.late();
+      if (script.source.includes("trashed")) await theirs.untrash(everybody, id);
+      expect([await isListed(id), await texts(other, id)]).toEqual([true, ["one"]]);
+    },
+  );
+
+  it("tells what it removed where a client sent that twice", async () => {
+    const id = await finished(other);
+    next(/UNLINK/, { isTwice: true });
+    const [erased] = await mine.erase(everybody, [id]);
+    expect(erased?.places.find(({ kind }) => kind === "session")?.count).toBeGreaterThan(0);
+  });
+
+  it("names the lists of what was put aside that are gone, and the owner's where there was none", async () => {
+    const ann = { tenant: "alpha", user: "ann" };
+    const id = await free(ann);
+    const place = `${key(id, "aside")}:["alpha","ann"]`;
+    const asideOf = async (scope: Scope): Promise<readonly unknown[]> => {
+      await (await other.create(ann, newSession({ uuid: id }))).release();
+      const [erased] = await theirs.erase(scope, [id]);
+      return (erased?.places ?? []).filter(({ kind }) => kind === "aside");
     };
-    await from.store.upkeep?.keep(everybody, id, mark).catch(() => undefined);
-    expect(await from.client.call("EXISTS", key(id))).toBe(0);
-    await from.client.quit();
+    await theirs.putAside!(ann, id);
+    const bytes = Number(await call("MEMORY", "USAGE", place));
+    expect(await asideOf({ tenant: "alpha" })).toEqual([{ kind: "aside", place, count: 1, bytes }]);
+    expect(await asideOf(ann)).toEqual([{ kind: "aside", place, count: 0, bytes: 0 }]);
   });
 
-  it("puts nothing aside of a session that is erased meanwhile", async () => {
-    const from = interrupted((command, args) => command === "XREVRANGE" && String(args[0]).includes(":messages"));
-    const id = await completed(from.store);
-    const other = await openStore(server.url);
-    let isErased = false;
-    const range = from.client.call.bind(from.client);
-    from.client.call = async (command: string, ...args: (string | Buffer | number)[]) => {
-      const answer = await range(command, ...args);
-      // The lines are in memory when the session is erased.
-      if (command === "XRANGE" && !isErased) {
-        isErased = true;
-        await other.upkeep?.erase(everybody, [id]);
-      }
-      return answer;
-    };
-    await from.store.upkeep?.putAside?.(everybody, id).catch(() => undefined);
-    expect(isErased).toBe(true);
-    expect(await range("EXISTS", key(id), key(id, "aside"))).toBe(0);
-    await other.close();
-    await from.client.quit();
+  it("that was cut short takes no session that was made anew, and ends where it is gone", async () => {
+    const [id, another] = [await finished(other), await finished(other)];
+    await expect(erase(other, [id], { elsewhere })).rejects.toThrow("reached");
+    const lock = await beforeNote(id, () => other.create(everybody, newSession({ uuid: id })));
+    await other.append(lock, [messageRecord("newer")]);
+    await lock.release();
+    await theirs.keep(everybody, id, mark);
+    expect((await erase(other, [another])).map(({ sessionId }) => sessionId)).toEqual([another]);
+    await theirs.unkeep(everybody, id);
+    expect([await theirs.unerased(everybody), await texts(other, id)]).toEqual([[], ["newer"]]);
+    await erase(other, [id]);
+    await refused(() => other.info(everybody, id), "session-not-found");
+    expect(await theirs.unerased(everybody)).toEqual([]);
   });
 
-  it("moves no session to the trash that is kept in between, and one that was not moved is in no trash", async () => {
-    const from = interrupted((_command, args) => String(args[0]).includes("RENAME"));
-    const id = await completed(from.store);
-    const other = await openStore(server.url);
-    from.before = async () => other.upkeep?.keep(everybody, id, mark);
-    const { upkeep } = from.store;
-    await expect(upkeep?.trash(everybody, [id], mark.keptAt)).rejects.toMatchObject({ code: "bad-option" });
-    expect(await other.upkeep?.kept(everybody, id)).toBeDefined();
-    await upkeep?.unkeep(everybody, id);
-    await upkeep?.trash(everybody, [id], mark.keptAt);
-    await upkeep?.untrash(everybody, id);
-    expect(await other.upkeep?.kept(everybody, id)).toBeUndefined();
-    await other.close();
-    await from.client.quit();
+  it("that was cut short lets nobody go on with its session, and stops none of the others", async () => {
+    const id = await free();
+    next(/UNLINK/, { isLate: true });
+    await refused(() => mine.erase(everybody, [id]), "store-unavailable");
+    await expect(other.lock(everybody, id)).rejects.toMatchObject({
+      code: "session-busy",
+      message: expect.stringContaining(`windrow erase ${id}`) as string,
+    });
+    const taken = await beforeNote(id, () => other.lock(everybody, id));
+    const [named, trashed] = [await finished(other), await finished(other)];
+    await theirs.trash(everybody, [trashed], time);
+    expect((await erase(other, [named])).map(({ sessionId }) => sessionId)).toEqual([named]);
+    const report = await cleanup(other, { remove: true, now: () => new Date("2026-02-01T00:00:00.000Z") });
+    expect(report.erased.map(({ sessionId }) => sessionId)).toEqual([trashed]);
+    await taken.release();
+    expect((await erase(other, [])).map(({ sessionId }) => sessionId)).toEqual([id]);
+  });
+
+  it("that was cut short lets nobody keep its session, and takes none that was kept in time and written since", async () => {
+    const id = await free();
+    next(/UNLINK/, { isLate: true });
+    await refused(() => mine.erase(everybody, [id]), "store-unavailable");
+    const keep = (): Promise<void> => theirs.keep(everybody, id, mark);
+    await refused(keep, "session-busy");
+    await beforeNote(id, async (note) => {
+      next(/'kept', ARGV\[1\]/, { meanwhile: note });
+      await refused(() => mine.keep(everybody, id, mark), "session-busy");
+    });
+    expect(await theirs.kept(everybody, id)).toBeUndefined();
+    await beforeNote(id, keep);
+    await goOn(id, "newer");
+    await theirs.unkeep(everybody, id);
+    expect(await erase(other, [])).toEqual([]);
+    await goOn(id, "newest");
+    expect(await texts(other, id)).toEqual(["one", "newer", "newest"]);
+    await erase(other, [id]);
+    expect(await theirs.unerased(everybody)).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasRedis)("a session that is erased and made anew under its id between a look and a script", () => {
+  const [alpha, beta] = [{ tenant: "alpha" }, { tenant: "beta" }] as const;
+  let held: Lock | undefined;
+
+  /** Erases a session of alpha, and makes one of the same id, held. */
+  async function anew(id: string, scope: Scope = beta): Promise<void> {
+    await theirs.erase(alpha, [id]);
+    held = await other.create(scope, newSession({ uuid: id }));
+    await other.append(held, [messageRecord("of beta")]);
+  }
+
+  /** The session as its holder goes on with it: its messages, whether its state was written anew, and what is aside. */
+  async function goneOn(): Promise<readonly unknown[]> {
+    if (!held) throw new Error("nothing was made anew");
+    const { id, scope } = held;
+    await other.append(held, [messageRecord("more of beta")]);
+    const ids = (await readAll(other, id, { kind: "message" }, scope)).map(({ message }) => message.id);
+    const { state } = await other.info(scope, id);
+    return [ids, state.lastActivity === "state_rebuilt", await call("EXISTS", key(id, "aside"))];
+  }
+  const untouched = [["m-of beta", "m-more of beta"], false, 0];
+
+  it("is not taken, nor by a script that comes late", async () => {
+    const [id, late] = [await free(alpha), await free(alpha)];
+    next(/'worker', ARGV/, { meanwhile: () => anew(id) });
+    await refused(() => store.lock(alpha, id), "session-not-found");
+    expect(await goneOn()).toEqual(untouched);
+    next(/'worker', ARGV/, { isLate: true });
+    await refused(() => store.lock(alpha, late), "store-unavailable");
+    await anew(late, alpha);
+    await two.late();
+    expect(await goneOn()).toEqual(untouched);
+  });
+
+  it("is not put aside", async () => {
+    const id = await free(alpha);
+    next(/'HINCRBY', KEYS\[1\], 'generation'/, { meanwhile: () => anew(id) });
+    await refused(() => mine.putAside!(alpha, id), "session-not-found");
+    expect(await goneOn()).toEqual(untouched);
+  });
+
+  it.each([/RPUSH/, /HSETNX/])("is not mended with a text or a document of the first: %s", async (script) => {
+    const id = await free(alpha);
+    await call("HSET", key(id), "state", "nonsense");
+    next(script, { meanwhile: () => anew(id) });
+    await examine(store, true);
+    expect(await goneOn()).toEqual(untouched);
   });
 });

@@ -1,36 +1,14 @@
 /** A session in Redis that goes, or is made anew, at any moment while it is examined is not told as damaged. */
 import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isWindrowError } from "windrow";
 import type { Store } from "windrow";
 import { redisStore } from "windrow/store/redis";
-import type { IoRedisClient } from "windrow/store/redis";
-import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
+import { everybody } from "../kit/inside/store.ts";
+import { hasRedis } from "../support/redis.ts";
+import { closing, finished, problems, redisHere } from "./stage.ts";
 
-const { Redis } = createRequire(import.meta.url)("ioredis") as {
-  Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
-};
-
-let server: TestRedis;
-let client: InstanceType<typeof Redis>;
-beforeAll(async () => {
-  if (!hasRedis) return;
-  server = await startRedis();
-  client = new Redis(server.url);
-}, 60_000);
-afterAll(async () => {
-  await client?.quit();
-  await server?.close();
-});
-
-async function finished(store: Store, uuid: string): Promise<void> {
-  const lock = await store.create(everybody, newSession({ uuid }));
-  await store.append(lock, [messageRecord("one"), messageRecord("two")]);
-  await store.finish(lock, stateOf("completed"));
-}
+const redis = redisHere();
 
 const time = "2024-03-01T00:00:00.000Z";
 const goings: Readonly<Record<string, (store: Store, id: string) => Promise<unknown>>> = {
@@ -38,14 +16,14 @@ const goings: Readonly<Record<string, (store: Store, id: string) => Promise<unkn
   "is trashed": (store, id) => store.upkeep!.trash(everybody, [id], time),
   "is erased and made anew": async (store, id) => {
     await store.upkeep!.erase(everybody, [id]);
-    await finished(store, id);
+    await finished(store, everybody, id);
   },
-  "is made": (store) => finished(store, randomUUID()),
+  "is made": (store) => finished(store),
 };
 
 /** A look at a store that is told what was found wrong. */
 const looks: Readonly<Record<string, (store: Store, id: string) => Promise<readonly string[]>>> = {
-  "doctor": (store) => problems(store, false),
+  "doctor": (store) => problems(store),
   "doctor that mends": (store) => problems(store, true),
   async "recovery"(store, id) {
     try {
@@ -57,13 +35,6 @@ const looks: Readonly<Record<string, (store: Store, id: string) => Promise<reado
   },
 };
 
-async function problems(store: Store, mend: boolean): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const { findings } of store.checkup!.examine({ mend }))
-    found.push(...findings.map(({ problem }) => problem));
-  return found;
-}
-
 const cases = Object.entries(looks).flatMap(([look, run]) =>
   Object.entries(goings).map(([how, go]) => ({ look, run, how, go })),
 );
@@ -73,22 +44,23 @@ describe.skipIf(!hasRedis)("a session beside a", () => {
     const wrong: unknown[] = [];
     for (let at = 1, isPast = false; !isPast; at++) {
       const prefix = `meanwhile-${randomUUID()}:`;
-      const other = redisStore({ client, prefix });
-      const id = randomUUID();
-      await finished(other, id);
+      const other = closing(redisStore({ client: redis.client, prefix }));
+      const id = await finished(other);
       let commands = 0;
-      const store = redisStore({
-        prefix,
-        client: {
-          async call(command, ...args) {
-            if (++commands === at) await go(other, id);
-            return client.call(command, ...args);
+      const store = closing(
+        redisStore({
+          prefix,
+          client: {
+            async call(command, ...args) {
+              if (++commands === at) await go(other, id);
+              return redis.client.call(command, ...args);
+            },
           },
-        },
-      });
+        }),
+      );
       const found = await run(store, id);
       // What was mended is no session that was gone.
-      const left = await problems(other, false);
+      const left = await problems(other);
       if (found.length + left.length > 0) wrong.push({ at, found, left });
       isPast = commands < at;
       await store.close();

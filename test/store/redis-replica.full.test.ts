@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
-import { openStore } from "windrow/store";
-import type { DumpedLine } from "windrow/store/author";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { redisStore } from "windrow/store/redis";
 import type { IoRedisClient } from "windrow/store/redis";
-import { everybody, heartbeatMs, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
+import { everybody, heartbeatMs, messageRecord, newSession, readAll, stateOf, wholeDump } from "../kit/inside/store.ts";
+import { hasRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
+import { closing, opened, ownRedis } from "./stage.ts";
 
 interface Client extends IoRedisClient {
   readonly status: string;
@@ -24,6 +23,7 @@ const hasOwn = hasRedis && process.env["WINDROW_TEST_REDIS"] === undefined;
 function clientOf({ url }: TestRedis, options: object = {}): Client {
   const client = new Redis(url, { retryStrategy: () => 50, ...options });
   client.on("error", () => undefined);
+  onTestFinished(() => client.disconnect());
   return client;
 }
 
@@ -34,8 +34,8 @@ async function startPair(): Promise<{
   readonly admin: Client;
   readonly isReplicated: () => Promise<void>;
 }> {
-  const main = await startRedis(["--repl-diskless-sync-delay", "0"]);
-  const replica = await startRedis(["--replicaof", "127.0.0.1", new URL(main.url).port]);
+  const main = await ownRedis(["--repl-diskless-sync-delay", "0"]);
+  const replica = await ownRedis(["--replicaof", "127.0.0.1", new URL(main.url).port]);
   const admin = clientOf(main, { maxRetriesPerRequest: null });
   const isReplicated = async (): Promise<void> => {
     while (!String(await admin.call("INFO", "replication")).includes("state=online")) await sleep(20);
@@ -68,7 +68,7 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
         return given.call(command, ...args);
       };
       const client = how.startsWith("on a client") ? given : { call };
-      const store = how.startsWith("as it") ? await openStore(main.url) : redisStore({ client });
+      const store = how.startsWith("as it") ? await opened(main.url) : closing(redisStore({ client }));
       const lock = await store.create(everybody, newSession());
       await store.append(lock, [messageRecord("one")]);
       await admin.call("SAVE");
@@ -83,71 +83,50 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
       await appended;
       const ids = (await readAll(store, lock.id, { kind: "message" })).map(({ message }) => message.id);
       expect(ids).toEqual(["m-one", "m-two"]);
-      await store.close();
-      for (const one of [admin, behind, given]) one.disconnect();
-      await replica.close();
-      await main.close();
     },
   );
 
-  it(
-    "knows what it wrote where another process went on with it before a replica had it",
-    { timeout: 60_000 },
-    async () => {
-      const { main, replica, admin } = await startPair();
-      const other = await openStore(main.url);
-      const going: { readonly of: string; readonly on: () => Promise<unknown> }[] = [];
-      const call: IoRedisClient["call"] = async (command, ...args) => {
-        if (command === "EVALSHA" && going.length > 0) throw new Error("NOSCRIPT No matching script.");
-        const answer = await admin.call(command, ...args);
-        const [next] = going;
-        if (next && command === "EVAL" && String(args[0]).includes(next.of)) await going.shift()?.on();
-        return answer;
-      };
-      const store = redisStore({ client: { call } });
-      const time = "2026-01-01T00:00:00.000Z";
-      const lock = await store.create(everybody, newSession());
-      await store.append(lock, [messageRecord("one")]);
-      going.push({
-        of: "HDEL', KEYS[1], 'kept'",
-        on: async () => other.upkeep?.keep(everybody, lock.id, { keptAt: time }),
-      });
-      await store.upkeep?.keep(everybody, lock.id, { keptAt: time, reason: "first" });
-      expect(await store.upkeep?.kept(everybody, lock.id)).toEqual({ keptAt: time });
-      await store.upkeep?.unkeep(everybody, lock.id);
-      const dump = await other.transfer!.dump(everybody, lock.id);
-      const lines: DumpedLine[] = [];
-      for await (const line of dump.lines()) lines.push(line);
-      const trash = async (): Promise<unknown> => other.upkeep?.trash(everybody, [lock.id], time);
-      going.push({ of: "'status', ARGV[6], 'generation'", on: trash });
-      await store.finish(lock, stateOf("completed"));
-      await other.upkeep?.erase(everybody, [lock.id]);
-      const copy = {
-        ...dump,
-        async *lines() {
-          yield* lines;
-        },
-      };
-      going.push({ of: "'restoring', 'staged', 'holder'", on: async () => other.lock(everybody, lock.id) });
-      expect((await store.transfer!.restore(everybody, copy)).outcome).toBe("written");
-      expect(going).toEqual([]);
-      await store.close();
-      await other.close();
-      admin.disconnect();
-      await replica.close();
-      await main.close();
-    },
-  );
+  it("knows what it wrote where another process went on before a replica had it", { timeout: 60_000 }, async () => {
+    const { main, admin } = await startPair();
+    const other = await opened(main.url);
+    const going: { readonly of: string; readonly on: () => Promise<unknown> }[] = [];
+    const call: IoRedisClient["call"] = async (command, ...args) => {
+      if (command === "EVALSHA" && going.length > 0) throw new Error("NOSCRIPT No matching script.");
+      const answer = await admin.call(command, ...args);
+      const [next] = going;
+      if (next && command === "EVAL" && String(args[0]).includes(next.of)) await going.shift()?.on();
+      return answer;
+    };
+    const store = closing(redisStore({ client: { call } }));
+    const time = "2026-01-01T00:00:00.000Z";
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    going.push({
+      of: "HDEL', KEYS[1], 'kept'",
+      on: async () => other.upkeep?.keep(everybody, lock.id, { keptAt: time }),
+    });
+    await store.upkeep?.keep(everybody, lock.id, { keptAt: time, reason: "first" });
+    expect(await store.upkeep?.kept(everybody, lock.id)).toEqual({ keptAt: time });
+    await store.upkeep?.unkeep(everybody, lock.id);
+    const copy = await wholeDump(other.transfer!, everybody, lock.id);
+    const trash = async (): Promise<unknown> => other.upkeep?.trash(everybody, [lock.id], time);
+    going.push({ of: "'status', ARGV[6], 'generation'", on: trash });
+    await store.finish(lock, stateOf("completed"));
+    await other.upkeep?.erase(everybody, [lock.id]);
+    going.push({ of: "'restoring', 'staged', 'holder'", on: async () => other.lock(everybody, lock.id) });
+    expect((await store.transfer!.restore(everybody, copy)).outcome).toBe("written");
+    expect(going).toEqual([]);
+  });
 
   it("keeps at once what a server took before it was full, and refuses the rest", { timeout: 60_000 }, async () => {
-    const { main, replica, admin } = await startPair();
+    const { admin } = await startPair();
     let isFull = false;
     const call: IoRedisClient["call"] = async (command, ...args) => {
       const answer = await admin.call(command, ...args);
       if (isFull && command.startsWith("EVAL")) await admin.call("CONFIG", "SET", "maxmemory", 1);
       return answer;
     };
-    const store = redisStore({ client: { call } });
+    const store = closing(redisStore({ client: { call } }));
     const lock = await store.create(everybody, newSession());
     isFull = true;
     await store.append(lock, [messageRecord("one")]);
@@ -156,9 +135,6 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
     isFull = false;
     await admin.call("CONFIG", "SET", "maxmemory", 0);
     await store.finish(lock, stateOf("completed"));
-    admin.disconnect();
-    await replica.close();
-    await main.close();
   });
 });
 
@@ -167,34 +143,30 @@ describe.skipIf(!hasOwn)("strict by a replica, on a server that hides its settin
     "is found out with one look: %s",
     { timeout: 60_000 },
     async (words) => {
-      const { main, replica, admin } = await startPair();
+      const { admin } = await startPair();
       let looks = 0;
       const call: IoRedisClient["call"] = async (command, ...args) => {
         if (command !== "CONFIG") return admin.call(command, ...args);
         if (++looks > 100) throw new Error("ERR asked without end");
         throw new Error(words);
       };
-      const store = redisStore({ client: { call } });
+      const store = closing(redisStore({ client: { call } }));
       const lock = await store.create(everybody, newSession());
       await store.append(lock, [messageRecord("one")]);
       expect(looks).toBe(1);
       await lock.release();
-      await store.close();
-      admin.disconnect();
-      await replica.close();
-      await main.close();
     },
   );
 });
 
 describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promised", () => {
   it("is refused at the next heartbeat, and at once on a new connection", { timeout: 60_000 }, async () => {
-    const server = await startRedis();
+    const server = await ownRedis();
     const admin = clientOf(server);
     let now = Date.now();
     const clock = { now: () => now, every: () => () => undefined };
     const client = clientOf(server);
-    const store = redisStore({ client, clock });
+    const store = closing(redisStore({ client, clock }));
     const refused = { code: "not-durable", message: expect.stringContaining("appendonly no") };
     const lock = await store.create(everybody, newSession());
     await store.append(lock, [messageRecord("one")]);
@@ -211,15 +183,12 @@ describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promis
     await isBack;
     await expect(store.append(lock, [messageRecord("four")])).rejects.toMatchObject(refused);
     await lock.release();
-    await store.close();
-    for (const one of [admin, client]) one.disconnect();
-    await server.close();
   });
 
   it("is refused by every call that writes, and nothing is written", { timeout: 60_000 }, async () => {
-    const { main, replica, admin } = await startPair();
+    const { replica, admin } = await startPair();
     let now = Date.now();
-    const store = redisStore({ client: admin, clock: { now: () => now, every: () => () => undefined } });
+    const store = closing(redisStore({ client: admin, clock: { now: () => now, every: () => () => undefined } }));
     const [lock, free] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
     await store.append(lock, [messageRecord("one")]);
     await free.release();
@@ -244,8 +213,5 @@ describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promis
     expect((await store.info(everybody, lock.id)).state.status).toBe("initializing");
     expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
     await lock.release();
-    await store.close();
-    admin.disconnect();
-    await main.close();
   });
 });

@@ -1,22 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SessionManager } from "windrow";
 import type { Lock, Store } from "windrow";
 import { doctor } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { redisStore } from "windrow/store/redis";
 import type { IoRedisClient } from "windrow/store/redis";
-import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
+import { everybody, listAll, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
+import { hasRedis } from "../support/redis.ts";
 import { temporaryFolder } from "../kit/stores.ts";
 import { driver } from "../kit/sqlite-stores.ts";
-
-const { Redis } = createRequire(import.meta.url)("ioredis") as {
-  Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
-};
+import { closing, opened, ownRedis, Redis, redisHere } from "./stage.ts";
 
 /** The answer of a server whose replica went away after it was looked for. */
 async function asIfReplicated(
@@ -29,42 +24,35 @@ async function asIfReplicated(
   return command === "INFO" && args[0] === "replication" ? `${String(answer)}\n${replica}` : answer;
 }
 
-let server: TestRedis;
-beforeAll(async () => {
-  if (hasRedis) server = await startRedis();
-}, 60_000);
-afterAll(async () => server?.close());
+const redis = redisHere();
 
 describe.skipIf(!hasRedis)("a store in Redis", () => {
   it.skipIf(process.env["WINDROW_TEST_REDIS"] !== undefined)(
     "promises what the server keeps: strict is refused where a write is not synced, and group is named",
     async () => {
-      const lazy = await startRedis(["--appendonly", "yes", "--appendfsync", "everysec"]);
-      const strict = await openStore(lazy.url);
+      const lazy = await ownRedis(["--appendonly", "yes", "--appendfsync", "everysec"]);
+      const strict = await opened(lazy.url);
       const error: unknown = await strict.create(everybody, newSession()).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: "bad-option", message: expect.stringContaining('durability "group"') });
-      await strict.close();
-      const group = await openStore(lazy.url, { durability: "group" });
+      const group = await opened(lazy.url, { durability: "group" });
       const lock = await group.create(everybody, newSession());
       await group.append(lock, [messageRecord("kept")]);
       await lock.release();
-      await group.close();
-      const replica = await startRedis(["--replicaof", "127.0.0.1", new URL(lazy.url).port]);
-      const replicated = await openStore(lazy.url);
+      const replica = await ownRedis(["--replicaof", "127.0.0.1", new URL(lazy.url).port]);
+      const replicated = await opened(lazy.url);
       await expect.poll(async () => replicated.info(everybody, lock.id), { timeout: 20_000 }).toBeDefined();
       const again = await replicated.lock(everybody, lock.id);
       await expect(replicated.append(again, [messageRecord("two")])).resolves.toMatchObject([{ seq: 2, pos: 2 }]);
       await replica.close();
       const client = new Redis(lazy.url);
-      const alone = redisStore({ client: { call: async (command, ...args) => asIfReplicated(client, command, args) } });
+      onTestFinished(() => client.disconnect());
+      const alone = closing(
+        redisStore({ client: { call: async (command, ...args) => asIfReplicated(client, command, args) } }),
+      );
       const lacks = { code: "store-unavailable" };
       await expect(alone.create(everybody, newSession())).rejects.toMatchObject(lacks);
       await expect(alone.upkeep?.keep(everybody, lock.id, { keptAt: "2026-01-01" })).rejects.toMatchObject(lacks);
       await expect(replicated.finish(again, stateOf("completed"))).rejects.toMatchObject(lacks);
-      await alone.close();
-      await client.quit();
-      await replicated.close();
-      await lazy.close();
     },
     60_000,
   );
@@ -73,129 +61,73 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     "refuses a server that throws sessions away when its memory is full, whatever is promised",
     async () => {
       const settings = ["--appendonly", "yes", "--appendfsync", "always", "--maxmemory", "64mb"];
-      const cache = await startRedis([...settings, "--maxmemory-policy", "allkeys-lru"]);
+      const cache = await ownRedis([...settings, "--maxmemory-policy", "allkeys-lru"]);
       for (const durability of ["strict", "group"] as const) {
-        const store = await openStore(cache.url, { durability });
+        const store = await opened(cache.url, { durability });
         await expect(store.create(everybody, newSession())).rejects.toMatchObject({
           code: "bad-option",
           message: expect.stringContaining("noeviction"),
         });
-        await store.close();
       }
-      await cache.close();
-      const full = await startRedis([...settings, "--maxmemory-policy", "noeviction"]);
-      const store = await openStore(full.url);
+      const full = await ownRedis([...settings, "--maxmemory-policy", "noeviction"]);
+      const store = await opened(full.url);
       await (await store.create(everybody, newSession())).release();
-      await store.close();
-      await full.close();
     },
     60_000,
   );
 
-  it("leaves no session busy whose taking or letting go was cut off", async () => {
-    const direct = await openStore(server.url);
-    const client = new Redis(server.url);
-    let fails = false;
-    const cut: IoRedisClient = {
-      async call(command, ...args) {
-        const answer = await client.call(command, ...args);
-        if (!fails || !command.startsWith("EVAL")) return answer;
-        fails = false;
-        throw new Error("the connection was cut by the test");
-      },
-    };
-    const store = redisStore({ client: cut });
-    const lock = await store.create(everybody, newSession());
-    fails = true;
-    await expect(lock.release()).rejects.toMatchObject({ code: "store-unavailable" });
-    await expect.poll(async () => (await direct.holding?.holder(everybody, lock.id))?.state).toBe("none");
-    fails = true;
-    await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
-    await expect.poll(async () => (await direct.holding?.holder(everybody, lock.id))?.state).toBe("none");
-    await (await direct.lock(everybody, lock.id)).release();
-    await store.close();
-    await direct.close();
-    await client.quit();
-  });
-
-  it("leaves no session busy whose store was closed while the server was away", { timeout: 20_000 }, async () => {
-    const direct = await openStore(server.url);
-    const client = new Redis(server.url);
-    let isAway = false;
-    const cut: IoRedisClient = {
-      async call(command, ...args) {
-        if (isAway) throw new Error("the connection was cut by the test");
-        return client.call(command, ...args);
-      },
-    };
-    const store = redisStore({ client: cut });
-    const lock = await store.create(everybody, newSession());
-    isAway = true;
-    await expect(store.close()).rejects.toMatchObject({ code: "store-unavailable" });
-    expect((await direct.holding?.holder(everybody, lock.id))?.state).toBe("gone");
-    await (await direct.lock(everybody, lock.id)).release();
-    await direct.close();
-    await client.quit();
-  });
-
   it("refuses addresses and options that it cannot use, without a word of the password", async () => {
     await expect(openStore("redis:nowhere")).rejects.toMatchObject({ code: "bad-option" });
     expect(() => redisStore({ client: {} as never })).toThrow(expect.objectContaining({ code: "bad-option" }));
-    const away = await openStore("redis://me:hush@127.0.0.1:1");
+    const away = await opened("redis://me:hush@127.0.0.1:1");
     const error: unknown = await away.info(everybody, newSession().uuid).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "store-unavailable" });
     expect(String((error as Error).message)).not.toContain("hush");
-    await away.close();
   });
 
   it("says why there is no connection, and what to do about a password", async () => {
-    const away = await openStore("redis://127.0.0.1:1");
+    const away = await opened("redis://127.0.0.1:1");
     await expect(away.create(everybody, newSession())).rejects.toMatchObject({ message: /ECONNREFUSED/ });
-    await away.close();
-    const client = new Redis(server.url);
+    const { client } = redis;
     await client.call("CONFIG", "SET", "requirepass", "secret");
     try {
-      for (const address of [server.url, server.url.replace("redis://", "redis://:wrong@")]) {
-        const store = await openStore(address);
+      for (const address of [redis.url, redis.url.replace("redis://", "redis://:wrong@")]) {
+        const store = await opened(address);
         await expect(store.create(everybody, newSession())).rejects.toMatchObject({ message: /Check user, password/ });
-        await store.close();
       }
     } finally {
       await client.call("CONFIG", "SET", "requirepass", "");
-      await client.quit();
     }
   });
 
   it("lies in the database of its address, and is opened in no other one", async () => {
-    const [first, second] = [await openStore(`${server.url}/0`), await openStore(`${server.url}/1`)];
+    const [first, second] = [await opened(`${redis.url}/0`), await opened(`${redis.url}/1`)];
     const lock = await second.create(everybody, newSession());
     await lock.release();
     await expect(first.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
     expect((await second.info(everybody, lock.id)).metadata.uuid).toBe(lock.id);
-    for (const store of [first, second]) await store.close();
     const none = { code: "store-unavailable", message: /99 answered.*out of range/ };
-    await expect(openStore(`${server.url}/99`)).rejects.toMatchObject(none);
-    for (const address of [`${server.url}/one`, `${server.url}/1?cluster=true`])
+    await expect(openStore(`${redis.url}/99`)).rejects.toMatchObject(none);
+    for (const address of [`${redis.url}/one`, `${redis.url}/1?cluster=true`])
       await expect(openStore(address)).rejects.toMatchObject({ code: "bad-option" });
   });
 
   it.each(["an archive", "an audit"])("leaves no connection open where it is refused %s", async (asked) => {
-    const client = new Redis(server.url);
+    const { client } = redis;
     const connections = async (): Promise<number> =>
       String(await client.call("CLIENT", "LIST"))
         .trim()
         .split("\n").length;
     const before = await connections();
     const archive = { archive: await temporaryFolder(), durability: "group" } as const;
-    const refused = openStore(server.url, asked === "an archive" ? archive : { access: { audit: true } });
+    const refused = openStore(redis.url, asked === "an archive" ? archive : { access: { audit: true } });
     await expect(refused).rejects.toMatchObject({ code: "bad-option" });
     await vi.waitFor(async () => expect(await connections()).toBe(before), { timeout: 10_000 });
-    await client.quit();
   });
 
   it("is examined: damaged and lost lines, unreadable documents and lists are told, and mended where that is possible", async () => {
     const prefix = "examined[*]:";
-    const store = await openStore(`${server.url}?prefix=${encodeURIComponent(prefix)}`);
+    const store = await opened(`${redis.url}?prefix=${encodeURIComponent(prefix)}`);
     const locks: Lock[] = [];
     for (let index = 0; index < 5; index++) {
       const lock = await store.create({ tenant: "acme", user: "ann" }, newSession());
@@ -205,7 +137,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     for (const lock of locks.slice(0, 4)) await store.finish(lock, stateOf("completed"));
     await locks[4]?.release();
     expect((await doctor(store)).findings).toEqual([]);
-    const client = new Redis(server.url);
+    const { client } = redis;
     const key = (index: number, log = ""): string => `${prefix}session:{${locks[index]?.id}}${log}`;
     const [[, [, line = ""]] = ["", []]] = (await client.call("XRANGE", key(0, ":messages"), 5, 5)) as [
       string,
@@ -224,8 +156,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     const left = await doctor(store);
     expect(left.findings.map(({ problem }) => problem).toSorted()).toEqual(["damaged", "records-missing"]);
     const scope = { tenant: "acme" };
-    const listed: string[] = [];
-    for await (const { metadata } of store.list(scope)) listed.push(metadata.uuid);
+    const listed = (await listAll(store, scope)).map(({ metadata }) => metadata.uuid);
     expect(listed.toSorted()).toEqual(locks.map(({ id }) => id).toSorted());
     expect((await store.info(scope, locks[2]?.id ?? "")).state.lastActivity).toBe("state_rebuilt");
     const again = await store.lock(scope, locks[4]?.id ?? "");
@@ -233,14 +164,12 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     await client.call("DEL", `${prefix}sessions:acme`);
     expect(await store.checkup?.rebuildIndex()).toBe(5);
     expect((await store.info(scope, locks[0]?.id ?? "")).metadata.user).toBe("ann");
-    await store.close();
-    await client.quit();
   });
 
   it("leaves what a live process of another machine writes alone when it is mended", async () => {
-    const store = await openStore(`${server.url}?prefix=away:`);
+    const store = await opened(`${redis.url}?prefix=away:`);
     const lock = await store.create(everybody, newSession());
-    const client = new Redis(server.url);
+    const { client } = redis;
     const key = `away:session:{${lock.id}}`;
     const holder = JSON.parse(String(await client.call("HGET", key, "holder"))) as object;
     await client.call("HSET", key, "holder", JSON.stringify({ ...holder, hostname: "elsewhere" }), "state", "nonsense");
@@ -249,12 +178,11 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     await client.call("DEL", `away:worker:${String(await client.call("HGET", key, "worker"))}`);
     expect((await doctor(store, { mend: true })).findings.map(({ mended }) => mended)).toContain(true);
     await store.close().catch(() => undefined);
-    await client.quit();
   });
 
   it("lists sessions of which many were made in one millisecond", async () => {
-    const store = await openStore(`${server.url}?prefix=same:`);
-    const client = new Redis(server.url);
+    const store = await opened(`${redis.url}?prefix=same:`);
+    const { client } = redis;
     const score = -Date.parse(newSession().createdAt);
     // A list may name sessions that are not there.
     for (let index = 0; index < 1_000; index++) {
@@ -262,44 +190,43 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     }
     const uuids = ["1", "2"].map((digit) => randomUUID().replace(/^./, digit));
     for (const uuid of uuids) await (await store.create(everybody, newSession({ uuid }))).release();
-    const listed: string[] = [];
-    for await (const { metadata } of store.list(everybody)) listed.push(metadata.uuid);
-    expect(listed).toEqual(uuids);
-    await store.close();
-    await client.quit();
+    expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual(uuids);
   });
 
-  it("lists sessions newest first, also while others are made", async () => {
-    const store = await openStore(`${server.url}?prefix=list:`);
-    for (let index = 0; index < 450; index++) {
-      const createdAt = new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString();
-      await (await store.create(everybody, newSession({ createdAt }))).release();
-    }
-    const seen: string[] = [];
+  it("lists sessions newest first, where many were made at once, others are made, and those that are listed go", async () => {
+    const store = await opened(`${redis.url}?prefix=list:`);
+    const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+    const [made, seen]: [string[], { id: string; createdAt: string }[]] = [[], []];
+    const make = async (createdAt: string): Promise<string> => {
+      const lock = await store.create(everybody, newSession({ createdAt }));
+      await store.finish(lock, stateOf("completed"));
+      return lock.id;
+    };
+    for (let index = 0; index < 280; index++) made.push(await make(at(index < 50 ? index : 300)));
     for await (const { metadata } of store.list(everybody)) {
-      seen.push(metadata.createdAt);
-      if (seen.length % 150 === 0)
-        await (await store.create(everybody, newSession({ createdAt: "2026-02-01T00:00:00.000Z" }))).release();
+      seen.push({ id: metadata.uuid, createdAt: metadata.createdAt });
+      if (seen.length % 150 === 0) await make(at(3_000));
+      await store.upkeep!.erase(everybody, [metadata.uuid]);
     }
-    expect(seen).toHaveLength(450);
-    expect(seen).toEqual(seen.toSorted().toReversed());
-    await store.close();
+    expect(seen.map(({ id }) => id).toSorted()).toEqual(made.toSorted());
+    const times = seen.map(({ createdAt }) => createdAt);
+    expect(times).toEqual(times.toSorted().toReversed());
   });
 });
 
 describe.skipIf(!hasRedis || !hasPostgres || !driver)("a session that is copied from store to store", () => {
   it("has the same lines and the same window in each of them", { timeout: 60_000 }, async () => {
-    const postgres = await startPostgres();
+    const postgres = closing(await startPostgres());
     const [first, last] = [await temporaryFolder(), await temporaryFolder()];
     const stores: Store[] = [];
     for (const address of [
       first,
       postgres.url,
       `sqlite:${await temporaryFolder()}/all.db`,
-      `${server.url}?prefix=copy:`,
+      `${redis.url}?prefix=copy:`,
       last,
     ]) {
-      stores.push(await openStore(address));
+      stores.push(await opened(address));
     }
     const [files, ...others] = stores as [Store, ...Store[]];
     const manager = await SessionManager.open({ store: files, budget: 4_000, model: "gpt-4o" });
@@ -326,7 +253,5 @@ describe.skipIf(!hasRedis || !hasPostgres || !driver)("a session that is copied 
       await resumed.close();
     }
     expect(new Set(windows).size).toBe(1);
-    for (const store of stores) await store.close();
-    postgres.close();
   });
 });

@@ -7,6 +7,7 @@ import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
 import { filesFixture } from "../kit/stores.ts";
 import { driver, sqliteFixture } from "../kit/sqlite-stores.ts";
+import { closing } from "./stage.ts";
 
 const appends = 1_000;
 
@@ -36,7 +37,7 @@ describe.each([
   it.skipIf(name === "sqlite" && !driver)(
     "and one session: one writes, three are told who does",
     async () => {
-      const fixture = await open();
+      const fixture = closing(await open());
       const id = await newSessionIn(fixture.store);
       const rivals = await Promise.all([1, 2, 3, 4].map((one) => start(urlOf(fixture.folder), id, `p${one}`)));
       for (const rival of rivals) rival.go();
@@ -49,7 +50,6 @@ describe.each([
       expect(ids).toHaveLength(appends);
       expect(new Set(ids).size).toBe(appends);
       expect(ids.every((one) => one.startsWith(`p${winner + 1}-`))).toBe(true);
-      await fixture.close();
     },
     60_000,
   );
@@ -57,7 +57,7 @@ describe.each([
   it.skipIf(name === "sqlite" && !driver)(
     "and four sessions: 4,000 records, none twice, none lost",
     async () => {
-      const fixture = await open();
+      const fixture = closing(await open());
       const sessions = await Promise.all([1, 2, 3, 4].map(() => newSessionIn(fixture.store)));
       const writers = await Promise.all(sessions.map((id, index) => start(urlOf(fixture.folder), id, `p${index}`)));
       for (const writer of writers) writer.go();
@@ -70,14 +70,13 @@ describe.each([
         all.push(...ids);
       }
       expect([all.length, new Set(all).size]).toEqual([4 * appends, 4 * appends]);
-      await fixture.close();
     },
     60_000,
   );
 });
 
 it("nobody finds, takes or makes a session that another one is just making in a folder", async () => {
-  const fixture = await filesFixture();
+  const fixture = closing(await filesFixture());
   const uuid = "01020304-0506-4708-890a-0b0c0d0e0f10";
   const codes: unknown[] = [];
   const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;
@@ -105,5 +104,4 @@ it("nobody finds, takes or makes a session that another one is just making in a 
   expect(codes.filter((code) => !known.includes(String(code)))).toEqual([]);
   expect((await readAll(fixture.store, uuid, { kind: "message" })).map(({ message }) => message.id)).toEqual(["m-one"]);
   await slow.close();
-  await fixture.close();
 });

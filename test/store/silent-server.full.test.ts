@@ -1,25 +1,21 @@
 /** A store whose server is silent is closed soon; what was under way is told as not known, and nothing is lost of it. */
 import { createRequire } from "node:module";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { SessionManager } from "windrow";
-import type { Store } from "windrow";
 import { openStore } from "windrow/store";
+import type { Store } from "windrow";
 import { postgresStore } from "windrow/store/postgres";
 import { redisStore } from "windrow/store/redis";
-import type { IoRedisClient, NodeRedisClient } from "windrow/store/redis";
+import type { NodeRedisClient } from "windrow/store/redis";
 import { everybody, messageRecord, newSession, texts } from "../kit/inside/store.ts";
 import { startCutProxy } from "../kit/cut-proxy.ts";
 import type { CutProxy } from "../kit/cut-proxy.ts";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { hasRedis } from "../support/redis.ts";
+import { opened, postgresHere, Redis, redisHere } from "./stage.ts";
 
 const require = createRequire(import.meta.url);
-const { Redis } = require("ioredis") as {
-  Redis: new (url: string) => IoRedisClient & { disconnect(): void; on(event: "error", listener: () => void): void };
-};
 const { createClient } = require("redis") as {
   createClient: (options: object) => NodeRedisClient & {
     connect(): Promise<unknown>;
@@ -28,24 +24,10 @@ const { createClient } = require("redis") as {
   };
 };
 
-let postgres: TestPostgres;
-let redis: TestRedis;
-beforeAll(async () => {
-  if (hasPostgres) postgres = await startPostgres();
-  if (hasRedis) redis = await startRedis();
-}, 60_000);
-afterAll(async () => {
-  postgres?.close();
-  await redis?.close();
-});
+const [postgres, redis] = [postgresHere(), redisHere()];
 
 let proxy: CutProxy;
-let endClient: (() => unknown) | undefined;
-beforeEach(() => void (endClient = undefined));
-afterEach(async () => {
-  await proxy?.close();
-  await endClient?.();
-});
+afterEach(() => proxy?.close());
 
 /** The address of a server behind a proxy that can stall. */
 async function behindProxy(address: string): Promise<string> {
@@ -59,15 +41,15 @@ async function behindProxy(address: string): Promise<string> {
 const ways: Readonly<Record<string, { readonly isHere: boolean; open(): Promise<readonly [Store, Store]> }>> = {
   "redis, by its address": {
     isHere: hasRedis,
-    open: async () => [await openStore(await behindProxy(redis.url)), await openStore(redis.url)],
+    open: async () => [await openStore(await behindProxy(redis.url)), await opened(redis.url)],
   },
   "redis, on a client of ioredis": {
     isHere: hasRedis,
     async open() {
       const client = new Redis(await behindProxy(redis.url));
       client.on("error", () => undefined);
-      endClient = () => client.disconnect();
-      return [redisStore({ client }), await openStore(redis.url)];
+      onTestFinished(() => client.disconnect());
+      return [redisStore({ client }), await opened(redis.url)];
     },
   },
   "redis, on a client of the package redis": {
@@ -76,21 +58,21 @@ const ways: Readonly<Record<string, { readonly isHere: boolean; open(): Promise<
       const client = createClient({ url: await behindProxy(redis.url) });
       client.on("error", () => undefined);
       await client.connect();
-      endClient = () => client.destroy();
-      return [redisStore({ client }), await openStore(redis.url)];
+      onTestFinished(() => client.destroy());
+      return [redisStore({ client }), await opened(redis.url)];
     },
   },
   "postgres, by its address": {
     isHere: hasPostgres,
-    open: async () => [await openStore(await behindProxy(postgres.url)), await openStore(postgres.url)],
+    open: async () => [await openStore(await behindProxy(postgres.url)), await opened(postgres.url)],
   },
   "postgres, on a client": {
     isHere: hasPostgres,
     async open() {
       const client = new PgPool({ connectionString: await behindProxy(postgres.url), query_timeout: 20_000 });
       client.on("error", () => undefined);
-      endClient = () => client.end();
-      return [postgresStore({ client }), await openStore(postgres.url)];
+      onTestFinished(() => client.end());
+      return [postgresStore({ client }), await opened(postgres.url)];
     },
   },
 };
@@ -121,7 +103,6 @@ it.each(here)("%s", { timeout: 30_000 }, async (_name, way) => {
   expect(kept).not.toContain("four");
   await other.append(again, [messageRecord("five")]);
   await again.release();
-  await other.close();
 });
 
 it.each(here)("%s: a server that answers, however slowly, is waited for", { timeout: 30_000 }, async (_name, way) => {
@@ -136,13 +117,12 @@ it.each(here)("%s: a server that answers, however slowly, is waited for", { time
   await closed;
   expect(await texts(other, lock.id)).toEqual(["one"]);
   await (await other.lock(everybody, lock.id)).release();
-  await other.close();
 });
 
 const failing = here.flatMap(([name, way]) => (["silent", "away"] as const).map((how) => ({ name, how, way })));
 
 it.each(failing)(
-  "a manager with open sessions closes: $name, the server $how",
+  "a manager with sessions closes: $name, the server $how",
   { timeout: 40_000 },
   async ({ how, way }) => {
     const [store, other] = await way.open();
@@ -156,6 +136,5 @@ it.each(failing)(
     // Its five seconds, on a busy machine, too; each session would wait for a minute.
     expect(performance.now() - began).toBeLessThan(20_000);
     for (const { id } of sessions) expect(await texts(other, id)).toEqual(["one"]);
-    await other.close();
   },
 );

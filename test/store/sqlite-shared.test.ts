@@ -54,34 +54,31 @@ function windrow(...args: readonly string[]): Promise<{ readonly stdout: string 
 const foreign = (): Promise<unknown> => windrow("stats");
 
 describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000 }, () => {
-  it.runIf(isLinux)(
-    "have one connection, whatever path and copy of the package led to it; the last closes it",
-    async () => {
-      const first = await openStore(`sqlite:${file}`);
-      const one = descriptors();
-      symlinkSync(file, join(folder, "link.db"));
-      const copy = (await import(pathToFileURL(join(dist, "access/open.js")).href)) as {
-        openStore: typeof openStore;
-      };
-      const others = [
-        await openStore(`sqlite:${file}`),
-        await openStore(`sqlite:${join(folder, "link.db")}`),
-        await copy.openStore(`sqlite:${file}`),
-      ];
-      expect(descriptors()).toBe(one);
-      others.push(sqliteStore({ database: openDatabase(file) }));
-      await first.close();
-      for (const [number, store] of others.entries()) {
-        const lock = await sessionWith(store, 2);
-        for (const other of others.slice(number)) expect(await texts(other, lock.id)).toEqual(["1", "2"]);
-        await store.close();
-        await store.close();
-      }
-      const again = await openStore(`sqlite:${file}`);
-      await sessionWith(again, 1);
-      await again.close();
-    },
-  );
+  it.runIf(isLinux)("have one connection, whatever path and copy of the package led to it", async () => {
+    const first = await openStore(`sqlite:${file}`);
+    const one = descriptors();
+    symlinkSync(file, join(folder, "link.db"));
+    const copy = (await import(pathToFileURL(join(dist, "access/open.js")).href)) as {
+      openStore: typeof openStore;
+    };
+    const others = [
+      await openStore(`sqlite:${file}`),
+      await openStore(`sqlite:${join(folder, "link.db")}`),
+      await copy.openStore(`sqlite:${file}`),
+    ];
+    expect(descriptors()).toBe(one);
+    others.push(sqliteStore({ database: openDatabase(file) }));
+    await first.close();
+    for (const [number, store] of others.entries()) {
+      const lock = await sessionWith(store, 2);
+      for (const other of others.slice(number)) expect(await texts(other, lock.id)).toEqual(["1", "2"]);
+      await store.close();
+      await store.close();
+    }
+    const again = await openStore(`sqlite:${file}`);
+    await sessionWith(again, 1);
+    await again.close();
+  });
 
   it("share transactions: what the strictest asks holds for all in one", async () => {
     const said: string[] = [];

@@ -7,7 +7,6 @@ import {
   listAll,
   messageRecord,
   newSession,
-  ownIdentity,
   sessionWith,
   sqliteStore,
   stateOf,
@@ -15,6 +14,7 @@ import {
   wholeDump,
 } from "../kit/inside/store.ts";
 import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
+import { examine } from "./stage.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const gone = JSON.stringify({ processId: 1, hostname: "elsewhere", heartbeatAt: "2024-01-15T10:30:00.000Z" });
@@ -193,27 +193,6 @@ describe.skipIf(!driver)("what a restore left that was killed", () => {
   });
 });
 
-describe.skipIf(!driver)("a session that an older version wrote", () => {
-  const holder = (changes: object): string => {
-    const [acquiredAt, heartbeatAt] = [time, new Date().toISOString()];
-    return JSON.stringify({ ...ownIdentity(), acquiredAt, heartbeatAt, generation: 1, ...changes });
-  };
-
-  it("goes on where its holder died, and is busy where it lives", async () => {
-    const lock = await sessionWith(store, 1);
-    await lock.release();
-    run(`UPDATE sessions SET generation = 1, holder = '${holder({})}'`);
-    await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
-    await store.holding!.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
-    run(`UPDATE sessions SET holder = '${holder({ processStart: "1" })}'`);
-    const again = await store.lock(everybody, lock.id);
-    await store.append(again, [messageRecord("2")]);
-    expect(await texts(store, lock.id)).toEqual(["1", "2"]);
-    await again.release();
-    expect((await store.holding!.holder(everybody, lock.id)).state).toBe("none");
-  });
-});
-
 describe.skipIf(!driver)("an examination that mends", () => {
   it.each([
     ["a line", "UPDATE messages SET line = 'half a li'"],
@@ -225,8 +204,7 @@ describe.skipIf(!driver)("an examination that mends", () => {
     await store.close();
     // The first of its transactions makes the table aside.
     const one = interrupted(2, () => run(`${ofBeta}; DELETE FROM messages`));
-    const findings = [];
-    for await (const examined of one.checkup!.examine({ mend: true })) findings.push(...examined.findings);
+    const findings = (await examine(one, true)).flatMap((one) => one.findings);
     expect(findings.filter(({ mended }) => mended)).toEqual([]);
     const [found] = await listAll(one, { tenant: "beta" });
     expect(found?.state).toMatchObject({ status: "processing", startedAt: "2024-01-15T10:30:01.000Z" });
@@ -241,8 +219,7 @@ describe.skipIf(!driver)("an examination that mends", () => {
     const away = "UPDATE messages SET session_id = 'away'; UPDATE sessions SET id = 'away'";
     for (const change of [`${away} WHERE id = '${lock.id}'`, `${ofBeta}; DELETE FROM messages`]) {
       const one = interrupted(2, () => run(change), "BEGIN");
-      const findings = [];
-      for await (const examined of one.checkup!.examine({ mend: true })) findings.push(...examined.findings);
+      const findings = (await examine(one, true)).flatMap((one) => one.findings);
       expect(findings).toEqual([]);
       await one.close();
       run(`UPDATE messages SET session_id = '${lock.id}'; UPDATE sessions SET id = '${lock.id}'`);
@@ -258,65 +235,5 @@ describe.skipIf(!driver)("an examination that mends", () => {
     expect((await one.info(everybody, uuid)).state.status).toBe("processing");
     expect(count("aside")).toBe(0);
     await one.close();
-  });
-});
-
-describe.skipIf(!driver)("a reader", () => {
-  /** Reads a long session, and does something behind its first record. */
-  async function readBeside(id: string, what: () => Promise<unknown>): Promise<unknown> {
-    const numbers: number[] = [];
-    try {
-      for await (const { seq } of store.read(everybody, id, { kind: "message" })) {
-        if (numbers.push(seq) === 1) await what();
-      }
-    } catch (error) {
-      return (error as { readonly code?: unknown }).code;
-    }
-    return numbers.length;
-  }
-
-  async function long(): Promise<string> {
-    const lock = await sessionWith(store, 100);
-    await store.finish(lock, stateOf("completed"));
-    return lock.id;
-  }
-
-  it("gets all of a session that goes meanwhile, or is told that it is not there", async () => {
-    const [trashed, erased, back, anew] = [await long(), await long(), await long(), await long()];
-    expect(await readBeside(trashed, () => upkeep.trash(everybody, [trashed], time))).toBe("session-not-found");
-    expect(await readBeside(erased, () => upkeep.erase(everybody, [erased]))).toBe("session-not-found");
-    const goAndComeBack = async (): Promise<void> => {
-      await upkeep.trash(everybody, [back], time);
-      await (await sessionWith(store, 50)).release();
-      await upkeep.untrash(everybody, back);
-    };
-    expect(await readBeside(back, goAndComeBack)).toBe("session-not-found");
-    const makeAnew = async (): Promise<void> => {
-      await upkeep.erase(everybody, [anew]);
-      const lock = await store.create(everybody, newSession({ uuid: anew, config: { model: "another" } }));
-      await store.append(
-        lock,
-        Array.from({ length: 200 }, (_, index) => messageRecord(`anew ${index}`)),
-      );
-      await lock.release();
-    };
-    expect(await readBeside(anew, makeAnew)).toBe("session-not-found");
-    expect(await texts(store, anew, { last: 1 })).toEqual(["anew 199"]);
-  });
-
-  it("gets what was there when it began of one that goes on", async () => {
-    const lock = await sessionWith(store, 100);
-    expect(await readBeside(lock.id, () => store.append(lock, [messageRecord("101")]))).toBe(100);
-    await lock.release();
-  });
-
-  it("of a dump is told, too", async () => {
-    const id = await long();
-    const dump = await store.transfer!.dump(everybody, id);
-    await upkeep.trash(everybody, [id], time);
-    const read = async (): Promise<void> => {
-      for await (const _ of dump.lines()) void _;
-    };
-    await expect(read()).rejects.toMatchObject({ code: "session-not-found" });
   });
 });

@@ -9,7 +9,6 @@ import {
   everyKind,
   messageRecord,
   newSession,
-  readAll,
   sessionWith,
   sqliteStore,
   stateOf,
@@ -75,17 +74,9 @@ describe.skipIf(!driver)("the database", () => {
     for (const table of ["calls", "usage", "edits", "snapshots"]) {
       expect(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toMatchObject({ count: 1 });
     }
-    const sql =
-      "SELECT start_seq, end_seq, original_tokens, summary_tokens, compression_ratio, created_at FROM summaries";
+    const sql = "SELECT start_seq, end_seq, original_tokens, summary_tokens, compression_ratio FROM summaries";
     expect(database.prepare(sql).all()).toMatchObject([
-      {
-        start_seq: 1,
-        end_seq: 2,
-        original_tokens: 1200,
-        summary_tokens: 80,
-        compression_ratio: 0.067,
-        created_at: "2024-01-15T10:30:20.123Z",
-      },
+      { start_seq: 1, end_seq: 2, original_tokens: 1200, summary_tokens: 80, compression_ratio: 0.067 },
     ]);
     expect(database.prepare("SELECT line -> '$.content' AS text FROM messages").get()).toMatchObject({
       text: '"hello"',
@@ -221,45 +212,6 @@ describe.skipIf(!driver)("a session's lock", () => {
     await lock.release();
     expect(beats.size).toBe(0);
     expect(await other.holding?.holder(everybody, lock.id)).toEqual({ state: "none" });
-  });
-
-  it("is taken from a live holder only by force and with a reason, which the log keeps; the holder is fenced", async () => {
-    const { store, reopen } = await fixtureOf();
-    const other = await reopen();
-    const lock = await sessionWith(store, 1);
-    await expect(other.holding?.unlock(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
-    await expect(other.holding?.unlock(everybody, lock.id, { force: true })).rejects.toMatchObject({
-      code: "bad-option",
-    });
-    const found = await other.holding?.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
-    expect(found).toEqual({ state: "held", owner: lock.owner });
-    await expect(store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
-    const taken = await other.lock(everybody, lock.id);
-    await other.append(taken, [messageRecord("2")]);
-    const [edit] = await readAll(store, lock.id, { kind: "edit" });
-    expect(edit).toMatchObject({ type: "unlocked", data: { reason: "it hangs", process_id: process.pid }, pos: 2 });
-    expect(await texts(store, lock.id)).toEqual(["1", "2"]);
-    await other.finish(taken, stateOf("completed"));
-    await expect(store.holding?.unlock(everybody, lock.id)).rejects.toMatchObject({ code: "read-only" });
-  });
-
-  it("does not let many appends of one process through while another fences it in between", async () => {
-    const { file, store, reopen } = await fixtureOf();
-    const other = await reopen();
-    const lock = await sessionWith(store, 0);
-    await store.append(lock, [messageRecord("1")]);
-    beside(file).exec("UPDATE sessions SET holder = NULL");
-    const taken = await other.lock(everybody, lock.id);
-    const mine = await sessionWith(store, 0);
-    const results = await Promise.allSettled([
-      store.append(lock, [messageRecord("lost")]),
-      store.append(mine, [messageRecord("kept")]),
-    ]);
-    expect(results.map((one) => one.status)).toEqual(["rejected", "fulfilled"]);
-    expect(await texts(store, lock.id)).toEqual(["1"]);
-    expect(await texts(store, mine.id)).toEqual(["kept"]);
-    await other.finish(taken, stateOf("completed"));
-    expect((await readAll(store, lock.id, { kind: "message" })).length).toBe(1);
   });
 });
 

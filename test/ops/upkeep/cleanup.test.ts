@@ -1,12 +1,12 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { archive, cleanup, cleanupEvery, doctor, keep, search, unarchive, unkeep } from "windrow/ops";
+import { archive, cleanup, cleanupEvery, doctor, keep, search, unarchive, unkeep, viewSession } from "windrow/ops";
 import type { CleanupReport } from "windrow/ops";
 import { everybody, listAll, messageRecord, newSession, stateOf, texts } from "../../kit/inside/store.ts";
 import { storeFolder } from "../store-kit.ts";
 import type { StoreFolder } from "../store-kit.ts";
-import { agedSession, backdate, daysAgo, dayMs, today } from "./aged.ts";
+import { agedSession, backdate, dayMs, daysAgo, today } from "./aged.ts";
 
 let place: StoreFolder;
 
@@ -19,6 +19,13 @@ const now = (): Date => today;
 const ids = (sessions: readonly { readonly sessionId: string }[]): readonly string[] =>
   sessions.map(({ sessionId }) => sessionId).toSorted();
 
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  return bytes;
+}
+
 describe("cleanup", () => {
   it("goes by the last record, not by the times of files", async () => {
     const store = place.open();
@@ -29,8 +36,12 @@ describe("cleanup", () => {
     const report = await cleanup(store, { now });
     expect(ids(report.compressed)).toEqual([week, month].toSorted());
     expect([ids(report.due), report.trashed, report.erased]).toEqual([[month], [], []]);
-    expect((await store.upkeep!.size(everybody, young)).compressed).toBe(false);
+    const compressed = (id: string) => store.upkeep!.size(everybody, id).then(({ compressed: is }) => is);
+    expect([await compressed(young), await compressed(week)]).toEqual([false, true]);
     expect((await listAll(store)).length).toBe(3);
+    expect((await viewSession(store, everybody, week, { messages: true })).messages).toMatchObject({ total: 20 });
+    const { hits } = await search(store, { query: "x", limit: 100, index: join(place.folder, "search-index") });
+    expect(new Set(hits.map(({ sessionId }) => sessionId))).toEqual(new Set([young, week, month]));
     expect(report.failures).toEqual([]);
   });
 
@@ -46,6 +57,7 @@ describe("cleanup", () => {
     expect(first.trashBytes).toBeGreaterThan(0);
     const next = await cleanup(store, { now: () => new Date(today.getTime() + 6 * dayMs), index, remove: true });
     expect([next.erased, ids(next.trashed)]).toEqual([[], [stays]]);
+    expect(await bytesIn(join(place.folder, "trash"))).toBe(next.trashBytes);
     const unasked = await cleanup(store, { now: () => new Date(today.getTime() + 8 * dayMs), index });
     expect([ids(unasked.due).includes(month), unasked.erased]).toEqual([true, []]);
     const last = await cleanup(store, { now: () => new Date(today.getTime() + 8 * dayMs), index, remove: true });

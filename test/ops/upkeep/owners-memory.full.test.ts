@@ -6,44 +6,19 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vites
 import type { Scope, Store } from "windrow";
 import { Facts, MemoryLog } from "windrow/memory";
 import { cleanup, erase } from "windrow/ops";
-import { openStore } from "windrow/store";
 import type { Upkeep } from "windrow/store/author";
-import {
-  forkSession,
-  inFrontOf,
-  messageRecord,
-  newSession,
-  stateOf,
-  storeShape,
-  trashed,
-} from "../../kit/inside/store.ts";
+import { forkSession, inFrontOf, newSession, storeShape, trashed } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
-import { driver } from "../../kit/sqlite-stores.ts";
+import { finished, opened } from "../../store/stage.ts";
+import { keptKinds } from "../../store/damaged.ts";
 
-const stores: Store[] = [];
 // A log that stays locked is tried again and again: these waits pass at once.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   vi.setTimerTickMode("nextTimerAsync");
 });
-afterEach(async () => {
-  for (const store of stores.splice(0)) await store.close();
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 afterAll(removeFolders);
-
-async function opened(address: string): Promise<Store> {
-  const store = await openStore(address);
-  stores.push(store);
-  return store;
-}
-
-async function finished(store: Store, scope: Scope, uuid = newSession().uuid): Promise<string> {
-  const lock = await store.create(scope, newSession({ uuid }));
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-  return uuid;
-}
 
 /** Writes down a fact that a session says. */
 async function noteFact(store: Store, owner: Scope, sessionId: string): Promise<void> {
@@ -80,14 +55,7 @@ async function leftIn(store: Store): Promise<readonly string[]> {
 const wheres = ["a begun erasure", "the trash"] as const;
 type Where = (typeof wheres)[number];
 
-const kinds = [
-  { name: "files", isHere: true, address: async () => join(await newFolder(), "store") },
-  {
-    name: "sqlite",
-    isHere: driver !== undefined,
-    address: async () => `sqlite:${join(await newFolder(), "store.db")}`,
-  },
-];
+const kinds = keptKinds().filter(({ name }) => name === "files" || name === "sqlite");
 
 const owners: readonly (readonly [Scope, Scope])[] = [
   [{ user: "me" }, { user: "you" }],
@@ -176,49 +144,43 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
 });
 
 describe("a clean-up of files for all users", () => {
-  it.each(wheres)(
-    "leaves %s of one owner where the owner's facts are damaged, until they are mended",
-    async (where) => {
-      const folder = join(await newFolder(), "store");
-      const store = await opened(folder);
-      const yours = { user: "you" };
-      const [id, other] = [await finished(store, mine), await finished(store, yours)];
-      await noteFact(store, mine, id);
-      const file = metadataOf(folder, store, mine);
-      const whole = await readFile(file);
-      await leave(store, mine, id, where);
-      await leave(store, yours, other, where);
-      await writeFile(file, "{ torn");
-      const held = await cleanup(store, { remove: true });
-      expect(held.erased.map(({ sessionId }) => sessionId)).toEqual([other]);
-      expect(held.failures.map(({ sessionId }) => sessionId)).toContain(id);
-      expect(await leftIn(store)).toEqual([id]);
-      await writeFile(file, whole);
-      const ended = await cleanup(store, { remove: true });
-      expect([ended.failures, ended.erased.map(({ sessionId }) => sessionId)]).toEqual([[], [id]]);
-      expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
-    },
-  );
-});
-
-it.each(wheres)(
-  "an erasure by name for all users refuses what lies in %s, where its owner's facts are damaged",
-  async (where) => {
+  it.each(wheres)("leaves %s where its owner's facts are damaged, until they are mended", async (where) => {
     const folder = join(await newFolder(), "store");
     const store = await opened(folder);
-    const id = await finished(store, mine);
+    const yours = { user: "you" };
+    const [id, other] = [await finished(store, mine), await finished(store, yours)];
     await noteFact(store, mine, id);
     const file = metadataOf(folder, store, mine);
     const whole = await readFile(file);
     await leave(store, mine, id, where);
+    await leave(store, yours, other, where);
     await writeFile(file, "{ torn");
-    await expect(erase(store, [id])).rejects.toMatchObject({ code: "store-corrupt" });
+    const held = await cleanup(store, { remove: true });
+    expect(held.erased.map(({ sessionId }) => sessionId)).toEqual([other]);
+    expect(held.failures.map(({ sessionId }) => sessionId)).toContain(id);
     expect(await leftIn(store)).toEqual([id]);
     await writeFile(file, whole);
-    expect(await erase(store, [id])).toHaveLength(1);
+    const ended = await cleanup(store, { remove: true });
+    expect([ended.failures, ended.erased.map(({ sessionId }) => sessionId)]).toEqual([[], [id]]);
     expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
-  },
-);
+  });
+});
+
+it.each(wheres)("an erasure by name refuses what lies in %s, where its owner's facts are damaged", async (where) => {
+  const folder = join(await newFolder(), "store");
+  const store = await opened(folder);
+  const id = await finished(store, mine);
+  await noteFact(store, mine, id);
+  const file = metadataOf(folder, store, mine);
+  const whole = await readFile(file);
+  await leave(store, mine, id, where);
+  await writeFile(file, "{ torn");
+  await expect(erase(store, [id])).rejects.toMatchObject({ code: "store-corrupt" });
+  expect(await leftIn(store)).toEqual([id]);
+  await writeFile(file, whole);
+  expect(await erase(store, [id])).toHaveLength(1);
+  expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
+});
 
 it("a damaged log of a user's memory is itself erased for all users, also where that was cut short", async () => {
   const folder = join(await newFolder(), "store");

@@ -1,38 +1,10 @@
 /** A clean-up that ends another owner's erasure, where a session of the same id belongs to somebody else. */
-import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-import type { Scope, Store } from "windrow";
+import { describe, expect, it } from "vitest";
+import type { Scope } from "windrow";
 import { cleanup } from "windrow/ops";
-import { openStore } from "windrow/store";
-import { messageRecord, newSession, refused, stateOf } from "../../kit/inside/store.ts";
-import { newFolder, storeKinds } from "../../store/archive/kinds.ts";
-import { driver } from "../../kit/sqlite-stores.ts";
-import { hasRedis, startRedis } from "../../support/redis.ts";
-import type { TestRedis } from "../../support/redis.ts";
-
-let redis: TestRedis | undefined;
-afterAll(() => redis?.close());
-
-const kinds = [
-  ...storeKinds(),
-  {
-    name: "sqlite",
-    isHere: driver !== undefined,
-    address: async () => `sqlite:${join(await newFolder(), "store.db")}`,
-  },
-  {
-    name: "redis",
-    isHere: hasRedis,
-    address: async () => `${(redis ??= await startRedis()).url}?prefix=owners-${randomUUID()}:`,
-  },
-];
-
-async function finished(store: Store, scope: Scope, uuid: string): Promise<void> {
-  const lock = await store.create(scope, newSession({ uuid }));
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-}
+import { newSession, refused } from "../../kit/inside/store.ts";
+import { finished, opened } from "../../store/stage.ts";
+import { keptKinds } from "../../store/damaged.ts";
 
 const elsewhere = () => Promise.reject(new Error("The index is away."));
 const time = "2026-01-01T00:00:00.000Z";
@@ -44,9 +16,9 @@ const owners: readonly (readonly [Scope, Scope, Scope])[] = [
   [{ tenant: "alpha", user: "me" }, { tenant: "alpha" }, { tenant: "alpha" }],
 ];
 
-describe.each(kinds.filter(({ isHere }) => isHere))("an erasure in $name that was begun", (kind) => {
+describe.each(keptKinds().filter(({ isHere }) => isHere))("an erasure in $name that was begun", (kind) => {
   it.each(owners)("of %o is ended by a clean-up, which takes nothing of %o", async (mine, yours, operator) => {
-    const store = await openStore(await kind.address());
+    const store = await opened(await kind.address());
     const upkeep = store.upkeep!;
     for (const isKept of [true, false]) {
       const id = newSession().uuid;
@@ -63,11 +35,10 @@ describe.each(kinds.filter(({ isHere }) => isHere))("an erasure in $name that wa
       if (!isKept) await upkeep.untrash(yours, id);
       expect((await store.info(yours, id)).state.status).toBe("completed");
     }
-    await store.close();
   });
 
   it.each(owners)("of %o is ended by a clean-up, and so is its trash; what %o put aside stays", async (...scopes) => {
-    const store = await openStore(await kind.address());
+    const store = await opened(await kind.address());
     const upkeep = store.upkeep!;
     for (const [mine, yours] of [scopes, [scopes[1], scopes[0]] as const]) {
       for (const isBegun of [true, false]) {
@@ -85,6 +56,5 @@ describe.each(kinds.filter(({ isHere }) => isHere))("an erasure in $name that wa
         await refused(() => upkeep.erase(scopes[2], [id]), "session-not-found");
       }
     }
-    await store.close();
   });
 });

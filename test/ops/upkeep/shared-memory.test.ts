@@ -7,10 +7,11 @@ import type { Scope, Store } from "windrow";
 import { MemoryLog } from "windrow/memory";
 import { cleanup } from "windrow/ops";
 import { openStore } from "windrow/store";
-import { messageRecord, newSession, stateOf, trashed } from "../../kit/inside/store.ts";
+import { newSession, trashed } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
 import { damageTrashed } from "../../store/damaged.ts";
 import { driver } from "../../kit/sqlite-stores.ts";
+import { finished, opened } from "../../store/stage.ts";
 
 const [ann, bob, team]: readonly [Scope, Scope, Scope] = [{ user: "ann" }, { user: "bob" }, { user: "team" }];
 const time = "2026-01-01T00:00:00.000Z";
@@ -22,26 +23,16 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   vi.setTimerTickMode("nextTimerAsync");
   folder = join(await newFolder(), "store");
-  store = await openStore(folder);
+  store = await opened(folder);
 });
-afterEach(async () => {
-  await store.close();
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 afterAll(removeFolders);
-
-async function finished(owner: Scope, uuid = newSession().uuid): Promise<string> {
-  const lock = await store.create(owner, newSession({ uuid }));
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-  return uuid;
-}
 
 const items = (owner: Scope): MemoryLog => new MemoryLog(store, owner, "items");
 
 /** A session in the trash, of which the log of another holds an item. */
 async function heldBy(owner: Scope, session: Scope, how: string): Promise<string> {
-  const id = await finished(session);
+  const id = await finished(store, session);
   await items(owner).append([{ type: "put", data: { session: id, value: "heron" } }]);
   if (how === "in the trash") await store.upkeep!.trash(session, [id], time);
   else await store.upkeep!.erase(session, [id], () => Promise.reject(new Error("away"))).catch(() => undefined);
@@ -70,24 +61,21 @@ it.each(cases)("the log of %o loses what it holds of another's session: %s", asy
   expect(await sessionsIn(owner)).toHaveLength(1);
 });
 
-it.each(cases)(
-  "the log of %o keeps what it holds of its owner's own session of the same id: %s",
-  async (owner, how) => {
-    const id = await finished(ann);
-    await items(owner).append([{ type: "put", data: { session: id } }]);
-    await store.upkeep!.putAside!(ann, id);
-    if (how === "in the trash") {
-      await finished(owner, id);
-      await store.upkeep!.trash(owner, [id], time);
-    } else await finished(owner, id);
-    const users = new Map([[id, [ann.user]]]);
-    const away = () => Promise.reject(new Error("away"));
-    await expect(store.upkeep!.erase(ann, [id], away, { users })).rejects.toThrow("away");
-    const { erased, failures } = await cleanup(store);
-    expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
-    expect(await sessionsIn(owner)).toEqual([id]);
-  },
-);
+it.each(cases)("the log of %o keeps what it holds of its owner's own session of the id: %s", async (owner, how) => {
+  const id = await finished(store, ann);
+  await items(owner).append([{ type: "put", data: { session: id } }]);
+  await store.upkeep!.putAside!(ann, id);
+  if (how === "in the trash") {
+    await finished(store, owner, id);
+    await store.upkeep!.trash(owner, [id], time);
+  } else await finished(store, owner, id);
+  const users = new Map([[id, [ann.user]]]);
+  const away = () => Promise.reject(new Error("away"));
+  await expect(store.upkeep!.erase(ann, [id], away, { users })).rejects.toThrow("away");
+  const { erased, failures } = await cleanup(store);
+  expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
+  expect(await sessionsIn(owner)).toEqual([id]);
+});
 
 it.each(["in the trash", "begun"])(
   "a locked log keeps those alone of whose sessions it holds something: %s",
@@ -121,16 +109,12 @@ it.each(["in the trash", "begun"])("a damaged log is told, and keeps nobody's se
   await writeFile(file, whole);
 });
 
-it.skipIf(driver === undefined)(
-  "what a damaged session in the trash left in its owner's memory goes with it",
-  async () => {
-    const address = `sqlite:${join(await newFolder(), "store.db")}`;
-    await store.close();
-    store = await openStore(address);
-    const id = await heldBy(ann, ann, "in the trash");
-    await damageTrashed(address, id);
-    const { erased, failures } = await cleanup(store, { remove: true });
-    expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
-    expect(await sessionsIn(ann)).toEqual([]);
-  },
-);
+it.skipIf(!driver)("what a damaged session in the trash left in its owner's memory goes with it", async () => {
+  const address = `sqlite:${join(await newFolder(), "store.db")}`;
+  store = await opened(address);
+  const id = await heldBy(ann, ann, "in the trash");
+  await damageTrashed(address, id);
+  const { erased, failures } = await cleanup(store, { remove: true });
+  expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
+  expect(await sessionsIn(ann)).toEqual([]);
+});

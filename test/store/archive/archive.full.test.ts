@@ -1,5 +1,5 @@
 /** Finished sessions in an archive: read on, brought back, erased, and never lost, whatever is killed. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
@@ -7,11 +7,11 @@ import { describe, expect, inject, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Scope, Store } from "windrow";
 import { doctor, search, stats, viewSession } from "windrow/ops";
-import { folderArchive, openStore } from "windrow/store";
-import { copy } from "../../kit/inside/ops.ts";
-import { everybody, messageRecord, newSession, readAll, stateOf, summaryOf } from "../../kit/inside/store.ts";
+import { folderArchive } from "windrow/store";
+import { everybody, messageRecord, newSession, readAll, refused, stateOf, summaryOf } from "../../kit/inside/store.ts";
 import { startChild } from "../../kit/child.ts";
-import { backupOf, newArchive, newFolder, storeKinds } from "./kinds.ts";
+import { backupOf, newArchive, newFolder, objectsIn, storeKinds } from "./kinds.ts";
+import { opened } from "../stage.ts";
 
 /** A session that ended, with lines of several logs. */
 async function finished(store: Store, turns = 6, scope: Scope = everybody): Promise<string> {
@@ -38,11 +38,6 @@ async function contents(store: Store, id: string, scope: Scope = everybody): Pro
   return { records, metadata: dump.metadata, state: dump.state, summary: await summaryOf(dump) };
 }
 
-const objectsIn = (folder: string): readonly string[] =>
-  existsSync(folder)
-    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".gz"))
-    : [];
-
 /** Has a process work that is killed at a step; says where it was killed, or undefined where it came to its end. */
 async function killed(...args: readonly string[]): Promise<string | undefined> {
   const process_ = startChild("test/store/child/archiver.js", [inject("dist"), ...args]);
@@ -62,10 +57,10 @@ for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an archive beside ${kind.name}`, () => {
     it("leaves no object of a session that is erased while it is archived, and keeps that of one in the trash", async () => {
       const [address, archive] = [await kind.address(), await newFolder()];
-      const other = await openStore(address, { archive });
+      const other = await opened(address, { archive });
       const bucket = folderArchive(archive);
       let meanwhile = async (_id: string): Promise<unknown> => undefined;
-      const store = await openStore(address, {
+      const store = await opened(address, {
         archive: {
           ...bucket,
           async put(key, body) {
@@ -86,13 +81,11 @@ for (const kind of storeKinds()) {
       await expect(store.archiving?.archive(everybody, trashed)).rejects.toMatchObject({ code: "session-not-found" });
       await other.upkeep?.untrash(everybody, trashed);
       expect(await contents(other, trashed)).toEqual({ ...(before as object), state: expect.anything() });
-      await store.close();
-      await other.close();
     });
 
     it("takes a finished session, and everything reads it on, to the byte", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const id = await finished(store);
       const before = await contents(store, id);
       const done = await store.archiving!.archive(everybody, id);
@@ -115,24 +108,6 @@ for (const kind of storeKinds()) {
       for await (const { metadata, state } of store.list(everybody))
         listed.push([metadata.uuid, state.status, state.archived]);
       expect(listed).toEqual([[id, "completed", mark]]);
-      for (const query of [
-        { last: 3 },
-        { from: 4, to: 7 },
-        { limit: 2 },
-        { from: 90 },
-        { last: 0 },
-        { to: 3, last: 2 },
-      ]) {
-        const asked = await readAll(store, id, { kind: "message", ...query });
-        const all = (await readAll(store, id, { kind: "message" })).filter(
-          ({ seq }) => seq >= (query.from ?? 0) && seq <= (query.to ?? Infinity),
-        );
-        const wanted =
-          query.last === undefined
-            ? all.slice(0, query.limit)
-            : all.slice(all.length - Math.min(all.length, query.last));
-        expect(asked).toEqual(wanted);
-      }
       expect((await search(store, { query: "heron" })).hits[0]?.sessionId).toBe(id);
       expect((await viewSession(store, everybody, id)).messages).toBeDefined();
       expect((await stats(store)).users).toMatchObject([{ sessions: 1 }]);
@@ -141,17 +116,16 @@ for (const kind of storeKinds()) {
       await expect(manager.resume(id)).rejects.toMatchObject({ code: "read-only" });
       const viewed = await manager.resume(id, { readOnly: true });
       expect((await viewed.compose()).messages.length).toBeGreaterThan(0);
-      await store.close();
     });
 
     it("is told where it is missing, and nothing is erased or overwritten without it", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const id = await finished(store);
       const before = await contents(store, id);
       const dump = await store.transfer!.dump(everybody, id);
       await store.archiving!.archive(everybody, id);
-      const bare = await openStore(address);
+      const bare = await opened(address);
       const refused = { code: "session-archived" };
       await expect(readAll(bare, id, { kind: "message" })).rejects.toMatchObject(refused);
       await expect(readAll(bare, id, { kind: "edit" })).rejects.toMatchObject(refused);
@@ -166,18 +140,17 @@ for (const kind of storeKinds()) {
       expect((await doctor(bare)).findings.filter(({ severity }) => severity === "damage")).toEqual([]);
       expect(await contents(store, id)).toEqual(before);
       expect((await store.transfer!.restore(everybody, dump)).outcome).toBe("same");
-      for (const one of [bare, store]) await one.close();
     });
 
     it("gives a session back, whole, when it is asked to, and when a closed one is resumed", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const id = await finished(store);
       const before = await contents(store, id);
       await store.archiving!.archive(everybody, id);
       await store.archiving!.unarchive(everybody, id);
       expect([await contents(store, id), objectsIn(archive)]).toEqual([before, []]);
-      const bare = await openStore(address);
+      const bare = await opened(address);
       expect(await contents(bare, id)).toEqual(before);
       await bare.close();
 
@@ -202,12 +175,11 @@ for (const kind of storeKinds()) {
       const second = await store.archiving!.archive(everybody, lock.id);
       expect(second.mark.key).not.toBe(first.mark.key);
       expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(6);
-      await store.close();
     });
 
     it("refuses what is not at rest, what is kept, and what lacks records", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const lock = await store.create(everybody, newSession());
       await store.append(lock, [messageRecord("one")]);
       await expect(store.archiving!.archive(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
@@ -216,16 +188,13 @@ for (const kind of storeKinds()) {
       const id = await finished(store);
       await store.upkeep!.keep(everybody, id, { keptAt: new Date().toISOString() });
       await expect(store.archiving!.archive(everybody, id)).rejects.toMatchObject({ code: "bad-option" });
-      await expect(store.archiving!.archive({ tenant: "acme" }, id)).rejects.toMatchObject({
-        code: "session-not-found",
-      });
+      await refused(() => store.archiving!.archive({ tenant: "acme" }, id), "session-not-found");
       expect(objectsIn(archive)).toEqual([]);
-      await store.close();
     });
 
     it("keeps tenants and users apart, and erases a session's objects with it", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const alice = { tenant: "acme", user: "alice" };
       const [hers, his] = [
         await finished(store, 2, alice),
@@ -249,32 +218,11 @@ for (const kind of storeKinds()) {
       expect(existsSync(join(archive, "tenant=acme", hers))).toBe(false);
       await expect(store.info(alice, hers)).rejects.toMatchObject(missing);
       expect(await readAll(store, his, { kind: "message" }, { tenant: "../acme" })).toHaveLength(6);
-      await store.close();
-    });
-
-    it("goes through the trash and into other stores as any session", async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
-      const id = await finished(store);
-      const before = await contents(store, id);
-      await store.archiving!.archive(everybody, id);
-      const folder = await newFolder();
-      const elsewhere = await openStore(folder);
-      expect(await copy(store, elsewhere)).toMatchObject({ copied: 1, failed: 0 });
-      expect(await contents(elsewhere, id)).toEqual(before);
-      await store.upkeep!.trash(everybody, [id], new Date().toISOString());
-      await expect(store.info(everybody, id)).rejects.toMatchObject({ code: "session-not-found" });
-      await store.upkeep!.untrash(everybody, id);
-      expect(await contents(store, id)).toEqual(before);
-      await store.upkeep!.trash(everybody, [id], new Date().toISOString());
-      await store.upkeep!.erase(everybody, [id]);
-      expect(objectsIn(archive)).toEqual([]);
-      for (const one of [store, elsewhere]) await one.close();
     });
 
     it("keeps an object that a session in the trash names as one in the store does, and is reached by no erasure without it", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const [store, bare] = [await openStore(address, { archive }), await openStore(address)];
+      const [store, bare] = [await opened(address, { archive }), await opened(address)];
       const id = await finished(store);
       const backup = await backupOf(store, id);
       await store.upkeep!.erase(everybody, [id]);
@@ -295,12 +243,11 @@ for (const kind of storeKinds()) {
       // Nobody else names it by now: a session that comes back takes its object along.
       await store.archiving!.unarchive(everybody, id);
       expect([await contents(store, id), objectsIn(archive)]).toEqual([before, []]);
-      for (const one of [store, bare]) await one.close();
     });
 
     it("tells an object that is damaged, changed or gone, and never gives out a wrong record", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const [one, two] = [await finished(store), await finished(store)];
       const marks = [await store.archiving!.archive(everybody, one), await store.archiving!.archive(everybody, two)];
       await store.close();
@@ -311,15 +258,13 @@ for (const kind of storeKinds()) {
       bytes[Math.floor(bytes.length / 2)]! ^= 1;
       for (const wrong of [bytes, whole.subarray(0, -9), readFileSync(second!), Buffer.from("{}")]) {
         writeFileSync(first!, wrong);
-        const opened = await openStore(address, { archive });
-        await expect(readAll(opened, one, { kind: "message" })).rejects.toMatchObject(corrupt);
-        await expect(opened.archiving!.unarchive(everybody, one)).rejects.toMatchObject(corrupt);
-        await opened.close();
+        const again = await opened(address, { archive });
+        await expect(readAll(again, one, { kind: "message" })).rejects.toMatchObject(corrupt);
+        await expect(again.archiving!.unarchive(everybody, one)).rejects.toMatchObject(corrupt);
       }
       writeFileSync(first!, whole);
-      const mended = await openStore(address, { archive });
+      const mended = await opened(address, { archive });
       await mended.archiving!.unarchive(everybody, one);
-      await mended.close();
     });
 
     it.each(["archive", "unarchive"])(
@@ -327,7 +272,7 @@ for (const kind of storeKinds()) {
       { timeout: 200_000 },
       async (task) => {
         const [address, archive] = [await kind.address(), await newArchive()];
-        const store = await openStore(address, { archive });
+        const store = await opened(address, { archive });
         const died: string[] = [];
         for (let step = 1, said: string | undefined = ""; said !== undefined; step++) {
           const id = await finished(store, 1);
@@ -346,13 +291,12 @@ for (const kind of storeKinds()) {
           expect(objectsIn(archive)).toEqual([]);
         }
         expect(died.length).toBeGreaterThan(4);
-        await store.close();
       },
     );
 
     it("erases a session and its object whole, killed at every step", { timeout: 200_000 }, async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const died: string[] = [];
       for (let step = 1, said: string | undefined = ""; said !== undefined; step++) {
         const id = await finished(store, 1);
@@ -366,14 +310,13 @@ for (const kind of storeKinds()) {
         expect(objectsIn(archive)).toEqual([]);
       }
       expect(died.length).toBeGreaterThan(4);
-      await store.close();
     });
 
     it("is read whole while it goes back and forth", { timeout: 180_000 }, async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await openStore(address, { archive });
+      const store = await opened(address, { archive });
       const id = await finished(store, 60);
-      const [reader, other] = [await openStore(address, { archive }), await openStore(address, { archive })];
+      const [reader, other] = [await opened(address, { archive }), await opened(address, { archive })];
       const messages = (await readAll(store, id, { kind: "message" })).length;
       const { hash } = await summaryOf(await store.transfer!.dump(everybody, id));
       let moving = true;
@@ -397,7 +340,6 @@ for (const kind of storeKinds()) {
       };
       await Promise.all([move(), read(), read()]);
       expect(reads).toBeGreaterThan(3);
-      for (const one of [store, reader, other]) await one.close();
     });
   });
 }

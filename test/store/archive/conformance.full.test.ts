@@ -4,6 +4,7 @@ import type { Store } from "windrow";
 import { openStore } from "windrow/store";
 import type { Upkeep } from "windrow/store/author";
 import { register, storeConformance } from "windrow/testing";
+import { fixtureOf } from "../../kit/stores.ts";
 import type { StoreFixture } from "windrow/testing";
 import { newArchive, storeKinds } from "./kinds.ts";
 import type { StoreKind } from "./kinds.ts";
@@ -29,21 +30,9 @@ function archivingAtOnce(store: Store): Store {
   };
 }
 
-async function fixtureOf(kind: StoreKind, wrap: (store: Store) => Store): Promise<StoreFixture> {
+async function archivedFixture(kind: StoreKind, wrap: (store: Store) => Store): Promise<StoreFixture> {
   const [address, archive] = [await kind.address(), await newArchive()];
-  const stores: Store[] = [];
-  const open = async (): Promise<Store> => {
-    const store = await openStore(address, { archive });
-    stores.push(store);
-    return wrap(store);
-  };
-  return {
-    store: await open(),
-    reopen: open,
-    async close() {
-      for (const store of stores) await store.close();
-    },
-  };
+  return fixtureOf(async () => wrap(await openStore(address, { archive })));
 }
 
 const capabilities = { durable: true, shared: true };
@@ -51,13 +40,13 @@ const capabilities = { durable: true, shared: true };
 for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`${kind.name} with an archive`, () => {
     register(
-      storeConformance(capabilities, () => fixtureOf(kind, (store) => store)),
+      storeConformance(capabilities, () => archivedFixture(kind, (store) => store)),
       { describe, it },
     );
   });
   describe.skipIf(!kind.isHere)(`${kind.name}, whose finished sessions are archived at once`, () => {
     register(
-      storeConformance(capabilities, () => fixtureOf(kind, archivingAtOnce)),
+      storeConformance(capabilities, () => archivedFixture(kind, archivingAtOnce)),
       { describe, it },
     );
   });

@@ -1,28 +1,19 @@
 /** Erasures that were begun while the archive was out of reach. */
-import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Store } from "windrow";
 import { cleanup, erase } from "windrow/ops";
-import { folderArchive, openStore } from "windrow/store";
-import { everybody, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
-import { newFolder, storeKinds } from "./kinds.ts";
-
-async function finished(store: Store): Promise<string> {
-  const lock = await store.create(everybody, newSession());
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-  return lock.id;
-}
+import { folderArchive } from "windrow/store";
+import { everybody } from "../../kit/inside/store.ts";
+import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
+import { examine, finished, opened } from "../stage.ts";
 
 for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an erasure in ${kind.name} whose archive was out of reach`, () => {
     async function begun() {
       const [address, folder] = [await kind.address(), await newFolder()];
-      const objects = (): readonly string[] =>
-        (readdirSync(folder, { recursive: true }) as string[]).filter((name) => name.endsWith(".gz"));
+      const objects = (): readonly string[] => objectsIn(folder);
       const bucket = folderArchive(folder);
       let isAway = true;
-      const store = await openStore(address, {
+      const store = await opened(address, {
         archive: {
           ...bucket,
           list(prefix) {
@@ -31,7 +22,7 @@ for (const kind of storeKinds()) {
           },
         },
       });
-      const bare = await openStore(address);
+      const bare = await opened(address);
       const [id, trashed] = [await finished(store), await finished(store)];
       for (const one of [id, trashed]) await store.archiving!.archive(everybody, one);
       await store.upkeep!.trash(everybody, [trashed], new Date().toISOString());
@@ -45,8 +36,7 @@ for (const kind of storeKinds()) {
       expect((await erase(bare, [other])).map(({ sessionId }) => sessionId)).toEqual([other]);
       expect(await cleanup(bare)).toMatchObject({ erased: [], failures: [] });
       await bare.checkup!.rebuildIndex();
-      const mended = [];
-      for await (const { findings } of bare.checkup!.examine({ mend: true })) mended.push(...findings);
+      const mended = (await examine(bare, true)).flatMap(({ findings }) => findings);
       expect(mended.filter(({ severity }) => severity === "damage")).toEqual([]);
       const unerased = (await store.upkeep!.unerased(everybody)).map(({ sessionId }) => sessionId);
       expect(unerased.toSorted()).toEqual(ids.toSorted());
@@ -56,7 +46,6 @@ for (const kind of storeKinds()) {
       expect(erased.map(({ sessionId }) => sessionId).toSorted()).toEqual(ids.toSorted());
       expect(erased.every(({ resumed }) => resumed)).toBe(true);
       expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
-      for (const one of [store, bare]) await one.close();
     });
 
     it("is not ended by who names the session without the archive: its text is there still", async () => {
@@ -67,7 +56,6 @@ for (const kind of storeKinds()) {
       expect((await erase(store, ids)).map(({ sessionId }) => sessionId).toSorted()).toEqual(ids.toSorted());
       expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
       for (const id of ids) await expect(erase(bare, [id])).rejects.toMatchObject({ code: "session-not-found" });
-      for (const one of [store, bare]) await one.close();
     });
 
     it("takes what was put aside of a session, once the archive is back", async () => {
@@ -84,7 +72,6 @@ for (const kind of storeKinds()) {
       back();
       await erase(store, [id]);
       expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
-      for (const one of [store, bare]) await one.close();
     });
   });
 }

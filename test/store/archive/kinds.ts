@@ -1,5 +1,6 @@
 /** Every kind of store that can have an archive beside it, each in a place of its own. */
 import { randomUUID } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
@@ -16,7 +17,7 @@ export interface StoreKind {
   /** Whether it can be had here. */
   readonly isHere: boolean;
   /** The address of a new, empty store. */
-  address(): Promise<string>;
+  readonly address: () => Promise<string>;
 }
 
 const folders: string[] = [];
@@ -56,6 +57,12 @@ export function storeKinds(): readonly StoreKind[] {
 /** The folder of an archive that is not there yet. */
 export async function newArchive(): Promise<string> {
   return join(await newFolder(), "archive");
+}
+
+/** The objects in the folder of an archive. */
+export function objectsIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".gz"));
 }
 
 /** A dump that can be restored when its session is gone. */

@@ -1,17 +1,12 @@
 /** Sessions that are resumed, and archived again, while another process archives them or brings them back. */
-import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import type { Lock, Store } from "windrow";
-import { createMask, folderArchive, openStore } from "windrow/store";
+import { createMask, folderArchive } from "windrow/store";
 import type { ArchiveBucket } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { archivedStore, everybody, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
-import { newArchive, newFolder, storeKinds } from "./kinds.ts";
-
-const objectsIn = (folder: string): readonly string[] =>
-  existsSync(folder)
-    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".gz"))
-    : [];
+import { newArchive, newFolder, objectsIn, storeKinds } from "./kinds.ts";
+import { closing, opened, point } from "../stage.ts";
 
 const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
   (await readAll(store, id, { kind: "message" })).map(({ message }) => message.id);
@@ -27,21 +22,6 @@ async function closed(store: Store, lock: Lock, ...texts: readonly string[]): Pr
 const goneOn = async (store: Store, id: string, ...texts: readonly string[]): Promise<string> =>
   closed(store, await store.lock(everybody, id), ...texts);
 
-/** A point that work reaches, and where it waits. */
-interface Gate {
-  readonly reached: Promise<void>;
-  readonly opened: Promise<void>;
-  readonly reach: () => void;
-  readonly open: () => void;
-}
-
-function gate(): Gate {
-  let [reach, open] = [(): void => undefined, (): void => undefined];
-  const reached = new Promise<void>((resolve) => (reach = resolve));
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { reached, opened, reach: () => reach(), open: () => open() };
-}
-
 for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an archive beside ${kind.name}, and a session that goes on meanwhile`, () => {
     /** A store whose bucket does more, and another one; both have the same archive. */
@@ -50,37 +30,36 @@ for (const kind of storeKinds()) {
     ): Promise<{ readonly slow: Store; readonly other: Store; readonly archive: string }> {
       const [address, archive] = [await kind.address(), await newFolder()];
       const bucket = folderArchive(archive);
-      const other = await openStore(address, { archive });
-      return { slow: await openStore(address, { archive: { ...bucket, ...changed(bucket) } }), other, archive };
+      const other = await opened(address, { archive });
+      return { slow: await opened(address, { archive: { ...bucket, ...changed(bucket) } }), other, archive };
     }
 
     it("brings no older object back over what was archived since", async () => {
-      let [waiting, hasWaited] = [gate(), false];
+      const [got, mayGoOn] = [point(), point()];
+      let hasWaited = false;
       const { slow, other, archive } = await two((bucket) => ({
         async get(key) {
           const bytes = await bucket.get(key);
           if (hasWaited) return bytes;
           hasWaited = true;
-          waiting.reach();
-          await waiting.opened;
+          got.reach();
+          await mayGoOn.reached;
           return bytes;
         },
       }));
       const id = await closed(other, await other.create(everybody, newSession()), "one");
       await other.archiving?.archive(everybody, id);
       const locking = slow.lock(everybody, id);
-      await waiting.reached;
+      await got.reached;
       await goneOn(other, id, "two", "three");
       await other.archiving?.archive(everybody, id);
-      waiting.open();
+      mayGoOn.reach();
       const lock = await locking;
       expect(await idsOf(slow, id)).toEqual(["m-one", "m-two", "m-three"]);
       await slow.append(lock, [messageRecord("four")]);
       await lock.release();
       expect(await idsOf(other, id)).toEqual(["m-one", "m-two", "m-three", "m-four"]);
       expect(objectsIn(archive)).toEqual([]);
-      await slow.close();
-      await other.close();
     });
 
     it.each([
@@ -133,8 +112,6 @@ for (const kind of storeKinds()) {
       const ids = await begun(second, async () => other.archiving?.archive(everybody, second));
       expect(ids).toHaveLength(all);
       expect(new Set(ids).size).toBe(all);
-      await slow.close();
-      await other.close();
     });
 
     it("leaves no object behind where a session is resumed before its records went", async () => {
@@ -155,15 +132,9 @@ for (const kind of storeKinds()) {
       await expect(slow.archiving?.archive(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
       expect(objectsIn(archive)).toEqual([]);
       await held?.release();
-      // One that is kept meanwhile may be kept no more, and its object is then the right one.
-      resumes = async () => other.upkeep?.keep(everybody, id, { keptAt: "2026-01-01T00:00:00.000Z" });
-      await expect(slow.archiving?.archive(everybody, id)).rejects.toMatchObject({ code: expect.anything() });
-      await other.upkeep?.unkeep(everybody, id);
       resumes = undefined;
       await slow.archiving?.archive(everybody, id);
       expect(await idsOf(other, id)).toEqual(["m-one", "m-two"]);
-      await slow.close();
-      await other.close();
     });
 
     it("takes away no records of a session that was made anew meanwhile, and leaves no object of the one before", async () => {
@@ -193,15 +164,13 @@ for (const kind of storeKinds()) {
         expect(await idsOf(other, id)).toEqual(["m-anew"]);
         expect(objectsIn(archive)).toEqual([]);
       }
-      await slow.close();
-      await other.close();
     });
 
     it("takes away no records that were added since its state was read", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
-      const other = await openStore(address, { archive });
-      const faulty = faultyStore(await openStore(address));
-      const store = archivedStore(faulty.store, folderArchive(archive), { mask: createMask() });
+      const other = await opened(address, { archive });
+      const faulty = faultyStore(await opened(address));
+      const store = closing(archivedStore(faulty.store, folderArchive(archive), { mask: createMask() }));
       const id = await closed(other, await other.create(everybody, newSession()), "one");
       await other.archiving?.archive(everybody, id);
       const gates = { info: faulty.hold("info"), writings: faulty.hold("writings") };
@@ -218,8 +187,6 @@ for (const kind of storeKinds()) {
       gates[second]();
       expect(await archiving).toMatchObject({ code: "session-busy" });
       expect(await idsOf(other, id)).toEqual(["m-one", "m-two"]);
-      await store.close();
-      await other.close();
     });
   });
 }

@@ -2,12 +2,13 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
-import { openStore, s3Archive } from "windrow/store";
+import { s3Archive } from "windrow/store";
 import type { ArchiveBucket } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
 import { fakeS3Client, startFakeS3 } from "../../support/fake-s3.ts";
 import type { FakeS3, S3Fault } from "../../support/fake-s3.ts";
 import { storeKinds } from "./kinds.ts";
+import { opened } from "../stage.ts";
 
 let s3: FakeS3;
 beforeEach(async () => {
@@ -68,7 +69,7 @@ for (const kind of storeKinds()) {
     const objects = (): readonly string[] => [...s3.objects.keys()];
 
     it.each(["500", "cut"] as const)("archive once, whatever answer is lost (%s)", async (how) => {
-      const store = await openStore(await kind.address(), { archive: bucketOf() });
+      const store = await opened(await kind.address(), { archive: bucketOf() });
       s3.delay = 2;
       for (const when of ["before", "after"] as const) {
         for (const method of ["PUT", "GET", "DELETE"]) {
@@ -81,11 +82,10 @@ for (const kind of storeKinds()) {
           expect([objects(), s3.faults.splice(0).length]).toEqual([[], 0]);
         }
       }
-      await store.close();
     });
 
     it("stay as they are where the bucket cannot be asked, or the object's name is taken", async () => {
-      const store = await openStore(await kind.address(), { archive: bucketOf() });
+      const store = await opened(await kind.address(), { archive: bucketOf() });
       const id = await finished(store);
       for (let n = 0; n < 5; n++) s3.faults.push({ method: "PUT", how: "500", when: "before" });
       await expect(store.archiving!.archive(everybody, id)).rejects.toMatchObject({ code: "store-unavailable" });
@@ -109,7 +109,6 @@ for (const kind of storeKinds()) {
       s3.objects.set(next, object);
       expect(await store.archiving!.archive(everybody, id)).toMatchObject({ outcome: "same" });
       expect(await readAll(store, id, { kind: "message" })).toEqual(before);
-      await store.close();
     });
 
     /** Finds a name by having the archiving fail behind the write. */

@@ -5,6 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { everybody, messageRecord, newSession, ramStore, stateOf, texts } from "../../kit/inside/store.ts";
 import { filesFixture } from "../../kit/stores.ts";
+import { problems } from "../stage.ts";
 
 const messages = 60;
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
@@ -92,6 +93,9 @@ describe("a damaged member of a compressed log", () => {
     // Records that are gone are told beside the stretch they stood in, under the name of their log.
     const files = new Set(told.filter(({ problem }) => problem !== "missing").map(({ file }) => file));
     expect([...files]).toEqual(left.length < messages ? ["messages.jsonl.gz"] : []);
+    const isCut = name.includes("cut off");
+    const found = isCut ? [] : await problems(fixture.store);
+    expect(found.length > 0).toBe(!isCut && left.length < messages);
     expect(readdirSync(join(log, "..")).filter((one) => one.includes("corrupt-at"))).toEqual([]);
   });
 
@@ -114,27 +118,6 @@ describe("a damaged member of a compressed log", () => {
     const [path, wanted] = isWhole ? [log, gunzipSync(packed)] : [`${log}.gz`, bytes];
     expect([existsSync(log), readFileSync(path).equals(wanted)]).toEqual([isWhole, true]);
     expect(await numbers()).toEqual(before);
-  });
-
-  it("of older files is told apart too", async () => {
-    // As written before headers told where a member belongs: 24 bytes, with the two lengths alone.
-    const old = members.map((offset, place) => {
-      const member = packed.subarray(offset, members[place + 1] ?? packed.length);
-      const header = Buffer.concat([member.subarray(0, 10), Buffer.from([12, 0, 0x57, 0x52, 8, 0]), Buffer.alloc(8)]);
-      header.writeUInt32LE(member.length - 20, 16);
-      member.copy(header, 20, 20, 24);
-      return Buffer.concat([header, member.subarray(44)]);
-    });
-    writeFileSync(`${log}.gz`, Buffer.concat(old));
-    expect((await numbers()).length).toBe(messages);
-    const damaged = Buffer.concat(old);
-    damaged[old[0]!.length + 10]! ^= 1;
-    writeFileSync(`${log}.gz`, damaged);
-    expect((await numbers()).length).toBe(messages);
-    damaged[old[0]!.length + 3_000]! ^= 1;
-    writeFileSync(`${log}.gz`, damaged);
-    expect((await numbers()).length).toBeGreaterThan(messages / 2);
-    await expect(fixture.store.upkeep!.decompress!(everybody, id)).rejects.toMatchObject({ code: "store-corrupt" });
   });
 });
 

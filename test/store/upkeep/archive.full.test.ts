@@ -71,22 +71,6 @@ describe("a compressed log", () => {
     expect((await readFile(log)).equals(plain)).toBe(true);
   });
 
-  it("with a damaged member hides only what stood there, and the doctor says so", async () => {
-    const { store } = fixture;
-    const { id, log } = await longSession();
-    await store.upkeep!.compress!(everybody, id);
-    const packed = await readFile(`${log}.gz`);
-    packed.fill(0xff, 40, 60);
-    await writeFile(`${log}.gz`, packed);
-    const left = await texts(store, id);
-    expect(left.length).toBeGreaterThan(large / 2);
-    expect(left.length).toBeLessThan(2 * large);
-    expect((await store.recovery(everybody, id)).length).toBeGreaterThan(0);
-    const problems = [];
-    for await (const { findings } of store.checkup!.examine()) problems.push(...findings.map(({ problem }) => problem));
-    expect(problems).toContain("damaged");
-  });
-
   it("that no program can read is refused by name, not read as empty", async () => {
     const { store } = fixture;
     const { id, log } = await longSession();

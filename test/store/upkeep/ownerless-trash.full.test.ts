@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Scope } from "windrow";
 import { cleanup, doctor } from "windrow/ops";
-import { messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
 import { filesFixture } from "../../kit/stores.ts";
+import { finished } from "../stage.ts";
 
 const [ann, bob]: readonly [Scope, Scope] = [{ user: "ann" }, { user: "bob" }];
 const now = (): Date => new Date("2026-06-01T00:00:00.000Z");
@@ -14,16 +14,9 @@ let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeEach(async () => void (fixture = await filesFixture()));
 afterEach(() => fixture.close());
 
-async function finished(scope: Scope, uuid?: string): Promise<string> {
-  const lock = await fixture.store.create(scope, newSession(uuid === undefined ? {} : { uuid }));
-  await fixture.store.append(lock, [messageRecord("one")]);
-  await fixture.store.finish(lock, stateOf("completed"));
-  return lock.id;
-}
-
 /** Ann's session in the trash, whose metadata is damaged since. */
 async function ownerless(): Promise<{ readonly id: string; readonly folder: string }> {
-  const id = await finished(ann);
+  const id = await finished(fixture.store, ann);
   await fixture.store.upkeep!.trash(ann, [id], "2026-01-01T00:00:00.000Z");
   const folder = join(fixture.folder, "trash", id);
   writeFileSync(join(folder, "metadata.json"), "{");
@@ -35,7 +28,7 @@ it("stays where another owner erases a session of the same id, and is erased by 
   const { id, folder } = await ownerless();
   for (const scope of [ann, bob, { tenant: "acme" }])
     await expect(store.upkeep!.erase(scope, [id])).rejects.toMatchObject({ code: "session-not-found" });
-  await finished(bob, id);
+  await finished(fixture.store, bob, id);
   await store.upkeep!.erase(bob, [id]);
   expect(existsSync(folder)).toBe(true);
   await store.upkeep!.erase({}, [id]);
