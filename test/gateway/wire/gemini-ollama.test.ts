@@ -124,11 +124,7 @@ describe("an answer of Gemini", () => {
     chunk(
       [{ text: "", thoughtSignature: "ZW5k" }],
       { finishReason: "STOP" },
-      {
-        promptTokenCount: 10,
-        candidatesTokenCount: 7,
-        thoughtsTokenCount: 3,
-      },
+      { promptTokenCount: 10, candidatesTokenCount: 7, thoughtsTokenCount: 3 },
     ),
   ];
   const whole = {
