@@ -53,7 +53,7 @@ test.skipIf(isAbsent)("cc-tui has titles, a conversation, its summary, and one t
   await replayed(stage, "cc-tui");
   const sessions = await stage.sessions();
   const mains = sessions.filter(({ metadata }) => metadata.taskKey["line"] === "main");
-  const names = sessions.map(({ metadata }) => String(metadata.taskKey["line"]));
+  const names = sessions.map(({ metadata }) => metadata.taskKey["line"] as string);
   expect(names.toSorted((left, right) => (left < right ? -1 : 1))).toEqual(["main", "main", "side"]);
   expect(mains[1]!.metadata.taskKey["parent"]).toMatchObject({ uuid: mains[0]!.metadata.uuid });
   const records = await stage.records(mains[0]!.metadata.uuid);

@@ -383,6 +383,12 @@ describe("an answer of chat", () => {
     }
   });
 
+  it("has a tool's name once where each chunk repeats it", () => {
+    const chunk = (id: string) => callOf({ index: 0, id, function: { name: "read", arguments: "" } });
+    const { message } = streamed(chunk("c") + chunk("c"));
+    expect(objectsOf(message?.["tool_calls"])).toMatchObject([{ id: "c", function: { name: "read" } }]);
+  });
+
   it("is complete at its reason to stop where no mark of the end comes", () => {
     const told = streamed(chunkOf(finished));
     expect(told).toMatchObject({ isComplete: true, last: false, message: { content: "OK" } });
