@@ -15,11 +15,7 @@ describe("a command", () => {
     const routed = routeCommand(["aider", "--yes"], url, {});
     expect(routed).toEqual({
       command: ["aider", "--yes"],
-      env: {
-        ANTHROPIC_BASE_URL: url,
-        OPENAI_BASE_URL: `${url}/v1`,
-        GOOGLE_GEMINI_BASE_URL: url,
-      },
+      env: { ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, GOOGLE_GEMINI_BASE_URL: url },
       upstreams: {},
       notes: [],
     });

@@ -26,8 +26,6 @@ export interface AgentOptions {
   readonly pause?: () => Promise<unknown>;
   /** The history to go on with. */
   readonly history?: readonly Json[];
-  /** Hears of every answer that was taken in. */
-  readonly onStep?: (messages: readonly Json[]) => void;
 }
 
 export interface AgentRun {
@@ -57,12 +55,8 @@ export async function runAgent(task: string, options: AgentOptions): Promise<Age
   for (;;) {
     const { items, answer, done } = await asked();
     messages.push(...items);
-    if (done.length === 0) {
-      options.onStep?.(messages);
-      return { messages, text: answer, calls, retried };
-    }
+    if (done.length === 0) return { messages, text: answer, calls, retried };
     messages.push(...dialect.results(done.map((call, index) => ({ ...call, result: resultOf(calls, index) }))));
-    options.onStep?.(messages);
   }
 
   function resultOf(step: number, index: number): string {

@@ -28,20 +28,14 @@ import { besides } from "./besides.ts";
 import type { Answering, Shape } from "./answer.ts";
 
 export interface FakeOptions {
-  /** 0, the default, takes a free one. */
-  readonly port?: number;
   /** See {@link Scenario}. Default `plain`. A request's header `x-fake-scenario` goes before it. */
   readonly scenario?: string;
   /** Whether models think where the request lets them. Default true. */
   readonly thinks?: boolean;
   /** Whether models think between calls, too, where the client gives the budget of thinking. Default true. */
   readonly interleaves?: boolean;
-  /** A longer request, in the fake's tokens, is refused. */
-  readonly contextWindow?: number;
-  /** A longer request, in tokens as `count` says, is a fault. */
+  /** A longer request, in the fake's tokens, is a fault. */
   readonly budget?: number;
-  /** Counts the tokens of a body; default a quarter of its bytes. */
-  readonly count?: (body: string) => number;
   /**
    * Whether reasoning at the end of a request is taken: Codex asks again with that of an answer that broke off. Default
    * false.
@@ -116,7 +110,7 @@ function apiOf(path: string): Api | undefined {
 /** Starts a fake. */
 export async function startFake(options: FakeOptions = {}): Promise<Fake> {
   const { thinks = true, keepsBodies = true, pauseMs = 0, takesLoneReasoning = false } = options;
-  const count = options.count ?? ((body: string) => tokensOf(Buffer.byteLength(body)));
+  const count = (body: string): number => tokensOf(Buffer.byteLength(body));
   const requests: Seen[] = [];
   const faults: Fault[] = [];
   const waiting = new Set<() => void>();
@@ -145,8 +139,6 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
       response.writeHead(status, { "content-type": "application/json", "request-id": `req_fake${first.n}`, ...more });
       response.end(method === "HEAD" ? undefined : JSON.stringify(value));
     };
-    const control = path.startsWith("/-/") ? controls(method, path, json) : undefined;
-    if (control !== undefined) return reply(200, control);
     if (api === undefined || json === undefined) {
       const { status, value } = besides(method, path, json);
       requests.push({ ...sized, status, outcome: "whole" });
@@ -245,9 +237,8 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
     const { api } = reading;
     const invalid = api === "gemini" ? "INVALID_ARGUMENT" : "invalid_request_error";
     if (told !== undefined) return { status: 400, type: invalid, message: told };
-    const limit = options.contextWindow ?? Infinity;
     const hits = isSide || !["overflow", "529", "429"].includes(kind) ? Infinity : kept.hit(reading, kind);
-    if (tokens > limit || (kind === "overflow" && hits <= times)) {
+    if (kind === "overflow" && hits <= times) {
       const message = {
         anthropic: `prompt is too long: ${Math.max(tokens, 214_315)} tokens > 200000 maximum`,
         gemini: "The input token count exceeds the maximum number of tokens allowed (200000).",
@@ -303,16 +294,7 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
     response.end();
   }
 
-  function controls(method: string, path: string, json: Json | undefined): Json | undefined {
-    if (path === "/-/faults")
-      return { requests: requests.map((seen) => ({ ...seen, body: undefined })), faults, ...fake.cost() };
-    if (path === "/-/reset" && method === "POST") fake.reset();
-    else if (path === "/-/scenario" && method === "POST") fake.scenario = text(object(json)["scenario"]) || "plain";
-    else return undefined;
-    return { scenario };
-  }
-
-  server.listen(options.port ?? 0, "127.0.0.1");
+  server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const fake: Fake = {

@@ -58,10 +58,7 @@ export function replyTo(reading: Reading, scenario: Scenario): Reply {
 
 function callsAt(step: number, scenario: Scenario): readonly Call[] {
   const { kind, tool, template, count } = scenario;
-  const named = (): Call => ({
-    name: tool!,
-    args: object(JSON.parse(template.replaceAll("{k}", String(step + 1)))),
-  });
+  const named = (): Call => ({ name: tool!, args: object(JSON.parse(template.replaceAll("{k}", String(step + 1)))) });
   if (kind === "loop") return step < count ? [named()] : [];
   if (kind === "script") {
     const steps = JSON.parse(template) as readonly (readonly (readonly [string, Json])[])[];

@@ -3,30 +3,29 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openLines } from "windrow/gateway";
-import type { SentAnswer, WireRequest } from "windrow/gateway";
-import { openStore } from "windrow/store";
+import type { SentAnswer } from "windrow/gateway";
 import type { NewRecord } from "windrow/store/author";
 import type { JsonObject } from "../../kit/inside/message.ts";
-import { countMessages, loadCounter } from "./counting.ts";
-import { faultsOf, runAgent } from "./agent.ts";
-import { answered, bodyOf, broken, exchange, openStage, requestOf, secret, user } from "./stage.ts";
+import { tokensOf } from "./counting.ts";
+import { work } from "./agent.ts";
+import { another, answered, assistant, broken, exchange, named, openStage, requestOf, session, user } from "./stage.ts";
 
-const session = { "x-claude-code-session-id": "session-1" };
 const budget = 40_000;
-const assistant = (content: string): JsonObject => ({ role: "assistant", content });
+
+/** The messages of a task in which every answer was followed by a word of the user's. */
+const after = (...answers: readonly string[]): readonly JsonObject[] => [
+  user("Go."),
+  ...answers.flatMap((text) => [assistant(text), user(`After ${text}`)]),
+];
 
 test("a conversation whose answer is waited for stays in memory, however many others come", async () => {
   const stage = await openStage({ budget, mostGroups: 1 });
-  const history = [user("Go.")];
-  const ask = (): WireRequest => requestOf(bodyOf(history), session);
-  const sending = await stage.lines.send(ask(), "tenant-a");
-  const other = requestOf(bodyOf([user("Other.")]), { "x-claude-code-session-id": "session-2" });
-  await exchange(stage.lines, other, answered("Yes."));
-  await sending.keep(answered("Gone."));
-  for (const text of ["Gone.", "On.", "And on."]) {
-    history.push(assistant(text), user(`After ${text}`));
-    const next = await exchange(stage.lines, ask(), answered(text === "Gone." ? "On." : "And on."));
+  const sending = await stage.send(after());
+  await stage.exchange([user("Other.")], "Yes.", { headers: named("session-2") });
+  await sending.keep(answered("One."));
+  const answers = ["One.", "Two.", "Three."];
+  for (const at of answers.keys()) {
+    const next = await stage.exchange(after(...answers.slice(0, at + 1)), answers[at + 1] ?? "End.");
     expect(next.note).toMatch(/^composed; epoch=0/);
   }
   expect(stage.events).toEqual([]);
@@ -35,35 +34,27 @@ test("a conversation whose answer is waited for stays in memory, however many ot
 
 test("a conversation that comes back while its session is being closed is opened behind that", async () => {
   const stage = await openStage({ budget, mostGroups: 1 });
-  const asked = (name: string, history: readonly JsonObject[]): WireRequest =>
-    requestOf(bodyOf(history), { "x-claude-code-session-id": name });
-  await exchange(stage.lines, asked("a", [user("Go.")]), answered("Gone."));
+  await stage.exchange(after(), "Gone.", { headers: named("a") });
   const [, again] = await Promise.all([
-    exchange(stage.lines, asked("b", [user("Go.")]), answered("Gone.")),
-    exchange(stage.lines, asked("a", [user("Go."), assistant("Gone."), user("On.")]), answered("On.")),
+    stage.exchange(after(), "Gone.", { headers: named("b") }),
+    stage.exchange(after("Gone."), "On.", { headers: named("a") }),
   ]);
   expect(again.note).toMatch(/^composed; epoch=0/);
   expect(stage.events).toEqual([]);
 });
 
-test.each([9, 31, 41])(
-  "message %i is edited behind epochs, also over a restart: thinking fits, budget holds",
-  { tags: ["slow"] },
-  async (at) => {
-    const stage = await openStage({ budget });
-    const tokensOf = await loadCounter();
-    const { history } = await runAgent({ rounds: 26, headers: session, lines: () => stage.lines });
-    await stage.restart();
-    const results = history[at - 1]!["content"] as JsonObject[];
-    const edited = [...history.slice(0, at - 1), user([...results, { type: "text", text: "Look again." }])];
-    const after = await runAgent({ rounds: 10, headers: session, lines: () => stage.lines, history: edited });
-    expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
-    expect(Math.max(...after.bodies.map((body) => countMessages(tokensOf, body)))).toBeLessThanOrEqual(budget);
-    const [first, fork, ...others] = await stage.sessions();
-    expect(others).toEqual([]);
-    expect(fork!.metadata.forkedFrom).toEqual({ uuid: first!.metadata.uuid, at: at - 1 });
-  },
-);
+test.each([9, 31, 41])("message %i is edited behind epochs and a restart", { tags: ["slow"] }, async (at) => {
+  const stage = await openStage({ budget });
+  const { history } = await work(stage, 26);
+  await stage.restart();
+  const results = history[at - 1]!["content"] as JsonObject[];
+  const edited = [...history.slice(0, at - 1), user([...results, { type: "text", text: "Look again." }])];
+  const { bodies } = await work(stage, 10, { history: edited });
+  expect(Math.max(...bodies.map(tokensOf))).toBeLessThanOrEqual(budget);
+  const [first, fork, ...others] = await stage.sessions();
+  expect(others).toEqual([]);
+  expect(fork!.metadata.forkedFrom).toEqual({ uuid: first!.metadata.uuid, at: at - 1 });
+});
 
 test.each(["a restart", "no restart"])(
   "each of many conversations that begin alike is known again behind %s",
@@ -72,32 +63,25 @@ test.each(["a restart", "no restart"])(
     const stage = await openStage();
     const first = user("Follow the rules of the house.");
     const histories = Array.from({ length: 50 }, (_, at) => [first, assistant("Yes."), user(`Task ${at}`)]);
-    for (const [at, history] of histories.entries()) {
-      await exchange(stage.lines, requestOf(bodyOf(history)), answered(`Done ${at}`));
-      history.push(assistant(`Done ${at}`), user("More."));
-    }
-    const before = await stage.sessions();
+    const go = async (history: JsonObject[], answer: string): Promise<void> => {
+      await stage.exchange(history, answer, { headers: {} });
+      history.push(assistant(answer), user("More."));
+    };
+    for (const [at, history] of histories.entries()) await go(history, `Done ${at}`);
+    const before = await stage.lengths();
     if (between === "a restart") await stage.restart();
-    for (const at of [0, 25, 49, 1, 0]) {
-      const history = histories[at]!;
-      await exchange(stage.lines, requestOf(bodyOf(history)), answered("More is done."));
-      history.push(assistant("More is done."), user("More."));
-    }
-    expect(await stage.sessions()).toHaveLength(before.length);
-    const told = await stage.messages(before[0]!.metadata.uuid);
-    expect(told.map(({ role }) => role)).toEqual(
-      Array.from({ length: 8 }, (_, place) => (place % 2 === 0 ? "user" : "assistant")),
-    );
+    for (const at of [0, 25, 49, 1, 0]) await go(histories[at]!, "More is done.");
+    const lengths = await stage.lengths();
+    expect(lengths).toHaveLength(before.length);
+    expect(lengths[0]).toBe(8);
   },
 );
 
 test("forks that a kill cut short while they were made are no lines, however many there are", async () => {
   const stage = await openStage();
-  const history = [user("Go.")];
-  for (const text of ["One.", "Two.", "Three."]) {
-    await exchange(stage.lines, requestOf(bodyOf(history), session), answered(text));
-    history.push(assistant(text), user(`After ${text}`));
-  }
+  await stage.exchange(after(), "One.");
+  await stage.exchange(after("One."), "Two.");
+  await stage.exchange(after("One.", "Two."), "Three.");
   const [parent] = await stage.sessions();
   const { uuid, taskKey, config } = parent!.metadata;
   const copied: NewRecord[] = [];
@@ -110,53 +94,36 @@ test("forks that a kill cut short while they were made are no lines, however man
     await lock.release();
   }
   await stage.restart();
-  await exchange(stage.lines, requestOf(bodyOf(history), session), answered("Four."));
-  const sessions = await stage.sessions();
-  expect(sessions).toHaveLength(18);
-  expect((await stage.messages(uuid)).map(({ role }) => role)).toEqual(
-    Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? "user" : "assistant")),
-  );
+  await stage.exchange(after("One.", "Two.", "Three."), "Four.");
+  expect(await stage.sessions()).toHaveLength(18);
+  expect(await stage.messages(uuid)).toHaveLength(8);
 });
 
 test("two hedges of one request: the answer that the client goes on with is in the log, the other in its own", async () => {
   const stage = await openStage({ budget });
-  const start = [user("Go.")];
-  const [one, two] = [
-    await stage.lines.send(requestOf(bodyOf(start), session), "tenant-a"),
-    await stage.lines.send(requestOf(bodyOf(start), session), "tenant-a"),
-  ];
+  const [one, two] = [await stage.send(after()), await stage.send(after())];
   await two.keep(answered("Second."));
   await one.keep(answered("First."));
-  const history = [...start, assistant("First."), user("On.")];
-  await exchange(stage.lines, requestOf(bodyOf(history), session), answered("Gone on."));
-  const found = await stage.sessions();
-  const texts = await Promise.all(
-    found.map(async ({ metadata }) => (await stage.messages(metadata.uuid)).map(({ parts }) => JSON.stringify(parts))),
-  );
-  expect(texts.map(({ length }) => length).toSorted((left, right) => left - right)).toEqual([2, 4]);
-  expect(texts.find(({ length }) => length === 4)!.join("")).toContain("First.");
-  expect(texts.find(({ length }) => length === 2)!.join("")).toContain("Second.");
+  await stage.exchange(after("First."), "Gone on.");
+  const texts = (await stage.logs()).map((log) => JSON.stringify(log));
+  expect(new Set(await stage.lengths())).toEqual(new Set([2, 4]));
+  expect(texts.find((text) => text.includes("Gone on."))).toContain('"First."');
+  expect(texts.find((text) => !text.includes("Gone on."))).toContain('"Second."');
 });
 
 test("a session that another gateway went on with is read again, and held by nobody else", async () => {
   const stage = await openStage({ budget });
-  const ask = (history: readonly JsonObject[]): WireRequest => requestOf(bodyOf(history), session);
-  const history = [user("Go.")];
-  await exchange(stage.lines, ask(history), broken("Go"));
+  await stage.exchange(after(), broken("Go"));
   // The sessions are closed as those that idle are, while the lines stay in memory.
   await stage.lines.close();
-  const store = await openStore(stage.folder);
-  const other = await openLines({ store, secret, budget, mostWait: { whole: 60_000, append: 60_000 } });
-  await exchange(other, ask(history), answered("Gone."));
-  history.push(assistant("Gone."), user("On."));
-  await exchange(other, ask(history), answered("Gone on."));
-  await other.close();
-  await store.close();
-  const late = await exchange(stage.lines, ask(history.slice(0, 1)), broken("Too late."));
+  const other = await another(stage, { budget });
+  await other.exchange(after(), "Gone.");
+  await other.exchange(after("Gone."), "Gone on.");
+  await other.lines.close();
+  const late = await stage.exchange(after(), broken("Too late."));
   expect(late.note).toMatch(/^composed; epoch=0/);
-  expect(late.body.equals(ask(history.slice(0, 1)).call.body)).toBe(true);
-  history.push(assistant("Gone on."), user("Further."));
-  const next = await exchange(stage.lines, ask(history), answered("Done."));
+  expect(late.body.equals(late.raw)).toBe(true);
+  const next = await stage.exchange(after("Gone.", "Gone on."), "Done.");
   expect(next.note).toMatch(/^composed; epoch=0/);
   // The late request asks again for an answer that was given: it has a fork.
   const [info, ...others] = await stage.sessions();
@@ -166,44 +133,30 @@ test("a session that another gateway went on with is read again, and held by nob
 
 test("a system prompt with the time of day is one conversation, and goes out as the client wrote it", async () => {
   const stage = await openStage({ budget });
-  const chat: JsonObject[] = [user("Go.")];
-  const ask = (system: string): WireRequest =>
-    requestOf(
-      { model: "gpt-4o", messages: [{ role: "system", content: system }, ...chat] },
-      {},
-      "/v1/chat/completions",
-    );
-  for (let turn = 0; turn < 4; turn++) {
-    const request = ask(`You help. It is Tuesday, 2026-11-24 10:0${turn}:13.`);
-    const sending = await exchange(stage.lines, request, answered(`Answer ${turn}.`));
+  const ask = async (content: string, answers: readonly string[], answer: string): Promise<void> => {
+    const messages = [{ role: "system", content }, ...after(...answers)];
+    const request = requestOf({ model: "gpt-4o", messages }, {}, "/v1/chat/completions");
+    const sending = await exchange(stage.lines, request, answered(answer));
     expect(sending.body).toBe(request.call.body);
-    chat.push(assistant(`Answer ${turn}.`), user(`Turn ${turn}.`));
-  }
-  const [info, ...others] = await stage.sessions();
-  expect(others).toEqual([]);
-  expect(await stage.messages(info!.metadata.uuid)).toHaveLength(9);
-  await exchange(stage.lines, ask("You translate. It is Tuesday, 2026-11-24 10:09:13."), answered("Other."));
+  };
+  const answers = ["One.", "Two.", "Three.", "Four."];
+  for (const [at, answer] of answers.entries())
+    await ask(`You help. It is Tuesday, 2026-11-24 10:0${at}:13.`, answers.slice(0, at), answer);
+  expect(await stage.messages(await stage.only())).toHaveLength(9);
+  await ask("You translate. It is Tuesday, 2026-11-24 10:09:13.", answers, "Other.");
   expect(await stage.sessions()).toHaveLength(2);
 });
 
 test("a key that a provider quotes in its error is in no file", async () => {
   const stage = await openStage();
   const key = "corp-canary-7f3e";
+  const message = `${key} and ${key}-bearer are no keys; ${key} is too old.`;
+  const answer = { isComplete: false, error: { type: "authentication_error", message } };
+  const refused: SentAnswer = { ...answered(""), status: 401, answer };
   const headers = { ...session, "x-api-key": key, "authorization": `Bearer ${key}-bearer` };
-  const refused: SentAnswer = {
-    ...answered("", { isComplete: false }),
-    status: 401,
-    answer: {
-      isComplete: false,
-      error: { type: "authentication_error", message: `${key} and ${key}-bearer are no keys; ${key} is too old.` },
-    },
-  };
-  await exchange(stage.lines, requestOf(bodyOf([user("Go.")]), headers), refused);
-  const query = requestOf(
-    { contents: [{ role: "user", parts: [{ text: "Go." }] }] },
-    {},
-    `/v1beta/models/m:generateContent?key=${key}`,
-  );
+  await stage.exchange([user("Go.")], refused, { headers });
+  const contents = [{ role: "user", parts: [{ text: "Go." }] }];
+  const query = requestOf({ contents }, {}, `/v1beta/models/m:generateContent?key=${key}`);
   await exchange(stage.lines, query, refused);
   await stage.lines.close();
   const files = (await readdir(stage.folder, { recursive: true, withFileTypes: true })).filter((file) => file.isFile());

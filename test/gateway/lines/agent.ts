@@ -1,9 +1,11 @@
 /** A scripted agent on the Messages API and the model behind it, which signs its thinking by what stands before it. */
 import { createHash } from "node:crypto";
+import { expect } from "vitest";
 import type { Lines, Sending } from "windrow/gateway";
 import { anthropicMessages, hashJson } from "../../kit/inside/gateway.ts";
 import type { JsonObject } from "../../kit/inside/message.ts";
-import { answered, bodyOf, requestOf, user } from "./stage.ts";
+import { answered, assistant, bodyOf, requestOf, session, user } from "./stage.ts";
+import type { Asked } from "./stage.ts";
 
 type Body = { readonly messages: readonly JsonObject[]; readonly system: unknown; readonly tools: unknown };
 
@@ -73,10 +75,29 @@ export function resultOf(round: number): string {
   return text;
 }
 
-/** Runs an agent through lines; returns its whole history and the bodies that were sent. */
-export async function runAgent(
-  options: AgentOptions,
-): Promise<{ history: JsonObject[]; bodies: Buffer[]; notes: string[] }> {
+export interface Run {
+  readonly history: JsonObject[];
+  readonly bodies: readonly Buffer[];
+  readonly notes: readonly string[];
+}
+
+/** Runs an agent in the session of that name through the lines of a stage. */
+export const work = (stage: Asked, rounds: number, more: Partial<AgentOptions> = {}): Promise<Run> =>
+  runAgent({ rounds, headers: session, lines: () => stage.lines, ...more });
+
+/** The user says something more, and the agent goes on. */
+export function goOn(
+  stage: Asked,
+  history: JsonObject[],
+  rounds: number,
+  more: Partial<AgentOptions> = {},
+): Promise<Run> {
+  history.push(user(more.task ?? "Go on."));
+  return work(stage, rounds, { history, ...more });
+}
+
+/** Runs an agent through lines, and fails where a strict provider would refuse what was sent. */
+export async function runAgent(options: AgentOptions): Promise<Run> {
   const history = options.history ?? [user(options.task ?? "Find the largest number in all files.")];
   const bodies: Buffer[] = [];
   const notes: string[] = [];
@@ -88,6 +109,7 @@ export async function runAgent(
     await options.onSent?.(sending, round, request.call.body);
     bodies.push(sending.body);
     notes.push(sending.note);
+    expect(faultsOf(sending.body), `round ${round}`).toEqual([]);
     const sent = JSON.parse(sending.body.toString()) as Body;
     const thinking = {
       type: "thinking",
@@ -98,7 +120,7 @@ export async function runAgent(
     const said = { type: "text", text: round === options.rounds ? "Done." : `Step ${round}.` };
     const content = round === options.rounds ? [thinking, said] : [thinking, said, call];
     await sending.keep(answered(content));
-    history.push({ role: "assistant", content } as JsonObject);
+    history.push(assistant(content));
     if (round < options.rounds) {
       history.push(
         user([{ type: "tool_result", tool_use_id: call.id, content: (options.resultOf ?? resultOf)(round) }]),

@@ -1,16 +1,14 @@
 /** Tokens of a body by the counter that sessions use. */
-import { loadCounter as load } from "windrow";
-import type { Message, TokenCounter } from "windrow";
+import { loadCounter } from "windrow";
+import type { Message } from "windrow";
 import { countTools } from "windrow/testing";
 import { anthropicMessages } from "../../kit/inside/gateway.ts";
 import { countOnce } from "../../kit/inside/tokens.ts";
 import { requestOf } from "./stage.ts";
 
-export function loadCounter(): Promise<TokenCounter> {
-  return load("estimate");
-}
+const counter = await loadCounter("estimate");
 
-export function countMessages(counter: TokenCounter, bytes: Buffer): number {
+export function tokensOf(bytes: Buffer): number {
   const request = requestOf(JSON.parse(bytes.toString()) as object);
   const messages = anthropicMessages.adapter.decode(request.messages.map(({ value }) => value));
   const system: Message = { id: "s", role: "system", parts: [{ type: "text", text: request.system ?? "" }] };

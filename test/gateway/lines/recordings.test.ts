@@ -1,34 +1,18 @@
-/** Requests of real clients, where their recordings lie beside the repository. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+/** Lines of real clients. */
 import { expect, test } from "vitest";
 import type { WireRequest } from "windrow/gateway";
-import { wireApiOf } from "../../kit/inside/gateway.ts";
-import type { JsonObject } from "../../kit/inside/message.ts";
+import { recordings, requestsIn } from "../recorded.ts";
 import { broken, exchange, openStage } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 
-const folder = join(import.meta.dirname, "../../../../shared/gateway/recordings");
-const found = existsSync(folder) ? folder : undefined;
+const isAbsent = recordings.length === 0;
 
-interface Recorded {
-  readonly request: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: JsonObject | null;
-}
-
-function requestsOf(name: string): readonly WireRequest[] {
-  const recorded = JSON.parse(readFileSync(join(found!, `${name}.json`), "utf8")) as readonly Recorded[];
-  return recorded.flatMap(({ request, headers, body }) => {
-    const [method = "", path = ""] = request.split(" ");
-    const api = body ? wireApiOf(method, path) : undefined;
-    // Recordings have the names of tools alone.
-    const tools = Array.isArray(body?.["tools"]) ? body["tools"].map((name) => ({ name: String(name) })) : undefined;
-    const bytes = Buffer.from(JSON.stringify({ ...body, ...(tools && { tools }) }));
-    const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    return api?.read({ method, path, headers: named, body: bytes }) ?? [];
-  });
-}
+/** Recordings have the names of tools alone. */
+const requestsOf = (name: string): readonly WireRequest[] =>
+  requestsIn(`${name}.json`, ({ tools, ...body }) => ({
+    ...body,
+    ...(Array.isArray(tools) && { tools: tools.map((tool) => ({ name: String(tool) })) }),
+  }));
 
 /** Sends the requests of a recording; what is recorded has no answers, so the clients bring them back. */
 async function replayed(stage: Stage, name: string): Promise<void> {
@@ -49,7 +33,7 @@ async function linesOf(stage: Stage): Promise<readonly (readonly [unknown, numbe
 }
 
 test
-  .skipIf(!found)
+  .skipIf(isAbsent)
   .each(["cc-default", "cc-opus-loop", "claude-tool", "cc-big1", "pi-anth", "oc-anth", "cc-sseerr", "cc-drop"])(
   "%s is one line, with its side requests beside it",
   async (name) => {
@@ -64,35 +48,28 @@ test
   },
 );
 
-test.skipIf(!found)("cc-tui has titles, a conversation, its summary, and one that goes on from it", async () => {
+test.skipIf(isAbsent)("cc-tui has titles, a conversation, its summary, and one that goes on from it", async () => {
   const stage = await openStage();
   await replayed(stage, "cc-tui");
   const sessions = await stage.sessions();
   const mains = sessions.filter(({ metadata }) => metadata.taskKey["line"] === "main");
-  expect(
-    sessions
-      .map(({ metadata }) => metadata.taskKey["line"] as string)
-      .toSorted((left, right) => (left < right ? -1 : 1)),
-  ).toEqual(["main", "main", "side"]);
+  const names = sessions.map(({ metadata }) => metadata.taskKey["line"] as string);
+  expect(names.toSorted((left, right) => (left < right ? -1 : 1))).toEqual(["main", "main", "side"]);
   expect(mains[1]!.metadata.taskKey["parent"]).toMatchObject({ uuid: mains[0]!.metadata.uuid });
   const records = await stage.records(mains[0]!.metadata.uuid);
   expect(records.some(({ data }) => data["kind"] === "compaction")).toBe(true);
 });
 
-test.skipIf(!found)("a summary that is the first request of its session leaves the history before it", async () => {
+test.skipIf(isAbsent)("a summary that is the first request of its session leaves the history before it", async () => {
   const stage = await openStage();
   await replayed(stage, "cc-slashcompact");
   expect(await linesOf(stage)).toEqual([["main", 14, undefined]]);
 });
 
-test.skipIf(!found)("the subagent of cc-agent has a line of its own", async () => {
+test.skipIf(isAbsent)("the subagent of cc-agent has a line of its own", async () => {
   const stage = await openStage();
   await replayed(stage, "cc-agent");
   const names = (await linesOf(stage)).map(([line]) => line);
   expect(names.filter((name) => name === "main")).toHaveLength(1);
   expect(names.filter((name) => name === "agent")).toHaveLength(1);
-});
-
-test.skipIf(found)("recordings of real clients are not here: their lines are not tried", () => {
-  expect(found).toBeUndefined();
 });

@@ -1,35 +1,20 @@
 /** Several gateways over one store, and a client whose conversation reaches now one, now the other. */
 import { setTimeout } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { isWindrowError } from "windrow";
 import { openLines } from "windrow/gateway";
-import type { Lines, LinesOptions } from "windrow/gateway";
-import { openStore } from "windrow/store";
-import { ramStore } from "../../kit/inside/store.ts";
-import { faultsOf, runAgent } from "./agent.ts";
-import { openStage, secret, user } from "./stage.ts";
-import type { Stage } from "./stage.ts";
+import { goOn, work } from "./agent.ts";
+import { another, assistant, openStage, secret, session, storeWith, user } from "./stage.ts";
+import type { Asked, Stage } from "./stage.ts";
 
-const session = { "x-claude-code-session-id": "session-1" };
 const budget = 20_000;
-const mostWait = { whole: 60_000, append: 60_000 };
-
-async function another({ folder }: Stage, options: Partial<LinesOptions> = {}): Promise<Lines> {
-  const store = await openStore(folder);
-  const lines = await openLines({ secret, mostWait, budget, ...options, store });
-  onTestFinished(async () => {
-    await lines.close();
-    await store.close();
-  });
-  return lines;
-}
 
 /** Waits until nobody holds the only session. */
 async function released(stage: Stage): Promise<void> {
-  const [info] = await stage.sessions();
+  const uuid = await stage.only();
   for (;;) {
     try {
-      return await (await stage.store.lock({}, info!.metadata.uuid)).release();
+      return await (await stage.store.lock({}, uuid)).release();
     } catch (error) {
       if (!isWindrowError(error, "session-busy")) throw error;
       await setTimeout(20);
@@ -42,107 +27,80 @@ test.each([
   ["nameless", {}],
 ])("a %s conversation that another gateway holds goes on in a fork, with reasoning that fits", async (_, headers) => {
   const stage = await openStage({ budget });
-  const other = await another(stage);
-  const gateways = [stage.lines, other, stage.lines, other];
-  const history = [user("Find the largest number in all files.")];
-  const faults: string[][] = [];
-  const notes: string[] = [];
-  for (const [place, lines] of gateways.entries()) {
-    if (place > 0) history.push(user(`Task ${place}.`));
-    const run = await runAgent({ rounds: place === 0 ? 8 : 2, headers, lines: () => lines, history });
-    faults.push(run.bodies.flatMap((body) => faultsOf(body)));
-    notes.push(run.notes.at(-1)!);
-  }
-  expect(faults).toEqual(gateways.map(() => []));
-  for (const note of notes) expect(note).toMatch(/^composed; epoch=[1-9]/);
-  const found = (await stage.sessions()).map(({ metadata }) => metadata.forkedFrom?.uuid);
-  expect(found).toEqual([undefined, (await stage.sessions())[0]!.metadata.uuid]);
+  const other = await another(stage, { budget });
+  const { history, notes } = await work(stage, 8, { headers });
+  const all = [notes.at(-1)];
+  for (const gateway of [other, stage, other]) all.push((await goOn(gateway, history, 2, { headers })).notes.at(-1));
+  for (const note of all) expect(note).toMatch(/^composed; epoch=[1-9]/);
+  const [first, ...forks] = await stage.sessions();
+  expect(forks.map(({ metadata }) => metadata.forkedFrom?.uuid)).toEqual([first!.metadata.uuid]);
 });
 
 test("a gateway knows the sessions that another one made since it began", async () => {
   const stage = await openStage({ budget });
-  const other = await another(stage);
+  const other = await another(stage, { budget });
   // It has looked at the store before.
-  await runAgent({ rounds: 0, task: "Something else.", lines: () => other });
-  const { history } = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines });
+  await work(other, 0, { task: "Something else.", headers: {} });
+  const { history } = await work(stage, 8);
   await stage.lines.close();
-  history.push(user("Go on."));
-  const after = await runAgent({ rounds: 3, headers: session, lines: () => other, history });
-  expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  const after = await goOn(other, history, 3);
   expect(after.notes[0]).toMatch(/^composed; epoch=[1-9]/);
   const found = await stage.sessions();
   expect(found.map(({ metadata }) => metadata.taskKey["session"])).toEqual([undefined, "session-1"]);
 });
 
 test(
-  "a line that another gateway wrote on is read again by the very request that finds it so",
+  "a line that another gateway wrote on is read again by the request that finds it so",
   { tags: ["slow"] },
   async () => {
     const stage = await openStage({ budget, idleTimeout: 1 });
-    const other = await another(stage, { idleTimeout: 1 });
-    const history = [user("Find the largest number in all files.")];
-    const faults: string[][] = [];
-    for (const [place, lines] of [stage.lines, other, stage.lines, other].entries()) {
-      if (place > 0) history.push(user(`Task ${place}.`));
-      const run = await runAgent({ rounds: place === 0 ? 8 : 2, headers: session, lines: () => lines, history });
-      faults.push(run.bodies.flatMap((body) => faultsOf(body)));
-      for (const note of run.notes) expect(note).toMatch(/^composed/);
+    const other = await another(stage, { budget, idleTimeout: 1 });
+    const { history } = await work(stage, 8);
+    for (const gateway of [other, stage, other]) {
       await released(stage);
+      const { notes } = await goOn(gateway, history, 2);
+      for (const note of notes) expect(note).toMatch(/^composed/);
     }
-    expect(faults.flat()).toEqual([]);
-    expect(await stage.sessions()).toHaveLength(1);
+    await stage.only();
   },
 );
 
 test("a session that is dated in the future hides none that another gateway makes", async () => {
   const stage = await openStage({ budget });
-  const tomorrow = (): Date => new Date(Date.now() + 86_400_000);
-  const wrong = await another(stage, { now: tomorrow });
-  await runAgent({ rounds: 0, task: "An old one.", lines: () => wrong });
-  await wrong.close();
-  const [one, other] = [await another(stage), await another(stage)];
-  await runAgent({ rounds: 0, task: "Its own.", lines: () => other });
-  const { history } = await runAgent({ rounds: 1, task: "Shared.", lines: () => one });
-  await one.close();
-  history.push(user("Go on."));
-  await runAgent({ rounds: 0, history, lines: () => other });
-  const found = await Promise.all((await stage.sessions()).map(({ metadata }) => stage.messages(metadata.uuid)));
-  expect(found.map(({ length }) => length).toSorted((left, right) => left - right)).toEqual([2, 2, 6]);
+  const wrong = await another(stage, { budget, now: () => new Date(Date.now() + 86_400_000) });
+  const nameless = { headers: {} };
+  await work(wrong, 0, { task: "An old one.", ...nameless });
+  await wrong.lines.close();
+  const [one, other] = [await another(stage, { budget }), await another(stage, { budget })];
+  await work(other, 0, { task: "Its own.", ...nameless });
+  const { history } = await work(one, 1, { task: "Shared.", ...nameless });
+  await one.lines.close();
+  await goOn(other, history, 0, nameless);
+  expect((await stage.lengths()).toSorted((left, right) => left - right)).toEqual([2, 2, 6]);
 });
 
 test("requests that begin with unknown answers do not each read which sessions there are", async () => {
-  const inner = ramStore();
   let [lists, now] = [0, 1_000_000];
-  const store = new Proxy(inner, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (name !== "list") return typeof value === "function" ? (value.bind(target) as unknown) : value;
-      return (...given: Parameters<typeof inner.list>) => {
-        lists++;
-        now += 50;
-        return inner.list(...given);
-      };
-    },
+  const store = storeWith((inner, name) => {
+    if (name !== "list") return undefined;
+    return (...given: Parameters<typeof inner.list>) => {
+      lists++;
+      now += 50;
+      return inner.list(...given);
+    };
   });
-  const options = { store, budget, now: () => new Date(now) };
-  const stage = await openStage(options);
-  const asked = async (lines: Lines, task: string): Promise<void> => {
-    const shots = [user(`Is it ${task}?`), { role: "assistant", content: "Yes." }, user(task)];
-    await runAgent({ rounds: 0, history: shots, lines: () => lines });
-  };
-  await asked(stage.lines, "First.");
+  const stage = await openStage({ store, budget, now: () => new Date(now) });
+  const asked = (gateway: Asked, task: string) =>
+    work(gateway, 0, { history: [user(`Is it ${task}?`), assistant("Yes."), user(task)], headers: {} });
+  await asked(stage, "First.");
   lists = 0;
-  for (let at = 0; at < 20; at++) {
-    await asked(stage.lines, `Case ${at}.`);
-    now += 10;
-  }
+  for (let at = 0; at < 20; at++, now += 10) await asked(stage, `Case ${at}.`);
   expect(lists).toBeLessThan(3);
-  const other = await openLines({ secret, mostWait, ...options });
-  const { history } = await runAgent({ rounds: 1, task: "Shared.", lines: () => other });
+  const mostWait = { whole: 60_000, append: 60_000 };
+  const other = await openLines({ secret, mostWait, store, budget, now: () => new Date(now) });
+  const { history } = await work(stage, 1, { task: "Shared.", headers: {}, lines: () => other });
   await other.close();
   now += 1_000;
-  history.push(user("Go on."));
-  await runAgent({ rounds: 0, history, lines: () => stage.lines });
-  const found = await Promise.all((await stage.sessions()).map(({ metadata }) => stage.messages(metadata.uuid)));
-  expect(Math.max(...found.map(({ length }) => length))).toBe(6);
+  await goOn(stage, history, 0, { headers: {} });
+  expect(Math.max(...(await stage.lengths()))).toBe(6);
 });

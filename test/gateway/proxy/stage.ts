@@ -10,8 +10,8 @@ import type { Gateway, GatewayEvent, ServeGatewayOptions } from "windrow/gateway
 export interface Wire {
   /** The first line. */
   readonly line: string;
-  /** Names and values as they were sent. */
-  readonly headers: readonly (readonly [string, string])[];
+  /** Lines of names and values as they were sent. */
+  readonly headers: readonly string[];
   /** The body as it was framed, chunks joined. */
   readonly body: Buffer;
 }
@@ -34,8 +34,8 @@ export interface RawUpstream {
 /** Answers a whole request by writing to its socket. */
 export type RawAnswer = (socket: Socket, request: Wire, count: number) => void | Promise<void>;
 
-/** Starts an upstream that ends with the test. */
-export async function rawUpstream(answer: RawAnswer): Promise<RawUpstream> {
+/** Starts an upstream that ends with the test. Bytes answer every request. */
+export async function rawUpstream(answer: RawAnswer | Buffer): Promise<RawUpstream> {
   const connections: Connection[] = [];
   const requests: Wire[] = [];
   const server = createServer((socket) => {
@@ -49,7 +49,8 @@ export async function rawUpstream(answer: RawAnswer): Promise<RawUpstream> {
         bytes = bytes.subarray(read.length);
         connection.requests.push(read.wire);
         requests.push(read.wire);
-        void answer(socket, read.wire, requests.length);
+        if (Buffer.isBuffer(answer)) socket.write(answer);
+        else void answer(socket, read.wire, requests.length);
       }
     });
   });
@@ -127,28 +128,53 @@ export async function ask(port: number, bytes: string | Buffer, method = "POST")
 /** A request as bytes. `Host` and the length are added. */
 export function requestOf(
   target: string,
-  headers: readonly (readonly [string, string])[],
+  headers: readonly string[] = [],
   body: Buffer | string = "",
   method = "POST",
 ): Buffer {
-  const bytes = Buffer.from(body);
-  const all = [
-    ["Host", "127.0.0.1"],
-    ...headers,
-    ...(bytes.length > 0 ? [["Content-Length", String(bytes.length)]] : []),
-  ];
-  const lines = [`${method} ${target} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`)];
-  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), bytes]);
+  const { length } = Buffer.from(body);
+  const lines = ["Host: 127.0.0.1", ...headers, ...(length > 0 ? [`Content-Length: ${length}`] : [])];
+  return answerOf(`${method} ${target} HTTP/1.1`, lines, body);
 }
 
 /** An answer as bytes, without a length of its own. */
-export function answerOf(
-  status: string,
-  headers: readonly (readonly [string, string])[],
-  body: Buffer | string = "",
-): Buffer {
-  const lines = [`HTTP/1.1 ${status}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
-  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]);
+export function answerOf(status: string, headers: readonly string[] = [], body: Buffer | string = ""): Buffer {
+  const first = status.includes("HTTP/") ? status : `HTTP/1.1 ${status}`;
+  const head = [first, ...headers].join("\r\n");
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), Buffer.from(body)]);
+}
+
+/** An answer with its length. */
+export const sized = (status: string, body: Buffer | string, headers: readonly string[] = []): Buffer =>
+  answerOf(status, [...headers, `Content-Length: ${Buffer.from(body).length}`], body);
+
+export const chunked = "Transfer-Encoding: chunked";
+
+/** The body of a message in chunks, with its end. */
+export const chunksOf = (...pieces: readonly (Buffer | string)[]): Buffer =>
+  Buffer.concat([...pieces, ""].map(chunkOf));
+
+/** A client at the level of sockets. */
+export interface RawClient {
+  readonly socket: Socket;
+  /** All that came so far. */
+  readonly received: () => string;
+  /** Resolves when a text has come. */
+  readonly until: (text: string) => Promise<string>;
+}
+
+/** Connects a client that ends with the test, and writes what it says first. */
+export function rawClient(port: number, bytes: Buffer | string = ""): RawClient {
+  const socket = connect(port, "127.0.0.1");
+  let said = "";
+  socket.on("error", () => undefined).on("data", (chunk) => (said += chunk.toString("latin1")));
+  socket.write(bytes);
+  onTestFinished(() => void socket.destroy());
+  const until = async (text: string): Promise<string> => {
+    while (!said.includes(text)) await once(socket, "data");
+    return said;
+  };
+  return { socket, received: () => said, until };
 }
 
 /** Resolves when a socket is closed, in peace or not. */
@@ -163,9 +189,13 @@ export function chunkOf(bytes: Buffer | string): Buffer {
 }
 
 /** The value of a header; undefined where there is none. */
-export function headerOf({ headers }: Wire, wanted: string): string | undefined {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+export function headerOf(wire: Wire | undefined, wanted: string): string | undefined {
+  const found = wire?.headers.find((line) => nameOf(line) === wanted);
+  return found?.slice(wanted.length + 1).trim();
 }
+
+/** The name of a line of headers, in small letters. */
+export const nameOf = (line: string): string => line.split(":", 1)[0]!.toLowerCase();
 
 /** Reads a message of HTTP from its beginning; undefined while it is not whole. */
 export function readWire(
@@ -176,23 +206,19 @@ export function readWire(
 ): { readonly wire: Wire; readonly length: number } | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
-  const [line = "", ...rest] = bytes.toString("latin1", 0, end).split("\r\n");
-  const headers = rest.map((text) => {
-    const colon = text.indexOf(":");
-    return [text.slice(0, colon), text.slice(colon + 1).trim()] as const;
-  });
-  const value = (name: string): string | undefined => headers.find(([key]) => key.toLowerCase() === name)?.[1];
+  const [line = "", ...headers] = bytes.toString("latin1", 0, end).split("\r\n");
+  const value = (name: string): string | undefined => headerOf({ line, headers, body: bytes }, name);
   const start = end + 4;
   const done = (body: Buffer, length: number) => ({ wire: { line, headers, body }, length });
   if (isHead || /^HTTP\/1\.1 (?:1\d\d|204|304)/.test(line)) return done(Buffer.alloc(0), start);
-  if (/chunked/i.test(value("transfer-encoding") ?? "")) return chunked(bytes, start, done);
+  if (/chunked/i.test(value("transfer-encoding") ?? "")) return unchunked(bytes, start, done);
   const length = value("content-length");
   if (length === undefined && kind === "answer") return isEnd ? done(bytes.subarray(start), bytes.length) : undefined;
   const size = Number(length ?? 0);
   return bytes.length < start + size ? undefined : done(bytes.subarray(start, start + size), start + size);
 }
 
-function chunked<T>(bytes: Buffer, start: number, done: (body: Buffer, length: number) => T): T | undefined {
+function unchunked<T>(bytes: Buffer, start: number, done: (body: Buffer, length: number) => T): T | undefined {
   const pieces: Buffer[] = [];
   for (let place = start; ;) {
     const end = bytes.indexOf("\r\n", place);

@@ -1,6 +1,17 @@
 /** An API and lines that do what a test says, to see how the server asks them. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Lines, Sending, SentAnswer, WireAnswer, WireApi, WireCall, WireRequest } from "windrow/gateway";
+import type {
+  Lines,
+  ServeGatewayOptions,
+  Sending,
+  SentAnswer,
+  WireAnswer,
+  WireApi,
+  WireCall,
+  WireRequest,
+} from "windrow/gateway";
+import { ask, rawUpstream, requestOf, staged } from "./stage.ts";
+import type { RawAnswer, RawUpstream, StagedGateway, Wire } from "./stage.ts";
 
 /** An API whose answers are complete behind the word END, and which remembers what it was given. */
 export interface TalkApi {
@@ -86,4 +97,29 @@ export function talkLines(
     return kept[n - 1]!;
   };
   return { lines, tenants, kept, keeping };
+}
+
+export const json = "Content-Type: application/json";
+
+/** A gateway that reads conversations, before an upstream. */
+export interface Talk extends StagedGateway, TalkApi, TalkLines {
+  readonly upstream: RawUpstream;
+  /** Sends a request of a conversation and reads its whole answer. */
+  readonly say: (headers?: readonly string[], body?: Buffer | string) => Promise<Wire>;
+}
+
+export async function talked(
+  answer: RawAnswer | Buffer,
+  { talk = talkLines(), api = talkApi(), ...options }: Partial<ServeGatewayOptions> & TalkOptions = {},
+): Promise<Talk> {
+  const upstream = await rawUpstream(answer);
+  const gateway = await staged(upstream.url, { apis: [api.api], lines: talk.lines, ...options });
+  const say: Talk["say"] = (headers = [json], body = "{}") =>
+    ask(gateway.port, requestOf("/v1/messages", headers, body));
+  return { ...gateway, ...api, ...talk, upstream, say };
+}
+
+interface TalkOptions {
+  readonly talk?: TalkLines;
+  readonly api?: TalkApi;
 }

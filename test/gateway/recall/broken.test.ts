@@ -2,8 +2,8 @@
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import type { Json } from "../fake/json.ts";
-import { answerOf, rawUpstream } from "../proxy/stage.ts";
-import { loopStage } from "./stage.ts";
+import { answerOf, headerOf, rawUpstream } from "../proxy/stage.ts";
+import { loopStage, post } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 
 const recall = { type: "tool_use", id: "toolu_r", name: "windrow_recall", input: { id: "m1" } };
@@ -49,16 +49,7 @@ const long = JSON.stringify({
 type Act = (socket: Socket, form: Form) => void;
 
 const say = (socket: Socket, status: string, type: string, body: string, length = body.length): void =>
-  void socket.write(
-    answerOf(
-      status,
-      [
-        ["Content-Type", type],
-        ["Content-Length", String(length)],
-      ],
-      body,
-    ),
-  );
+  void socket.write(answerOf(status, [`Content-Type: ${type}`, `Content-Length: ${length}`], body));
 
 const refuses: Act = (socket) => say(socket, "400 Bad Request", types.whole, long);
 const recalls: Act = (socket, form) => say(socket, "200 OK", types[form], recalling[form]);
@@ -79,16 +70,8 @@ async function course(form: Form, acts: readonly Act[]): Promise<Stage> {
   return stage;
 }
 
-function ask({ url }: Stage, form: Form, more: Readonly<Record<string, string>> = {}): Promise<Response> {
-  const tools = [{ name: "read_file", description: "Reads.", input_schema: { type: "object", properties: {} } }];
-  const messages = [{ role: "user", content: "Look it up." }];
-  const body = JSON.stringify({ model: "m", max_tokens: 100, stream: form === "stream", tools, messages });
-  return fetch(`${url}/v1/messages`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...more },
-    body,
-  });
-}
+const ask = ({ url }: Stage, form: Form, more: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  post(url, "anthropic", form === "stream", { headers: more });
 
 test.each(forms)("a smaller body that is taken and breaks off breaks the answer off, and is kept: %s", async (form) => {
   const stage = await course(form, [refuses, isCut]);
@@ -116,20 +99,14 @@ test.each([
   expect(await stage.event(1)).toMatchObject({ status: 502 });
 });
 
-test.each(forms)(
-  "a later round whose smaller body is refused too says so, and tells the first error: %s",
-  async (form) => {
-    const stage = await course(form, [recalls, refuses, (socket) => say(socket, "422 Oh", types.whole, "{}"), refuses]);
-    const response = await ask(stage, form);
-    const [status, told] = form === "stream" ? [200, "refused to go on behind a recall (400)"] : [400, long];
-    expect(response.status).toBe(status);
-    expect(await response.text()).toContain(told);
-    expect(stage.toy.kept.map(({ status, isRefusedAgain }) => [status, isRefusedAgain])).toEqual([
-      [200, undefined],
-      [422, true],
-    ]);
-  },
-);
+test.each(forms)("a later round whose smaller body is refused too tells the first error: %s", async (form) => {
+  const stage = await course(form, [recalls, refuses, (socket) => say(socket, "422 Oh", types.whole, "{}"), refuses]);
+  const response = await ask(stage, form);
+  const [status, told] = form === "stream" ? [200, "refused to go on behind a recall (400)"] : [400, long];
+  expect(response.status).toBe(status);
+  expect(await response.text()).toContain(told);
+  expect(stage.toy.kept).toMatchObject([{ status: 200 }, { status: 422, isRefusedAgain: true }]);
+});
 
 test("an event in which a later round breaks off is no event of the answer", async () => {
   const stage = await course("stream", [recalls, isCutInEvent]);
@@ -141,7 +118,7 @@ test("an event in which a later round breaks off is no event of the answer", asy
 test("an answer that the loop has to read is asked for in a coding that it can read", async () => {
   const asked: string[] = [];
   const upstream = await rawUpstream((socket, request, count) => {
-    for (const [name, value] of request.headers) if (/^accept-encoding$/i.test(name)) asked.push(value);
+    asked.push(headerOf(request, "accept-encoding") ?? "");
     (count === 1 ? recalls : isHalf)(socket, "whole");
   });
   const stage = await loopStage({ upstream: upstream.url });

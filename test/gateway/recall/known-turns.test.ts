@@ -4,7 +4,8 @@ import { WindrowError } from "windrow";
 import type { Lock, Store } from "windrow";
 import { TurnStore } from "../../kit/inside/gateway.ts";
 import type { KnownTurns } from "../../kit/inside/gateway.ts";
-import { everybody, ramStore } from "../../kit/inside/store.ts";
+import { everybody } from "../../kit/inside/store.ts";
+import { storeWith } from "../lines/stage.ts";
 
 const secret = Buffer.alloc(32, 7);
 
@@ -16,22 +17,15 @@ interface Refusing {
 }
 
 function refusing(): Refusing {
-  const inner = ramStore();
   const locks: Lock[] = [];
   const noted = async (taken: Promise<Lock>): Promise<Lock> => {
     locks.push(await taken);
     return taken;
   };
-  const changed: Partial<Store> = {
-    create: (...given) => noted(inner.create(...given)),
-    lock: (...given) => noted(inner.lock(...given)),
-    append: (...given) => (refused.error ? Promise.reject(refused.error) : inner.append(...given)),
-  };
-  const store = new Proxy(inner, {
-    get(target, name) {
-      const value: unknown = Reflect.get(changed, name) ?? Reflect.get(target, name);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
+  const store = storeWith((inner, name) => {
+    if (name === "create") return (...given: Parameters<Store["create"]>) => noted(inner.create(...given));
+    if (name === "lock") return (...given: Parameters<Store["lock"]>) => noted(inner.lock(...given));
+    return name === "append" && refused.error ? () => Promise.reject(refused.error!) : undefined;
   });
   const refused: Refusing = { store, locks, error: undefined };
   return refused;

@@ -1,7 +1,4 @@
 /** The recall loop: recalls within one answer, and hidden rounds in every later request, as a checking provider sees them. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Store } from "windrow";
 import { openStore } from "windrow/store";
@@ -10,12 +7,9 @@ import type { AgentRun } from "../fake/agent.ts";
 import { bodyOf } from "../fake/conversations.ts";
 import { list, object, text } from "../fake/json.ts";
 import type { Json } from "../fake/json.ts";
-import { gateBefore, handClock, loopStage, openFake, seenMessages } from "./stage.ts";
-import type { Stage } from "./stage.ts";
-
-type LoopApi = "anthropic" | "chat" | "responses";
-
-const apis = ["anthropic", "chat", "responses"] as const;
+import { temporaryFolder } from "../lines/stage.ts";
+import { gateBefore, handClock, loopApis, loopStage, openFake, post, seenMessages } from "./stage.ts";
+import type { LoopApi, Stage } from "./stage.ts";
 
 const recall = (id: string) => ["windrow_recall", { id }] as const;
 const readFile = (path: string) => ["read_file", { path }] as const;
@@ -45,7 +39,7 @@ function sequence(messages: readonly Json[]): readonly string[] {
 const leaks = ({ messages }: Pick<AgentRun, "messages">): boolean =>
   JSON.stringify(messages).includes("windrow_recall");
 
-describe.each(apis)("%s", (api: LoopApi) => {
+describe.each(loopApis)("%s", (api) => {
   const prefix = api === "anthropic" ? "toolu_" : "call_";
   const agent = (stage: Stage, task: string, more: Partial<Parameters<typeof runAgent>[1]> = {}): Promise<AgentRun> =>
     runAgent(task, { url: stage.url, api, session, ...more });
@@ -144,16 +138,9 @@ describe.each(apis)("%s", (api: LoopApi) => {
   });
 
   it("a restart of the gateway keeps hidden rounds", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "windrow-recall-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const fake = await openFake();
-    fake.scenario = script([recall("m1")], [recall("m2"), readFile("a")]);
-    const before = await openFiles(folder);
-    const first = await loopStage({ fake, store: before });
+    const { fake, first, restart } = await restarting(script([recall("m1")], [recall("m2"), readFile("a")]));
     const run = await agent(first, "Look it up.");
-    await first.turns.close();
-    await before.close();
-    const second = await loopStage({ fake, store: await openFiles(folder) });
+    const second = await restart();
     fake.scenario = "plain";
     await agent(second, "And now?", { history: run.messages });
     expect(fake.faults).toEqual([]);
@@ -162,26 +149,16 @@ describe.each(apis)("%s", (api: LoopApi) => {
   });
 
   it("a hidden round with a secret is masked on the disk; after a restart its turn and reasoning go", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "windrow-recall-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const fake = await openFake();
-    fake.scenario = script([recall("m1")], [readFile("a")]);
-    const before = await openFiles(folder);
-    const first = await loopStage({ fake, store: before });
+    const { fake, first, restart } = await restarting(script([recall("m1")], [readFile("a")]));
     const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT".repeat(2).slice(0, 36)}`;
     first.toy.recall = () => `The token is ${secret}.`;
     const run = await agent(first, "Look it up.");
-    expect(JSON.stringify(seenMessages(fake, 2))).toContain(secret);
-    expect(JSON.stringify(seenMessages(fake, 3))).toContain(secret);
-    await first.turns.close();
-    await before.close();
-    const second = await loopStage({ fake, store: await openFiles(folder) });
+    for (const n of [2, 3]) expect(JSON.stringify(seenMessages(fake, n))).toContain(secret);
+    const second = await restart();
     const more = await agent(second, "And now?", { history: run.messages });
     await agent(second, "And then?", { history: more.messages });
     expect(fake.faults.filter(({ kind }) => kind !== "tools-changed")).toEqual([]);
-    const last = JSON.stringify(seenMessages(fake, fake.turns().length));
-    expect(last).not.toContain(secret);
-    expect(last).not.toContain("REDACTED");
+    expect(JSON.stringify(seenMessages(fake, fake.turns().length))).not.toMatch(new RegExp(`${secret}|REDACTED`));
   });
 
   it("a turn that the client wrote anew stays as it is, without reasoning", async () => {
@@ -317,38 +294,28 @@ const outlines: Readonly<Record<LoopApi, Json>> = {
   chat: { places: [0, 1], ends: 1, ids: 1 },
 };
 
-async function openFiles(folder: string): Promise<Store> {
-  const store = await openStore(folder);
-  onTestFinished(() => store.close());
-  return store;
-}
-
-function requestFor(api: LoopApi, isStream: boolean): { readonly path: string; readonly body: Json } {
-  const schema = { type: "object", properties: {} };
-  const parameters = { name: "read_file", description: "Reads.", parameters: schema };
-  if (api === "anthropic") {
-    const tools = [{ name: "read_file", description: "Reads.", input_schema: schema }];
-    const messages = [{ role: "user", content: "Look it up." }];
-    return { path: "/v1/messages", body: { model: "m", max_tokens: 100, stream: isStream, tools, messages } };
-  }
-  if (api === "chat") {
-    const tools = [{ type: "function", function: parameters }];
-    const messages = [{ role: "user", content: "Look it up." }];
-    const options = isStream ? { stream_options: { include_usage: true } } : {};
-    return { path: "/v1/chat/completions", body: { model: "m", stream: isStream, ...options, tools, messages } };
-  }
-  const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Look it up." }] }];
-  const tools = [{ type: "function", ...parameters }];
-  return { path: "/v1/responses", body: { model: "m", stream: isStream, store: false, tools, input } };
+/** A gateway over files that can be started again. */
+async function restarting(scenario: string) {
+  const folder = await temporaryFolder();
+  const fake = await openFake();
+  fake.scenario = scenario;
+  const open = async (): Promise<[Store, Stage]> => {
+    const store = await openStore(folder);
+    onTestFinished(() => store.close());
+    return [store, await loopStage({ fake, store })];
+  };
+  const [store, first] = await open();
+  const restart = async (): Promise<Stage> => {
+    await first.turns.close();
+    await store.close();
+    return (await open())[1];
+  };
+  return { fake, first, restart };
 }
 
 /** One request's answer as text. */
-async function raw(stage: Stage, api: LoopApi, isStream = true, signal?: AbortSignal): Promise<string> {
-  const { path, body } = requestFor(api, isStream);
-  const headers = { "content-type": "application/json", "authorization": "Bearer sk-fake" };
-  const init = { method: "POST", headers, body: JSON.stringify(body), ...(signal && { signal }) };
-  return (await fetch(`${stage.url}${path}`, init)).text();
-}
+const raw = async (stage: Stage, api: LoopApi, isStream = true, signal?: AbortSignal): Promise<string> =>
+  (await post(stage.url, api, isStream, signal && { signal })).text();
 
 async function ask(stage: Stage, api: LoopApi, isStream: boolean, signal?: AbortSignal): Promise<Json> {
   const answer = await raw(stage, api, isStream, signal);

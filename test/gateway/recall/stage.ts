@@ -176,3 +176,35 @@ export function seenMessages(fake: Fake, n: number): readonly Json[] {
   const body = bodyOf(fake.turns()[n - 1]?.body);
   return list(body["messages"] ?? body["input"]);
 }
+
+export const loopApis = ["anthropic", "chat", "responses"] as const;
+
+export type LoopApi = (typeof loopApis)[number];
+
+/** Asks once, with a tool of the client's own. */
+export function post(
+  url: string,
+  api: LoopApi,
+  isStream: boolean,
+  init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {},
+): Promise<Response> {
+  const schema = { type: "object", properties: {} };
+  const tool = { name: "read_file", description: "Reads." };
+  const messages = [{ role: "user", content: "Look it up." }];
+  const called = { type: "function", ...tool, parameters: schema };
+  const [path, fields] = {
+    anthropic: ["messages", { max_tokens: 100, tools: [{ ...tool, input_schema: schema }], messages }] as const,
+    chat: [
+      "chat/completions",
+      {
+        ...(isStream && { stream_options: { include_usage: true } }),
+        tools: [{ type: "function", function: { ...tool, parameters: schema } }],
+        messages,
+      },
+    ] as const,
+    responses: ["responses", { store: false, tools: [called], input: messages }] as const,
+  }[api];
+  const headers = { "content-type": "application/json", "authorization": "Bearer sk-fake", ...init.headers };
+  const body = JSON.stringify({ model: "m", stream: isStream, ...fields });
+  return fetch(`${url}/v1/${path}`, { method: "POST", ...init, headers, body });
+}

@@ -1,330 +1,426 @@
-/** Answers of both APIs, put together from streams in any chunks and from bodies. */
-import type { IncomingHttpHeaders } from "node:http";
+/** Answers of all APIs, put together from streams in any chunks and from bodies. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WireAnswer, WireApi, WireRequest } from "windrow/gateway";
-import { anthropicMessages, chatCompletions } from "../../kit/inside/gateway.ts";
+import type { WireAnswer } from "windrow/gateway";
+import { anthropicMessages, chatCompletions, geminiApi, ollamaApi, responsesApi } from "../../kit/inside/gateway.ts";
 import { objectsOf } from "../../kit/inside/message.ts";
+import { answerIn, cut, events, expectIn, hi, json, read, sse } from "./stage.ts";
 
-const events: IncomingHttpHeaders = { "content-type": "text/event-stream; charset=utf-8" };
-const json: IncomingHttpHeaders = { "content-type": "application/json" };
+const anthropic = read(anthropicMessages, { messages: [hi] });
+const chat = read(chatCompletions, { messages: [hi] });
+const responses = read(responsesApi, { input: [hi], store: false });
+const gemini = read(geminiApi, { contents: [{ role: "user", parts: [{ text: "hi" }] }] }, {}, "/v1beta/models/m:x");
+const ollama = read(ollamaApi, { model: "m", messages: [hi] });
 
-function requestOf(api: WireApi): WireRequest {
-  const body = Buffer.from('{"model":"m","messages":[{"role":"user","content":"hi"}]}');
-  const read = api.read({ method: "POST", path: "/", headers: {}, body });
-  if (!read) throw new Error("the request was not read");
-  return read;
-}
-
-function readIn(
-  api: WireApi,
-  chunks: readonly Buffer[],
-  headers = events,
-  status = 200,
-): WireAnswer & { last: boolean } {
-  const reader = api.reader(status, headers, requestOf(api));
-  let last = false;
-  for (const chunk of chunks) last = reader.push(chunk);
-  return { ...reader.end(), last };
-}
-
-const whole = (api: WireApi, text: string, headers = events, status = 200): WireAnswer & { last: boolean } =>
-  readIn(api, [Buffer.from(text)], headers, status);
-
-/** The bytes in chunks that end at the given places. */
-function cut(bytes: Buffer, places: readonly number[]): readonly Buffer[] {
-  const ends = [...new Set(places.map((place) => place % bytes.length)), bytes.length].toSorted((a, b) => a - b);
-  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
-}
-
-const sse = (list: readonly (readonly [string, object])[], end = "\n"): string =>
-  list
-    .map(([name, data]) => `event: ${name}${end}data: ${JSON.stringify({ type: name, ...data })}${end}${end}`)
-    .join("");
-
-const start = {
-  message: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "claude-test",
-    content: [],
-    stop_reason: null,
-    usage: {
-      ...{ input_tokens: 10, cache_creation_input_tokens: 200, cache_read_input_tokens: 3_000, output_tokens: 1 },
-      cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 150 },
-    },
-  },
+const tokens = {
+  ...{ input_tokens: 10, cache_creation_input_tokens: 200, cache_read_input_tokens: 3_000, output_tokens: 1 },
+  cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 150 },
 };
+const opened = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-test",
+  content: [],
+  stop_reason: null,
+};
+const start = { type: "message_start", message: { ...opened, usage: tokens } };
+const block = (index: number, content_block: object) => ({ type: "content_block_start", index, content_block });
+const delta = (index: number, type: string, more: object) => ({
+  ...{ type: "content_block_delta", index },
+  delta: { type, ...more },
+});
+const partial = (index: number, partial_json: string) => delta(index, "input_json_delta", { partial_json });
+const stop = (index: number) => ({ type: "content_block_stop", index });
 
 const spoken = [
-  ["message_start", start],
-  ["content_block_start", { index: 0, content_block: { type: "thinking", thinking: "", signature: "" } }],
-  ["content_block_delta", { index: 0, delta: { type: "thinking_delta", thinking: "Hm, " } }],
-  ["content_block_delta", { index: 0, delta: { type: "thinking_delta", thinking: "grün 🌾" } }],
-  ["content_block_delta", { index: 0, delta: { type: "signature_delta", signature: "c2ln" } }],
-  ["content_block_stop", { index: 0 }],
-  ["ping", {}],
-  ["content_block_start", { index: 1, content_block: { type: "redacted_thinking", data: "ZGF0YQ==" } }],
-  ["content_block_stop", { index: 1 }],
-  ["content_block_start", { index: 2, content_block: { type: "text", text: "", citations: null } }],
-  ["content_block_delta", { index: 2, delta: { type: "text_delta", text: "Héllo " } }],
-  ["content_block_delta", { index: 2, delta: { type: "text_delta", text: "世界" } }],
-  ["content_block_delta", { index: 2, delta: { type: "citations_delta", citation: { cited_text: "x" } } }],
-  ["content_block_stop", { index: 2 }],
-  [
-    "content_block_start",
-    { index: 3, content_block: { type: "server_tool_use", id: "s1", name: "web_search", input: {} } },
-  ],
-  ["content_block_delta", { index: 3, delta: { type: "input_json_delta", partial_json: '{"query":"q"}' } }],
-  ["content_block_stop", { index: 3 }],
-  ["content_block_start", { index: 4, content_block: { type: "tool_use", id: "t1", name: "read", input: {} } }],
-  ["content_block_delta", { index: 4, delta: { type: "input_json_delta", partial_json: "" } }],
-  ["content_block_delta", { index: 4, delta: { type: "input_json_delta", partial_json: '{"path": "a\\u00' } }],
-  ["content_block_delta", { index: 4, delta: { type: "input_json_delta", partial_json: 'e9"}' } }],
-  ["content_block_stop", { index: 4 }],
-  ["content_block_start", { index: 5, content_block: { type: "tool_use", id: "t2", name: "now", input: {} } }],
-  ["content_block_stop", { index: 5 }],
-  ["message_delta", { delta: { stop_reason: "tool_use" }, usage: { output_tokens: 42 } }],
-  ["message_stop", {}],
-] as const;
-
+  start,
+  block(0, { type: "thinking", thinking: "", signature: "" }),
+  delta(0, "thinking_delta", { thinking: "Hm, " }),
+  delta(0, "thinking_delta", { thinking: "grün 🌾" }),
+  delta(0, "signature_delta", { signature: "c2ln" }),
+  stop(0),
+  { type: "ping" },
+  block(1, { type: "redacted_thinking", data: "ZGF0YQ==" }),
+  stop(1),
+  block(2, { type: "text", text: "", citations: null }),
+  delta(2, "text_delta", { text: "Héllo " }),
+  delta(2, "text_delta", { text: "世界" }),
+  delta(2, "citations_delta", { citation: { cited_text: "x" } }),
+  stop(2),
+  block(3, { type: "server_tool_use", id: "s1", name: "web_search", input: {} }),
+  partial(3, '{"query":"q"}'),
+  stop(3),
+  block(4, { type: "tool_use", id: "t1", name: "read", input: {} }),
+  partial(4, ""),
+  partial(4, '{"path": "a\\u00'),
+  partial(4, 'e9"}'),
+  stop(4),
+  block(5, { type: "tool_use", id: "t2", name: "now", input: {} }),
+  stop(5),
+  { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 42 } },
+  { type: "message_stop" },
+];
 const said = {
-  message: {
-    role: "assistant",
-    content: [
-      { type: "thinking", thinking: "Hm, grün 🌾", signature: "c2ln" },
-      { type: "redacted_thinking", data: "ZGF0YQ==" },
-      { type: "text", text: "Héllo 世界", citations: [{ cited_text: "x" }] },
-      { type: "server_tool_use", id: "s1", name: "web_search", input: { query: "q" } },
-      { type: "tool_use", id: "t1", name: "read", input: { path: "aé" } },
-      { type: "tool_use", id: "t2", name: "now", input: {} },
-    ],
-  },
-  isComplete: true,
-  usage: { input: 3_210, output: 42, cacheRead: 3_000, cacheWrite: 200, cacheWriteHour: 150 },
-  model: "claude-test",
-  id: "msg_1",
-  stop: "tool_use",
-  last: true,
+  role: "assistant",
+  content: [
+    { type: "thinking", thinking: "Hm, grün 🌾", signature: "c2ln" },
+    { type: "redacted_thinking", data: "ZGF0YQ==" },
+    { type: "text", text: "Héllo 世界", citations: [{ cited_text: "x" }] },
+    { type: "server_tool_use", id: "s1", name: "web_search", input: { query: "q" } },
+    { type: "tool_use", id: "t1", name: "read", input: { path: "aé" } },
+    { type: "tool_use", id: "t2", name: "now", input: {} },
+  ],
 };
 
-const chatChunk = (choice: object | undefined, more: object = {}): string =>
-  `data: ${JSON.stringify({ id: "chatcmpl-1", model: "gpt-test", choices: choice ? [{ index: 0, ...choice }] : [], ...more })}\n\n`;
-
+const chatUsage = { prompt_tokens: 50, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 40 } };
+const chunkOf = (choice?: object, more: object = {}): string => {
+  const choices = choice ? [{ index: 0, ...choice }] : [];
+  return `data: ${JSON.stringify({ id: "chatcmpl-1", model: "gpt-test", choices, ...more })}\n\n`;
+};
+const callOf = (call: object): string => chunkOf({ delta: { tool_calls: [call] } });
 const chatStream = [
   ": keep-alive\n\n",
-  chatChunk({ delta: { role: "assistant", content: "" }, finish_reason: null }),
-  chatChunk({ delta: { reasoning_content: "Denk " } }),
-  chatChunk({ delta: { reasoning_content: "nach" } }),
-  chatChunk({ delta: { content: "Hé" } }),
-  chatChunk({ delta: { content: "llo 🌾" } }),
-  chatChunk({
-    delta: { tool_calls: [{ index: 0, id: "c1", type: "function", function: { name: "read", arguments: "" } }] },
-  }),
-  chatChunk({ delta: { tool_calls: [{ index: 0, function: { arguments: '{"path":' } }] } }),
-  chatChunk({
-    delta: { tool_calls: [{ index: 1, id: "c2", type: "function", function: { name: "now", arguments: "{}" } }] },
-  }),
-  chatChunk({ delta: { tool_calls: [{ index: 0, function: { arguments: '"ä"}' } }] } }),
-  chatChunk({ delta: {}, finish_reason: "tool_calls" }),
-  chatChunk(undefined, {
-    usage: { prompt_tokens: 50, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 40 } },
-  }),
+  chunkOf({ delta: { role: "assistant", content: "" }, finish_reason: null }),
+  chunkOf({ delta: { reasoning_content: "Denk " } }),
+  chunkOf({ delta: { reasoning_content: "nach" } }),
+  chunkOf({ delta: { content: "Hé" } }),
+  chunkOf({ delta: { content: "llo 🌾" } }),
+  callOf({ index: 0, id: "c1", type: "function", function: { name: "read", arguments: "" } }),
+  callOf({ index: 0, function: { arguments: '{"path":' } }),
+  callOf({ index: 1, id: "c2", type: "function", function: { name: "now", arguments: "{}" } }),
+  callOf({ index: 0, function: { arguments: '"ä"}' } }),
+  chunkOf({ delta: {}, finish_reason: "tool_calls" }),
+  chunkOf(undefined, { usage: chatUsage }),
   "data: [DONE]\n\n",
 ].join("");
-
-const chatCalls = [
-  { id: "c1", type: "function", function: { name: "read", arguments: '{"path":"ä"}' } },
-  { id: "c2", type: "function", function: { name: "now", arguments: "{}" } },
-];
-
 const chatSaid = {
-  message: { role: "assistant", reasoning_content: "Denk nach", content: "Héllo 🌾", tool_calls: chatCalls },
-  isComplete: true,
-  usage: { input: 50, output: 7, cacheRead: 40 },
-  model: "gpt-test",
-  id: "chatcmpl-1",
-  stop: "tool_calls",
-  last: true,
+  ...{ role: "assistant", reasoning_content: "Denk nach", content: "Héllo 🌾" },
+  tool_calls: [
+    { id: "c1", type: "function", function: { name: "read", arguments: '{"path":"ä"}' } },
+    { id: "c2", type: "function", function: { name: "now", arguments: "{}" } },
+  ],
 };
 
+const sealed = { type: "reasoning", id: "rs", summary: [], encrypted_content: "AAAA" };
+const part = { type: "output_text", text: "I look, grün.", annotations: [] };
+const words = { type: "message", id: "msg", role: "assistant", status: "completed", content: [part] };
+const called = { type: "function_call", call_id: "c", name: "read", arguments: '{"a":1}' };
+const output = [sealed, words, { ...called, id: "fc", status: "completed" }];
+const counts = {
+  ...{ input_tokens: 100, input_tokens_details: { cached_tokens: 60 } },
+  ...{ output_tokens: 20, output_tokens_details: { reasoning_tokens: 5 } },
+};
+const response = { id: "r", model: "gpt-test", status: "completed", output, usage: counts };
+const item = (event: string, output_index: number, changed: object = {}) => ({
+  ...{ type: `response.output_item.${event}`, output_index },
+  item: { ...output[output_index], ...changed },
+});
+const piece = (type: string, output_index: number, more: object) => ({
+  type: `response.${type}`,
+  output_index,
+  ...more,
+});
+const created = { ...response, status: "in_progress", output: [], usage: null };
+const responseStream = [
+  { type: "response.created", response: created },
+  item("added", 0, { encrypted_content: "" }),
+  item("done", 0),
+  item("added", 1, { content: [], status: "in_progress" }),
+  piece("content_part.added", 1, { content_index: 0, part: { type: "output_text", text: "" } }),
+  piece("output_text.delta", 1, { content_index: 0, delta: "I look, " }),
+  piece("output_text.delta", 1, { content_index: 0, delta: "grün." }),
+  item("done", 1),
+  item("added", 2, { arguments: "", status: "in_progress" }),
+  piece("function_call_arguments.delta", 2, { delta: '{"a":' }),
+  piece("function_call_arguments.delta", 2, { delta: "1}" }),
+  item("done", 2),
+  { type: "response.completed", response },
+];
+const responseSaid = {
+  message: { type: "reasoning", summary: [], encrypted_content: "AAAA" },
+  others: [{ role: "assistant", content: "I look, grün." }, called],
+  ...{ isComplete: true, usage: { input: 100, output: 20, cacheRead: 60, reasoning: 5 } },
+  ...{ model: "gpt-test", id: "r", stop: "completed" },
+};
+
+const candidate = (parts: readonly object[], more: object = {}, usageMetadata: object = {}): object => ({
+  candidates: [{ content: { role: "model", parts }, index: 0, ...more }],
+  ...{ usageMetadata, modelVersion: "gemini-test", responseId: "r" },
+});
+const geminiEnd = { promptTokenCount: 10, candidatesTokenCount: 7, thoughtsTokenCount: 3 };
+const geminiCall = { functionCall: { name: "read", args: { a: 1 } }, thoughtSignature: "c2ln" };
+const geminiLast = { text: "", thoughtSignature: "ZW5k" };
+const candidates = [
+  candidate([{ text: "I think", thought: true }], {}, { promptTokenCount: 10, cachedContentTokenCount: 4 }),
+  candidate([{ text: " so.", thought: true }]),
+  candidate([{ text: "I look, " }], {}, { promptTokenCount: 10, candidatesTokenCount: 1 }),
+  candidate([{ text: "grün." }, geminiCall]),
+  candidate([geminiLast], { finishReason: "STOP" }, geminiEnd),
+];
+const geminiParts = [{ text: "I think so.", thought: true }, { text: "I look, grün." }, geminiCall, geminiLast];
+
+const ollamaCalls = ["a", "b"].map((path) => ({ function: { name: "read", arguments: { path } } }));
+const line = (message: object, more: object = {}): object => ({
+  ...{ model: "m", done: false, ...more },
+  message: { role: "assistant", content: "", ...message },
+});
+const ollamaEnd = { done: true, done_reason: "stop", prompt_eval_count: 9, eval_count: 3 };
+const lines = [
+  line({ thinking: "Hm, " }),
+  line({ thinking: "grün." }),
+  line({ content: "I " }),
+  line({ content: "look." }),
+  line({ tool_calls: ollamaCalls }),
+  line({}, ollamaEnd),
+];
+const ollamaSaid = { role: "assistant", content: "I look.", thinking: "Hm, grün.", tool_calls: ollamaCalls };
+const ndjson = { "content-type": "application/x-ndjson" };
+
+const bodyOf = (value: object): string => JSON.stringify(value, undefined, 1);
+
 describe.each([
-  ["Anthropic", anthropicMessages, sse(spoken), said],
-  ["chat", chatCompletions, chatStream, chatSaid],
-] as const)("an answer of %s", (_, api, stream, answer) => {
-  it("is the same in chunks of any bytes", () => {
-    const bytes = Buffer.from(stream);
-    expect(readIn(api, [bytes])).toEqual(answer);
-    expect(readIn(api, cut(bytes, [...bytes.keys()]))).toEqual(answer);
-    fc.assert(
-      fc.property(fc.array(fc.nat(), { maxLength: 12 }), (places) => {
-        expect(readIn(api, cut(bytes, places))).toEqual(answer);
+  {
+    ...{ name: "Anthropic", request: anthropic, stream: sse(spoken), type: events },
+    whole: {
+      ...{ message: said, isComplete: true, model: "claude-test", id: "msg_1", stop: "tool_use" },
+      usage: { input: 3_210, output: 42, cacheRead: 3_000, cacheWrite: 200, cacheWriteHour: 150 },
+    },
+    bodies: [bodyOf({ ...opened, ...said, stop_reason: "tool_use", usage: { ...tokens, output_tokens: 42 } })],
+  },
+  {
+    ...{ name: "chat", request: chat, stream: chatStream, type: events },
+    whole: {
+      ...{ message: chatSaid, isComplete: true, model: "gpt-test", id: "chatcmpl-1", stop: "tool_calls" },
+      usage: { input: 50, output: 7, cacheRead: 40 },
+    },
+    bodies: [
+      bodyOf({
+        ...{ id: "chatcmpl-1", model: "gpt-test", usage: chatUsage },
+        choices: [{ index: 0, message: { refusal: null, annotations: [], ...chatSaid }, finish_reason: "tool_calls" }],
       }),
-      { numRuns: 200 },
-    );
+    ],
+  },
+  {
+    ...{ name: "Responses", request: responses, stream: sse(responseStream), type: events },
+    whole: responseSaid,
+    bodies: [bodyOf({ ...response, object: "response" })],
+  },
+  {
+    ...{ name: "Gemini", request: gemini, type: events },
+    stream: candidates.map((data) => `data: ${JSON.stringify(data)}\n\n`).join(""),
+    whole: {
+      ...{ message: { role: "model", parts: geminiParts }, isComplete: true, model: "gemini-test", id: "r" },
+      ...{ usage: { input: 10, output: 10, cacheRead: 4, reasoning: 3 }, stop: "STOP" },
+    },
+    bodies: [
+      bodyOf(candidates),
+      bodyOf(candidate(geminiParts, { finishReason: "STOP" }, { ...geminiEnd, cachedContentTokenCount: 4 })),
+    ],
+  },
+  {
+    ...{ name: "Ollama", request: ollama, type: ndjson },
+    stream: lines.map((one) => `${JSON.stringify(one)}\n`).join(""),
+    whole: { message: ollamaSaid, isComplete: true, usage: { input: 9, output: 3 }, model: "m", stop: "stop" },
+    bodies: [JSON.stringify(line(ollamaSaid, ollamaEnd))],
+  },
+])("an answer of $name", ({ request, stream, type, whole, bodies }) => {
+  it("is the same in chunks of any bytes, and in one body", () => {
+    expectIn(request, stream, type, { ...whole, last: expect.any(Boolean) as boolean });
+    for (const body of bodies) {
+      expectIn(request, body, json, { ...whole, last: expect.any(Boolean) as boolean });
+    }
+    for (const body of bodies.filter((text) => text.startsWith("{")))
+      expect(answerIn(request, [body.slice(0, -1)], json)).toEqual({ isComplete: false, last: false });
   });
 
-  it.each(["\r\n", "\r"])("is the same with lines that end with %j", (end) => {
+  it.runIf(type === events).each(["\r\n", "\r"])("is the same with lines that end with %j", (end) => {
     const bytes = Buffer.from(stream.replaceAll("\n", end));
-    expect(readIn(api, [bytes])).toEqual(answer);
-    expect(readIn(api, cut(bytes, [...bytes.keys()]))).toEqual(answer);
+    const told = { ...whole, last: expect.any(Boolean) as boolean };
+    expect(answerIn(request, cut(bytes, [...bytes.keys()]))).toEqual(told);
   });
 
-  it("is read without a type of content", () => {
-    expect(whole(api, stream, {})).toEqual(answer);
-  });
-
-  it("is incomplete wherever it breaks off, and keeps what came", () => {
+  it("is read without a type of content, and complete with the last of it alone", () => {
+    expect(answerIn(request, [stream], type === events ? {} : type)).toMatchObject(whole);
     const bytes = Buffer.from(stream);
     for (let length = 0; length < bytes.length - 2; length += 7) {
-      const { isComplete, last, message } = readIn(api, [bytes.subarray(0, length)]);
-      expect(isComplete || !last).toBe(true);
-      expect(message === undefined || message["role"] === "assistant").toBe(true);
+      const { isComplete, last: isLast } = answerIn(request, [bytes.subarray(0, length)], type);
+      expect(isComplete || !isLast).toBe(true);
     }
-    expect(readIn(api, [bytes.subarray(0, bytes.length >> 1)])).toMatchObject({ isComplete: false, last: false });
+    expect(answerIn(request, [bytes], type).last).toBe(true);
+    const half = bytes.subarray(0, bytes.length >> 1);
+    expect(answerIn(request, [half], type)).toMatchObject({ isComplete: false, last: false });
   });
 
   it("is never the reason of an error, whatever comes", () => {
     const odd = fc.oneof(
       fc.constantFrom("null", "[]", "1", '"x"', '{"type":"content_block_delta","index":0,"delta":7}', "{", "[DONE]"),
       fc.json(),
-      fc.constantFrom(...stream.split("\n\n").map((line) => line.replace(/^[^{]*/, ""))),
+      fc.constantFrom(...stream.split("\n\n").map((text) => text.replace(/^[^{]*/, ""))),
     );
-    const lines = fc.array(
-      fc.tuple(fc.constantFrom("data: ", "data:", "event: ", ":", ""), odd, fc.constantFrom("\n", "\n\n")),
-    );
-    fc.assert(
-      fc.property(lines, fc.constantFrom(events, json, {}), (given, headers) => {
-        const { isComplete } = whole(api, given.flat().join(""), headers);
-        expect(typeof isComplete).toBe("boolean");
-      }),
-      { numRuns: 300 },
-    );
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-        expect(readIn(api, [Buffer.from(bytes)]).isComplete).toBe(false);
-      }),
-    );
+    const starts = fc.constantFrom("data: ", "data:", "event: ", ":", "");
+    const given = fc.array(fc.tuple(starts, odd, fc.constantFrom("\n", "\n\n")));
+    const property = fc.property(given, fc.constantFrom(events, json, ndjson, {}), (texts, headers) => {
+      expect(typeof answerIn(request, [texts.flat().join("")], headers).isComplete).toBe("boolean");
+    });
+    fc.assert(property, { numRuns: 300 });
+    const bytes = fc.property(fc.uint8Array({ maxLength: 300 }), (some) => {
+      expect(answerIn(request, [Buffer.from(some)], type).isComplete).toBe(false);
+    });
+    fc.assert(bytes);
   });
+});
 
-  it("is the same in one body", () => {
-    const { message, usage, last: _, ...rest } = answer;
-    const counts = {
-      input_tokens: 10,
-      cache_creation_input_tokens: 200,
-      cache_read_input_tokens: 3_000,
-      cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 150 },
-      output_tokens: 42,
-    };
-    const body =
-      api === anthropicMessages
-        ? { ...start.message, ...message, stop_reason: "tool_use", usage: counts }
-        : {
-            id: "chatcmpl-1",
-            model: "gpt-test",
-            choices: [
-              { index: 0, message: { refusal: null, annotations: [], ...message }, finish_reason: "tool_calls" },
-            ],
-            usage: { prompt_tokens: 50, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 40 } },
-          };
-    const bytes = Buffer.from(JSON.stringify(body, undefined, 1));
-    for (const chunks of [[bytes], cut(bytes, [...bytes.keys()])]) {
-      expect(readIn(api, chunks, json)).toEqual({ ...rest, message, usage, last: true });
-    }
-    expect(readIn(api, [bytes.subarray(0, -1)], json)).toEqual({ isComplete: false, last: false });
+const error = (type: string, message: string): object => ({ error: { type, message } });
+const overloaded = error("overloaded_error", "Overloaded");
+const ended = (end: object): string => sse([...responseStream.slice(0, 8), end]);
+
+it.each([
+  ["Anthropic's stream", anthropic, sse([...spoken.slice(0, 5), { type: "error", ...overloaded }]), overloaded],
+  [
+    "Anthropic's refusal",
+    anthropic,
+    JSON.stringify(error("invalid_request_error", "No.")),
+    { error: { message: "No." } },
+  ],
+  [
+    "chat's stream",
+    chat,
+    chunkOf({ delta: { content: "Be" } }) + `data: ${JSON.stringify(overloaded)}\n\n`,
+    overloaded,
+  ],
+  [
+    "a choice of chat",
+    chat,
+    chunkOf({ delta: {}, error: { code: 502 }, finish_reason: "error" }),
+    { error: { type: "502" } },
+  ],
+  ["LM Studio", chat, 'event: error\ndata: {"error":{"message":"Too long"}}\n\n', { error: { type: "error" } }],
+  [
+    "a response that failed",
+    responses,
+    ended({ type: "response.failed", response: { status: "failed", error: { code: "busy", message: "Overloaded" } } }),
+    error("busy", "Overloaded"),
+  ],
+  [
+    "Responses' stream",
+    responses,
+    sse([{ type: "error", code: "rate_limit", message: "Slow down." }]),
+    error("rate_limit", "Slow down."),
+  ],
+  [
+    "Responses' refusal",
+    responses,
+    JSON.stringify(error("invalid_request_error", "No.")),
+    { error: { message: "No." } },
+  ],
+  [
+    "Gemini's stream",
+    gemini,
+    `data: ${JSON.stringify(candidates[2])}\n\ndata: ${JSON.stringify({ error: { code: 503, message: "Overloaded" } })}\n\n`,
+    { error: { message: "Overloaded" } },
+  ],
+  ["Ollama", ollama, '{"error":"model not found"}\n', { error: { message: "model not found" } }],
+])("the error of %s is told", (_, request, text, told) => {
+  const headers = text.startsWith("{") ? json : events;
+  expectIn(request, text, headers, expect.objectContaining({ isComplete: false }) as object);
+  expect(answerIn(request, [text], headers)).toMatchObject(told);
+});
+
+const streamed = (chunks: string): WireAnswer => answerIn(chat, [chunks]);
+
+it("what came before an error, or before the end, is kept", () => {
+  const thought = { content: [{ type: "thinking", thinking: "Hm, grün 🌾" }] };
+  expect(answerIn(anthropic, [sse(spoken.slice(0, 5))]).message).toMatchObject(thought);
+  expect(streamed(chunkOf({ delta: { content: "Be" } }) + `data: ${JSON.stringify(overloaded)}\n\n`)).toMatchObject({
+    message: { content: "Be" },
   });
+  const at = (length: number): WireAnswer => answerIn(responses, [sse(responseStream.slice(0, length))]);
+  expect(at(6)).toMatchObject({ message: responseSaid.message, others: [{ role: "assistant", content: "I look, " }] });
+  expect(at(10).others?.at(-1)).toMatchObject({ call_id: "c", arguments: '{"a":' });
+  const early = answerIn(gemini, [`data: ${JSON.stringify(candidates[2])}\n\n`]);
+  expect(early).toMatchObject({ isComplete: false, message: { parts: [{ text: "I look, " }] } });
 });
 
 describe("an answer of Anthropic", () => {
   it("stands as a text where it is one", () => {
-    const text = [spoken[0], ["content_block_start", { index: 0, content_block: { type: "text", text: "" } }]] as const;
-    const more = [["content_block_delta", { index: 0, delta: { type: "text_delta", text: "OK" } }]] as const;
-    expect(whole(anthropicMessages, sse([...text, ...more])).message).toEqual({ role: "assistant", content: "OK" });
+    const text = [start, block(0, { type: "text", text: "" }), delta(0, "text_delta", { text: "OK" })];
+    expect(answerIn(anthropic, [sse(text)]).message).toEqual({ role: "assistant", content: "OK" });
   });
 
   it("keeps the text of arguments that were cut off", () => {
-    const until = spoken.findIndex(([, data]) => "index" in data && data.index === 4) + 3;
-    const { message, isComplete } = whole(anthropicMessages, sse(spoken.slice(0, until)));
+    const { message, isComplete } = answerIn(anthropic, [sse(spoken.slice(0, 20))]);
     expect(isComplete).toBe(false);
     expect(objectsOf(message?.["content"]).at(-1)).toMatchObject({ input: '{"path": "a\\u00' });
   });
 
-  it("tells the error that came in the middle, and what came before it", () => {
-    const error = ["error", { error: { type: "overloaded_error", message: "Overloaded" } }] as const;
-    const answer = whole(anthropicMessages, sse([...spoken.slice(0, 5), error]));
-    expect(answer).toMatchObject({
-      isComplete: false,
-      error: { type: "overloaded_error", message: "Overloaded" },
-      message: { content: [{ type: "thinking", thinking: "Hm, grün 🌾" }] },
-    });
-  });
-
-  it("tells the error of a refused request", () => {
-    const body = '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}';
-    expect(whole(anthropicMessages, body, json, 400)).toEqual({
-      isComplete: false,
-      error: { type: "invalid_request_error", message: "prompt is too long" },
-      last: false,
-    });
-  });
-});
-
-describe("counts", () => {
-  it("of Anthropic are cumulative, and a 0 takes nothing back", () => {
-    const delta = [
-      "message_delta",
-      { delta: {}, usage: { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: null } },
-    ];
-    const { usage } = whole(anthropicMessages, sse([spoken[0], delta as [string, object]]));
-    expect(usage).toEqual({ input: 3_210, output: 5, cacheRead: 3_000, cacheWrite: 200, cacheWriteHour: 150 });
-  });
-
-  it.each([
-    ["beside the choices", { usage: { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 } }, {}],
-    ["in a choice", {}, { usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 4 } }],
-    [
-      "in a member of the server's own",
-      { x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 4 } } },
-      {},
-    ],
-  ])("of chat stand %s", (_, more, choice) => {
-    const stream = chatChunk({ delta: { content: "OK" }, finish_reason: "stop", ...choice }, more);
-    expect(whole(chatCompletions, stream)).toMatchObject({ last: true, usage: { input: 9, output: 1, cacheRead: 4 } });
+  it("has cumulative counts, and a 0 takes nothing back", () => {
+    const usage = { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: null };
+    const told = answerIn(anthropic, [sse([start, { type: "message_delta", delta: {}, usage }])]).usage;
+    expect(told).toEqual({ input: 3_210, output: 5, cacheRead: 3_000, cacheWrite: 200, cacheWriteHour: 150 });
   });
 });
 
 describe("an answer of chat", () => {
-  it("tells the error that came in the middle", () => {
-    const error = 'data: {"error":{"message":"Overloaded","type":"server_error","code":"overloaded"}}\n\n';
-    const answer = whole(chatCompletions, chatChunk({ delta: { content: "Be" } }) + error);
-    expect(answer).toMatchObject({ isComplete: false, error: { type: "server_error" }, message: { content: "Be" } });
-    const choice = chatChunk({ delta: {}, error: { code: 502, message: "Bad gateway" }, finish_reason: "error" });
-    expect(whole(chatCompletions, choice)).toMatchObject({ isComplete: false, error: { type: "502" } });
-    const studio = 'event: error\ndata: {"error":{"message":"The context length is exceeded"}}\n\n';
-    expect(whole(chatCompletions, studio)).toMatchObject({ isComplete: false, error: { type: "error" } });
+  const cached = { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 4 };
+  const finished = { delta: { content: "OK" }, finish_reason: "stop" };
+
+  it.each([
+    ["beside the choices", { usage: { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 } }, {}],
+    ["in a choice", {}, { usage: cached }],
+    ["in a member of the server's own", { x_groq: { usage: cached } }, {}],
+  ])("has counts %s", (_, more, choice) => {
+    const told = answerIn(chat, [chunkOf({ ...finished, ...choice }, more)]);
+    expect(told).toMatchObject({ last: true, usage: { input: 9, output: 1, cacheRead: 4 } });
   });
 
   it("keeps calls apart that have one index, or none", () => {
-    const call = (id: string, more: object): object => ({ ...more, id, function: { name: id, arguments: "{}" } });
     for (const more of [{}, { index: 0 }]) {
-      const stream = chatChunk({ delta: { tool_calls: [call("a", more), call("b", more)] }, finish_reason: "stop" });
-      const { message } = whole(chatCompletions, stream);
+      const tool_calls = ["a", "b"].map((id) => ({ ...more, id, function: { name: id, arguments: "{}" } }));
+      const { message } = streamed(chunkOf({ delta: { tool_calls }, finish_reason: "stop" }));
       expect(objectsOf(message?.["tool_calls"]).map(({ id }) => id)).toEqual(["a", "b"]);
       expect(message?.["content"]).toBeNull();
     }
   });
 
+  it("has a tool's name once where each chunk repeats it", () => {
+    const chunk = (id: string) => callOf({ index: 0, id, function: { name: "read", arguments: "" } });
+    const { message } = streamed(chunk("c") + chunk("c"));
+    expect(objectsOf(message?.["tool_calls"])).toMatchObject([{ id: "c", function: { name: "read" } }]);
+  });
+
   it("is complete at its reason to stop where no mark of the end comes", () => {
-    const stream = chatChunk({ delta: { content: "OK" }, finish_reason: "stop" });
-    expect(whole(chatCompletions, stream)).toMatchObject({ isComplete: true, last: false, message: { content: "OK" } });
+    const told = streamed(chunkOf(finished));
+    expect(told).toMatchObject({ isComplete: true, last: false, message: { content: "OK" } });
   });
 
   it("gathers pieces of reasoning by their index", () => {
-    const piece = (text: string): string =>
-      chatChunk({ delta: { reasoning_details: [{ type: "reasoning.text", index: 0, text }] } });
-    expect(whole(chatCompletions, piece("a") + piece("b")).message?.["reasoning_details"]).toEqual([
-      { type: "reasoning.text", index: 0, text: "ab" },
-    ]);
+    const detail = (text: string) => ({ type: "reasoning.text", index: 0, text });
+    const pieces = ["a", "b"].map((text) => chunkOf({ delta: { reasoning_details: [detail(text)] } }));
+    expect(streamed(pieces.join("")).message?.["reasoning_details"]).toEqual([detail("ab")]);
+  });
+});
+
+describe("a response", () => {
+  it("is put together of the events that Codex reads alone", () => {
+    const done = responseStream.filter(({ type }) => /created|output_item\.done/.test(type));
+    const end = { type: "response.completed", response: { id: "r", status: "completed", usage: counts } };
+    expect(answerIn(responses, [sse([...done, end])])).toMatchObject(responseSaid);
+  });
+
+  it("tells why it stopped", () => {
+    const cut = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
+    const told = answerIn(responses, [ended({ type: "response.incomplete", response: cut })]);
+    expect(told).toMatchObject({ isComplete: true, stop: "max_output_tokens" });
+    const blocked = JSON.stringify({ promptFeedback: { blockReason: "SAFETY" } });
+    expect(answerIn(gemini, [blocked], json)).toMatchObject({ isComplete: true, stop: "SAFETY" });
+  });
+
+  it("is without reasoning that no client can send back", () => {
+    const bare = { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: "Hm." }] };
+    const end = sse([{ type: "response.completed", response: { status: "completed", output: [bare, words] } }]);
+    expect(answerIn(responses, [end]).message).toMatchObject({ role: "assistant" });
+    const stored = read(responsesApi, { input: [hi], store: true });
+    expect(answerIn(stored, [end]).message).toMatchObject({ type: "reasoning" });
   });
 });

@@ -1,41 +1,12 @@
-/** Requests of real clients, where their recordings lie beside the repository. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+/** Requests of real clients. */
 import { describe, expect, it } from "vitest";
-import type { WireRequest } from "windrow/gateway";
-import { hashJson, wireApiOf } from "../../kit/inside/gateway.ts";
-
-const folder = join(import.meta.dirname, "../../../../../shared/gateway/recordings");
-const places = [folder, join(import.meta.dirname, "../../../../shared/gateway/recordings")];
-const found = places.find((place) => existsSync(place));
-if (found === undefined) console.log("The recordings of real clients are absent: their tests are left out.");
-
-interface Recorded {
-  readonly request: string;
-  readonly headers: Record<string, string>;
-  readonly body?: { readonly [field: string]: unknown };
-}
-
-const files = found === undefined ? [] : readdirSync(found).filter((name) => name.endsWith(".json"));
+import { hashJson } from "../../kit/inside/gateway.ts";
+import { recordings as files, requestsIn as requestsOf } from "../recorded.ts";
 
 /** The member of a body that holds its messages, where that is another one than `messages`. */
 const lists: Readonly<Record<string, string>> = { "openai-responses": "input", "gemini": "contents" };
 
-function requestsOf(file: string): readonly WireRequest[] {
-  const entries = JSON.parse(readFileSync(join(found ?? "", file), "utf8")) as readonly Recorded[];
-  return entries.flatMap(({ request, headers, body }) => {
-    const [method = "", path = ""] = request.split(" ");
-    const api = wireApiOf(method, path);
-    if (!api || !body) return [];
-    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    const call = { method, path, headers: lower, body: Buffer.from(JSON.stringify(body)) };
-    const read = api.read(call);
-    if (!read) throw new Error(`${file}: ${request} was not read`);
-    return [read];
-  });
-}
-
-describe.skipIf(found === undefined)("recorded requests", () => {
+describe.skipIf(files.length === 0)("recorded requests", () => {
   it.each(files)("are written again byte for byte: %s", (file) => {
     for (const request of requestsOf(file)) {
       const { api, call, messages } = request;

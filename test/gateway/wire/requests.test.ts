@@ -1,39 +1,64 @@
-/** Requests of both APIs: their messages, purposes and names, and their bodies with other messages. */
+/** Requests of all APIs: their messages, purposes and names. */
 import { describe, expect, it } from "vitest";
-import type { WireApi, WireRequest } from "windrow/gateway";
+import { composeWindow } from "windrow";
+import type { Message } from "windrow";
 import { adapterConformance, register } from "windrow/testing";
-import { anthropicMessages, chatCompletions, wireApiOf } from "../../kit/inside/gateway.ts";
+import {
+  anthropicMessages,
+  chatCompletions,
+  geminiApi,
+  ollamaApi,
+  responsesApi,
+  wireApiOf,
+} from "../../kit/inside/gateway.ts";
+import { apis, hi, read, tried } from "./stage.ts";
+import type { ApiName } from "./stage.ts";
 
-function read(api: WireApi, body: object | string, headers: Record<string, string> = {}): WireRequest {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  const request = api.read({ method: "POST", path: "/", headers, body: Buffer.from(text) });
-  if (!request) throw new Error("the request was not read");
-  return request;
-}
-
-const refused = (api: WireApi, text: string): boolean =>
-  api.read({ method: "POST", path: "/", headers: {}, body: Buffer.from(text) }) === undefined;
-
-const hi = { role: "user", content: "hi" };
 const tools = [{ name: "read", description: "Reads a file.", input_schema: { type: "object" }, cache_control: {} }];
 const many = [hi, { role: "assistant", content: "OK" }, hi, { role: "assistant", content: "OK" }, hi];
+const streamed = "/v1beta/models/gemini-test:streamGenerateContent?alt=sse";
+const asked = { role: "user", parts: [{ text: "hi" }] };
+const hiTools = [
+  { type: "function", name: "read", description: "Reads a file.", parameters: { type: "object" }, strict: false },
+  { type: "custom", name: "patch", format: { type: "text" } },
+  { type: "namespace", name: "agents", tools: [{ type: "function", name: "spawn", parameters: {} }] },
+  { type: "web_search", search_context_size: "low" },
+];
+const turn = (kind: string, more: object = {}): Record<string, string> => ({
+  ...{ "user-agent": "codex_exec/0.169.0 (Debian)", "thread-id": "t1" },
+  "x-codex-turn-metadata": JSON.stringify({ request_kind: kind, agent_name: "/root", thread_id: "t1", ...more }),
+});
 
-describe("wireApiOf", () => {
-  it.each([
-    ["POST", "/v1/messages", "anthropic-messages"],
-    ["POST", "/v1/messages?beta=true", "anthropic-messages"],
-    ["POST", "/anthropic/v1/messages", "anthropic-messages"],
-    ["POST", "/v1/chat/completions", "openai-chat"],
-    ["POST", "/openai/deployments/x/chat/completions?api-version=1", "openai-chat"],
-    ["POST", "/v1/messages/count_tokens", undefined],
-    ["POST", "/v1/messages/batches", undefined],
-    ["POST", "/v1/threads/t/messages", undefined],
-    ["GET", "/v1/messages", undefined],
-    ["HEAD", "/api/hello", undefined],
-    ["POST", "/v1/embeddings?next=/v1/messages", undefined],
-  ])("%s %s", (method, path, name) => {
-    expect(wireApiOf(method, path)?.name).toBe(name);
-  });
+it.each([
+  ["POST", "/v1/messages", "anthropic-messages"],
+  ["POST", "/v1/messages?beta=true", "anthropic-messages"],
+  ["POST", "/anthropic/v1/messages", "anthropic-messages"],
+  ["POST", "/v1/chat/completions", "openai-chat"],
+  ["POST", "/openai/deployments/x/chat/completions?api-version=1", "openai-chat"],
+  ["POST", "/v1/responses", "openai-responses"],
+  ["POST", "/openai/v1/responses?api-version=1", "openai-responses"],
+  ["POST", streamed, "gemini"],
+  ["POST", "/v1beta/models/gemini-test:generateContent", "gemini"],
+  ["POST", "/v1/projects/p/locations/l/publishers/google/models/gemini-test:streamGenerateContent", "gemini"],
+  ["POST", "/api/chat", "ollama"],
+  ["POST", "/v1/messages/count_tokens", undefined],
+  ["POST", "/v1/messages/batches", undefined],
+  ["POST", "/v1/threads/t/messages", undefined],
+  ["GET", "/v1/messages", undefined],
+  ["HEAD", "/api/hello", undefined],
+  ["POST", "/v1/embeddings?next=/v1/messages", undefined],
+  ["POST", "/v1/responses/compact", undefined],
+  ["GET", "/v1/responses", undefined],
+  ["POST", "/v1/responses/input_tokens", undefined],
+  ["POST", "/v1beta/models/gemini-test:countTokens", undefined],
+  ["POST", "/v1beta/models/e:embedContent", undefined],
+  ["POST", "/v1beta/models/m:batchGenerateContent", undefined],
+  ["GET", "/v1beta/models", undefined],
+  ["POST", "/api/generate", undefined],
+  ["POST", "/api/show", undefined],
+  ["GET", "/api/tags", undefined],
+])("wireApiOf: %s %s", (method, path, name) => {
+  expect(wireApiOf(method, path)?.name).toBe(name);
 });
 
 describe("a message", () => {
@@ -106,65 +131,136 @@ describe("a message", () => {
   });
 });
 
-describe("a request", () => {
-  it("tells model, limit, stream, system text and tools", () => {
-    const system = [
-      { type: "text", text: "x-anthropic-billing-header: cc_version=2; cc_entrypoint=cli;" },
-      { type: "text", text: "You are an agent." },
-      { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
-    ];
-    const body = {
-      model: "claude-test",
-      max_tokens: 100,
-      stream: true,
-      system,
+const text = (words: string) => ({ type: "text", text: words });
+const bodied = { description: "Reads.", parameters: { type: "object" } };
+
+it.each([
+  {
+    ...{ api: anthropicMessages, path: "/" },
+    body: {
+      ...{ model: "claude-test", max_tokens: 100, stream: true, messages: [hi] },
+      system: [text("x-anthropic-billing-header: cc_version=2;"), text("You are an agent."), text("Be brief.")],
       tools: [...tools, { type: "web_search_1", name: "web_search", max_uses: 3 }],
-      messages: [hi],
-    };
-    expect(read(anthropicMessages, body)).toMatchObject({
-      model: "claude-test",
-      maxOutput: 100,
-      isStream: true,
-      system: "You are an agent.\n\nBe brief.",
+    },
+    facts: {
+      ...{ model: "claude-test", maxOutput: 100, isStream: true, system: "You are an agent.\n\nBe brief." },
       tools: [
         { name: "read", description: "Reads a file.", inputSchema: { type: "object" } },
         { name: "web_search", inputSchema: { max_uses: 3 } },
       ],
-    });
-    const called = {
-      type: "function",
-      function: { name: "read", description: "Reads.", parameters: { type: "object" } },
-    };
-    const chat = read(chatCompletions, { model: "m", max_completion_tokens: 5, messages: [hi], tools: [called] });
-    expect(chat).toMatchObject({ maxOutput: 5, isStream: false, tools: [{ name: "read", description: "Reads." }] });
-    expect(chat.system).toBeUndefined();
-  });
+    },
+  },
+  {
+    ...{ api: chatCompletions, path: "/" },
+    body: {
+      model: "m",
+      max_completion_tokens: 5,
+      messages: [hi],
+      tools: [{ type: "function", function: { name: "read", ...bodied } }],
+    },
+    facts: { maxOutput: 5, isStream: false, tools: [{ name: "read", description: "Reads." }] },
+  },
+  {
+    ...{ api: responsesApi, path: "/" },
+    body: {
+      ...{ model: "gpt-test", instructions: "Be brief.", input: [hi], tools: hiTools },
+      ...{ stream: true, max_output_tokens: 9, prompt_cache_key: "k" },
+    },
+    facts: {
+      ...{
+        kind: "turn",
+        model: "gpt-test",
+        system: "Be brief.",
+        isStream: true,
+        maxOutput: 9,
+        claims: { session: "k" },
+      },
+      tools: ["read", "patch", "agents", "spawn", "web_search"].map((name) => ({ name })),
+    },
+  },
+  {
+    ...{ api: geminiApi, path: streamed },
+    body: {
+      ...{ contents: [asked], generationConfig: { maxOutputTokens: 9 } },
+      systemInstruction: { role: "user", parts: [{ text: "Be brief." }] },
+      tools: [{ functionDeclarations: [{ name: "read", description: "Reads." }] }, { googleSearch: {} }],
+    },
+    facts: {
+      ...{ kind: "turn", model: "gemini-test", isStream: true, system: "Be brief.", maxOutput: 9 },
+      tools: [{ name: "read" }, { name: "googleSearch" }],
+    },
+  },
+  {
+    ...{ api: geminiApi, path: "/v1beta/models/m:generateContent" },
+    ...{ body: { contents: [asked] }, facts: { model: "m", isStream: false } },
+  },
+  {
+    ...{ api: ollamaApi, path: "/" },
+    body: { model: "m", messages: [hi], tools: [{ function: { name: "read" } }], options: { num_predict: 64 } },
+    facts: { kind: "turn", model: "m", isStream: true, maxOutput: 64, tools: [{ name: "read" }] },
+  },
+  {
+    ...{ api: ollamaApi, path: "/" },
+    body: { model: "m", messages: [hi], stream: false, format: "json" },
+    facts: { kind: "turn", isStream: false },
+  },
+])("a request of $api.name tells its facts: $facts", ({ api, body, path, facts }) => {
+  const request = read(api, body, { "user-agent": "OpenAI/JS 6.49.0" }, path);
+  expect(request).toMatchObject(facts);
+  expect(request.fixed).toBeUndefined();
+  expect(request.system).toBe("system" in facts ? facts.system : undefined);
+});
 
+it.each<readonly [ApiName, object, string | undefined]>([
+  ["chat", { messages: [hi], n: 2 }, "n > 1"],
+  ["chat", { messages: [hi], previous_response_id: "r" }, "previous_response_id"],
+  ["chat", { messages: [hi], n: 1, conversation: null }, undefined],
+  ["responses", { input: [hi], previous_response_id: "r" }, "previous_response_id"],
+  ["responses", { input: [hi], conversation: { id: "c" } }, "conversation"],
+  ["responses", { input: [hi], background: true }, "background"],
+  ["responses", { input: [hi, { type: "compaction_trigger" }] }, "compaction_trigger"],
+  ["responses", { input: [hi, { type: "item_reference", id: "x" }] }, "item_reference"],
+  ["responses", { input: [hi], previous_response_id: null, conversation: null, background: false }, undefined],
+  ["gemini", { contents: [asked], cachedContent: "cachedContents/1" }, "cachedContent"],
+  ["gemini", { contents: [asked], generationConfig: { candidateCount: 2 } }, "n > 1"],
+  ["ollama", { model: "m", messages: [] }, "no messages"],
+])("%s is fixed by %j", (api, body, fixed) => {
+  expect(read(apis[api], body, {}, streamed).fixed).toBe(fixed);
+});
+
+const opencode = { "user-agent": "opencode/1.18" };
+const gemini = { "user-agent": "GeminiCLI/0.61.0" };
+const json = { responseMimeType: "application/json" };
+const checkpoint = { type: "input_text", text: "You are performing a CONTEXT CHECKPOINT COMPACTION." };
+const asks = [asked, asked, asked, asked];
+
+it.each<readonly [ApiName, Record<string, string>, object, string]>([
+  ["responses", turn("turn"), { input: [hi] }, "turn"],
+  ["responses", turn("prewarm"), { input: [hi], tools: hiTools }, "side"],
+  ["responses", turn("compaction"), { input: [hi], tools: hiTools }, "compaction"],
+  ["responses", {}, { input: [hi], tools: hiTools }, "turn"],
+  ["responses", {}, { input: [hi] }, "turn"],
+  ["responses", opencode, { input: [hi] }, "side"],
+  ["responses", opencode, { input: [hi, hi, hi, hi], text: { format: { type: "json_schema" } } }, "side"],
+  ["responses", {}, { input: [hi, { role: "user", content: [checkpoint] }] }, "compaction"],
+  ["gemini", gemini, { contents: asks, generationConfig: json }, "side"],
+  ["gemini", {}, { contents: asks, generationConfig: json }, "turn"],
+  ["gemini", gemini, { contents: asks }, "turn"],
+])("%s with %j has its purpose: %j, %s", (api, headers, body, kind) => {
+  expect(read(apis[api], body, headers, streamed).kind).toBe(kind);
+});
+
+describe("a request of Anthropic's or chat's", () => {
+  const critical = "CRITICAL: Respond with TEXT ONLY";
   it.each([
     ["a turn with tools", { messages: [hi], tools }, "turn"],
     ["a turn of a long conversation without tools", { messages: many }, "turn"],
     ["a short request without tools", { messages: [hi], tools: [] }, "side"],
     ["an answer in a shape", { messages: many, output_config: { format: { type: "json_schema" } } }, "side"],
-    [
-      "an answer in a shape, with tools",
-      { messages: many, tools, output_config: { format: { type: "json_schema" } } },
-      "turn",
-    ],
+    ["a shape, with tools", { messages: many, tools, output_config: { format: { type: "json_schema" } } }, "turn"],
     [
       "Claude Code's compaction",
-      {
-        tools,
-        messages: [
-          ...many.slice(0, 4),
-          {
-            role: "user",
-            content: [
-              { type: "text", text: "x" },
-              { type: "text", text: "CRITICAL: Respond with TEXT ONLY. Do not" },
-            ],
-          },
-        ],
-      },
+      { tools, messages: [...many.slice(0, 4), { role: "user", content: [text("x"), text(`${critical}. Do not`)] }] },
       "compaction",
     ],
     [
@@ -174,7 +270,7 @@ describe("a request", () => {
     ],
     [
       "a user who quotes such a prompt",
-      { tools, messages: [{ role: "user", content: "What does 'CRITICAL: Respond with TEXT ONLY' do?" }] },
+      { tools, messages: [{ role: "user", content: "What does '" + critical + "' do?" }] },
       "turn",
     ],
   ])("is told by its purpose: %s", (_, body, kind) => {
@@ -269,12 +365,6 @@ describe("a request", () => {
     );
   });
 
-  it("is fixed where its answers are several or its history stands elsewhere", () => {
-    expect(read(chatCompletions, { messages: [hi], n: 2 }).fixed).toBe("n > 1");
-    expect(read(chatCompletions, { messages: [hi], previous_response_id: "r" }).fixed).toBe("previous_response_id");
-    expect(read(chatCompletions, { messages: [hi], n: 1, conversation: null }).fixed).toBeUndefined();
-  });
-
   it.each([
     "",
     "[]",
@@ -289,10 +379,128 @@ describe("a request", () => {
     '{"messages":[],"messages":[]}',
     `{"messages":[{"role":"user","content":${"[".repeat(600)}${"]".repeat(600)}}]}`,
   ])("passes unread with the body %j", (text) => {
-    expect(refused(anthropicMessages, text)).toBe(true);
-    expect(refused(chatCompletions, text)).toBe(true);
+    expect(tried(anthropicMessages, text)).toBeUndefined();
+    expect(tried(chatCompletions, text)).toBeUndefined();
   });
 });
+
+describe("an item of Responses", () => {
+  const reasoning = { type: "reasoning", summary: [], encrypted_content: "AAAA" };
+  const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+  const said = { type: "message", id: "msg", status: "completed", role: "assistant" };
+
+  it.each([
+    [hi, { type: "message", id: "m", role: "user", content: [{ type: "input_text", text: "hi" }] }],
+    [
+      { role: "assistant", content: "OK" },
+      { ...said, content: [{ type: "output_text", text: "OK", annotations: [], logprobs: [] }] },
+    ],
+    [call, { ...call, id: "fc", status: "completed" }],
+  ])("%j has one value and hash in every spelling", (one, other) => {
+    const { messages } = read(responsesApi, { input: [one, other] });
+    expect(messages[0]?.value).toEqual(messages[1]?.value);
+    expect(messages[0]?.hash).toBe(messages[1]?.hash);
+  });
+
+  it("keeps what only its id names", () => {
+    const item = { type: "web_search_call", id: "ws_1", status: "completed" };
+    expect(read(responsesApi, { input: [hi, item] }).messages[1]?.value).toEqual(item);
+  });
+
+  it("is written as it came, beside others, and is gone where it was reasoning that is taken out", () => {
+    const input = [{ type: "message", ...hi }, { ...call, id: "fc" }, reasoning];
+    const request = read(responsesApi, { model: "m", input, store: false });
+    const made = { role: "user", content: "note" };
+    const written = request.messages.map((message) => {
+      const rest = responsesApi.withoutReasoning(message.value);
+      return rest === message.value ? message : { made: rest };
+    });
+    expect(responsesApi.write(request, request.messages)).toBe(request.call.body);
+    const body = JSON.parse(responsesApi.write(request, [{ made }, ...written]).toString()) as object;
+    expect(body).toEqual({ model: "m", input: [made, input[0], input[1]], store: false });
+  });
+
+  it("is the user's message where the input is a text, which becomes a list beside others", () => {
+    const request = read(responsesApi, { model: "m", input: 'say "é"', stream: true });
+    const value = { role: "user", content: 'say "é"' };
+    expect(request.messages).toMatchObject([{ value, hash: read(responsesApi, { input: [value] }).messages[0]?.hash }]);
+    expect(responsesApi.write(request, request.messages)).toBe(request.call.body);
+    const made = { role: "developer", content: "Be brief." };
+    const written = responsesApi.write(request, [{ made }, ...request.messages]).toString();
+    expect(JSON.parse(written)).toEqual({ model: "m", input: [made, value], stream: true });
+  });
+
+  it("tells Codex's agents apart", () => {
+    const codex = { client: "codex", session: "t1" };
+    expect(read(responsesApi, { input: [hi] }, turn("turn")).claims).toEqual(codex);
+    const headers = turn("turn", { agent_name: "/root/explorer", parent_thread_id: "t0" });
+    const { claims } = read(responsesApi, { input: [hi] }, headers);
+    expect(claims).toEqual({ ...codex, agent: "/root/explorer", parent: "t0" });
+  });
+
+  it.each([{}, { input: null }, { input: 1 }, { input: [1] }, { input: [{}] }, { input: { role: "user" } }])(
+    "is in no request of the shape %j",
+    (body) => {
+      expect(tried(responsesApi, body)).toBeUndefined();
+    },
+  );
+});
+
+const used = (name: string, output: string) => ({ role: "tool", tool_name: name, content: output });
+const calls = ["a", "b"].map((path) => ({ function: { name: "read", arguments: { path } } }));
+
+it.each([
+  [
+    "gemini",
+    "contents",
+    [
+      asked,
+      { role: "user", parts: [{ text: "Read a.txt" }] },
+      { role: "model", parts: [{ functionCall: { name: "read", args: {} }, thoughtSignature: "c2ln" }] },
+      { role: "user", parts: [{ functionResponse: { name: "read", response: { output: "x" } } }] },
+      { role: "user", parts: [{ text: "And?" }] },
+    ],
+  ],
+  [
+    "ollama",
+    "messages",
+    [
+      { role: "system", content: "Be brief." },
+      hi,
+      { role: "assistant", content: "", thinking: "Hm.", tool_calls: calls },
+      used("read", "one"),
+      used("read", "two"),
+      { role: "user", content: "And?", images: ["AAAA"] },
+    ],
+  ],
+  [
+    "responses",
+    "input",
+    [
+      hi,
+      { type: "reasoning", summary: [], encrypted_content: "AAAA" },
+      { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: "c", output: "x" },
+    ],
+  ],
+] as const)(
+  "messages of %s come out of a window as they went in, without ids and with neighbours apart: %s",
+  (name, list, given) => {
+    const api = apis[name];
+    const request = read(api, { model: "m", [list]: given, tools: [] }, {}, streamed);
+    const values = request.messages.map(({ value }) => value);
+    expect(values).toEqual(given);
+    const { adapter, profile } = api;
+    const decoded = adapter.decode(values);
+    const window = composeWindow({ messages: decoded, profile, budget: 100_000 });
+    expect(window.report).toMatchObject({ faults: [], repairs: {} });
+    expect(window.messages.map(({ id }) => id)).toEqual(decoded.map(({ id }) => id));
+    // Windows leave the thinking of Ollama's models out.
+    for (const messages of name === "ollama" ? [decoded] : [decoded, window.messages])
+      expect(adapter.encode(JSON.parse(JSON.stringify(messages)) as Message[])).toEqual(given);
+    expect(api.write(request, request.messages)).toBe(request.call.body);
+  },
+);
 
 const conversation = [
   { role: "user", content: "Read a.txt" },
