@@ -1,8 +1,5 @@
 /** Requests of all APIs: their messages, purposes and names. */
 import { describe, expect, it } from "vitest";
-import { composeWindow } from "windrow";
-import type { Message } from "windrow";
-import { adapterConformance, register } from "windrow/testing";
 import {
   anthropicMessages,
   chatCompletions,
@@ -11,7 +8,7 @@ import {
   responsesApi,
   wireApiOf,
 } from "../../kit/inside/gateway.ts";
-import { apis, hi, read, tried } from "./stage.ts";
+import { apis, hi, read, tried, turn } from "./stage.ts";
 import type { ApiName } from "./stage.ts";
 
 const tools = [{ name: "read", description: "Reads a file.", input_schema: { type: "object" }, cache_control: {} }];
@@ -24,11 +21,6 @@ const hiTools = [
   { type: "namespace", name: "agents", tools: [{ type: "function", name: "spawn", parameters: {} }] },
   { type: "web_search", search_context_size: "low" },
 ];
-const turn = (kind: string, more: object = {}): Record<string, string> => ({
-  ...{ "user-agent": "codex_exec/0.169.0 (Debian)", "thread-id": "t1" },
-  "x-codex-turn-metadata": JSON.stringify({ request_kind: kind, agent_name: "/root", thread_id: "t1", ...more }),
-});
-
 it.each([
   ["POST", "/v1/messages", "anthropic-messages"],
   ["POST", "/v1/messages?beta=true", "anthropic-messages"],
@@ -382,142 +374,4 @@ describe("a request of Anthropic's or chat's", () => {
     expect(tried(anthropicMessages, text)).toBeUndefined();
     expect(tried(chatCompletions, text)).toBeUndefined();
   });
-});
-
-describe("an item of Responses", () => {
-  const reasoning = { type: "reasoning", summary: [], encrypted_content: "AAAA" };
-  const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
-  const said = { type: "message", id: "msg", status: "completed", role: "assistant" };
-
-  it.each([
-    [hi, { type: "message", id: "m", role: "user", content: [{ type: "input_text", text: "hi" }] }],
-    [
-      { role: "assistant", content: "OK" },
-      { ...said, content: [{ type: "output_text", text: "OK", annotations: [], logprobs: [] }] },
-    ],
-    [call, { ...call, id: "fc", status: "completed" }],
-  ])("%j has one value and hash in every spelling", (one, other) => {
-    const { messages } = read(responsesApi, { input: [one, other] });
-    expect(messages[0]?.value).toEqual(messages[1]?.value);
-    expect(messages[0]?.hash).toBe(messages[1]?.hash);
-  });
-
-  it("keeps what only its id names", () => {
-    const item = { type: "web_search_call", id: "ws_1", status: "completed" };
-    expect(read(responsesApi, { input: [hi, item] }).messages[1]?.value).toEqual(item);
-  });
-
-  it("is written as it came, beside others, and is gone where it was reasoning that is taken out", () => {
-    const input = [{ type: "message", ...hi }, { ...call, id: "fc" }, reasoning];
-    const request = read(responsesApi, { model: "m", input, store: false });
-    const made = { role: "user", content: "note" };
-    const written = request.messages.map((message) => {
-      const rest = responsesApi.withoutReasoning(message.value);
-      return rest === message.value ? message : { made: rest };
-    });
-    expect(responsesApi.write(request, request.messages)).toBe(request.call.body);
-    const body = JSON.parse(responsesApi.write(request, [{ made }, ...written]).toString()) as object;
-    expect(body).toEqual({ model: "m", input: [made, input[0], input[1]], store: false });
-  });
-
-  it("is the user's message where the input is a text, which becomes a list beside others", () => {
-    const request = read(responsesApi, { model: "m", input: 'say "é"', stream: true });
-    const value = { role: "user", content: 'say "é"' };
-    expect(request.messages).toMatchObject([{ value, hash: read(responsesApi, { input: [value] }).messages[0]?.hash }]);
-    expect(responsesApi.write(request, request.messages)).toBe(request.call.body);
-    const made = { role: "developer", content: "Be brief." };
-    const written = responsesApi.write(request, [{ made }, ...request.messages]).toString();
-    expect(JSON.parse(written)).toEqual({ model: "m", input: [made, value], stream: true });
-  });
-
-  it("tells Codex's agents apart", () => {
-    const codex = { client: "codex", session: "t1" };
-    expect(read(responsesApi, { input: [hi] }, turn("turn")).claims).toEqual(codex);
-    const headers = turn("turn", { agent_name: "/root/explorer", parent_thread_id: "t0" });
-    const { claims } = read(responsesApi, { input: [hi] }, headers);
-    expect(claims).toEqual({ ...codex, agent: "/root/explorer", parent: "t0" });
-  });
-
-  it.each([{}, { input: null }, { input: 1 }, { input: [1] }, { input: [{}] }, { input: { role: "user" } }])(
-    "is in no request of the shape %j",
-    (body) => {
-      expect(tried(responsesApi, body)).toBeUndefined();
-    },
-  );
-});
-
-const used = (name: string, output: string) => ({ role: "tool", tool_name: name, content: output });
-const calls = ["a", "b"].map((path) => ({ function: { name: "read", arguments: { path } } }));
-
-it.each([
-  [
-    "gemini",
-    "contents",
-    [
-      asked,
-      { role: "user", parts: [{ text: "Read a.txt" }] },
-      { role: "model", parts: [{ functionCall: { name: "read", args: {} }, thoughtSignature: "c2ln" }] },
-      { role: "user", parts: [{ functionResponse: { name: "read", response: { output: "x" } } }] },
-      { role: "user", parts: [{ text: "And?" }] },
-    ],
-  ],
-  [
-    "ollama",
-    "messages",
-    [
-      { role: "system", content: "Be brief." },
-      hi,
-      { role: "assistant", content: "", thinking: "Hm.", tool_calls: calls },
-      used("read", "one"),
-      used("read", "two"),
-      { role: "user", content: "And?", images: ["AAAA"] },
-    ],
-  ],
-  [
-    "responses",
-    "input",
-    [
-      hi,
-      { type: "reasoning", summary: [], encrypted_content: "AAAA" },
-      { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
-      { type: "function_call_output", call_id: "c", output: "x" },
-    ],
-  ],
-] as const)(
-  "messages of %s come out of a window as they went in, without ids and with neighbours apart: %s",
-  (name, list, given) => {
-    const api = apis[name];
-    const request = read(api, { model: "m", [list]: given, tools: [] }, {}, streamed);
-    const values = request.messages.map(({ value }) => value);
-    expect(values).toEqual(given);
-    const { adapter, profile } = api;
-    const decoded = adapter.decode(values);
-    const window = composeWindow({ messages: decoded, profile, budget: 100_000 });
-    expect(window.report).toMatchObject({ faults: [], repairs: {} });
-    expect(window.messages.map(({ id }) => id)).toEqual(decoded.map(({ id }) => id));
-    // Windows leave the thinking of Ollama's models out.
-    for (const messages of name === "ollama" ? [decoded] : [decoded, window.messages])
-      expect(adapter.encode(JSON.parse(JSON.stringify(messages)) as Message[])).toEqual(given);
-    expect(api.write(request, request.messages)).toBe(request.call.body);
-  },
-);
-
-const conversation = [
-  { role: "user", content: "Read a.txt" },
-  { role: "system", content: "Be brief.", output_config: { effort: "low" } },
-  {
-    role: "assistant",
-    content: [
-      { type: "thinking", thinking: "", signature: "c2ln" },
-      { type: "text", text: "Let me look." },
-      { type: "tool_use", id: "t1", name: "read", input: { path: "a.txt" } },
-    ],
-  },
-  { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "1\thello\n".repeat(300) }] },
-  { role: "assistant", content: "It says hello." },
-];
-
-register(adapterConformance(anthropicMessages.adapter, [{ name: "values of a request", messages: conversation }]), {
-  describe,
-  it,
 });

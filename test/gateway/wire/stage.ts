@@ -71,3 +71,9 @@ export function expectIn(request: WireRequest, text: string, headers: IncomingHt
 /** Events that are named by their types. */
 export const sse = (list: readonly object[]): string =>
   list.map((data) => `event: ${(data as { type: string }).type}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+
+/** The headers of a request of Codex. */
+export const turn = (kind: string, more: object = {}): Record<string, string> => ({
+  ...{ "user-agent": "codex_exec/0.169.0 (Debian)", "thread-id": "t1" },
+  "x-codex-turn-metadata": JSON.stringify({ request_kind: kind, agent_name: "/root", thread_id: "t1", ...more }),
+});
