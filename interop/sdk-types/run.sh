@@ -20,7 +20,7 @@ echo "== types of openai and @anthropic-ai/sdk, $loops loops of the docs"
 "$root/node_modules/.bin/tsc" -p "$here/tsconfig.json"
 cd "$root"
 echo "== the loops of the docs, with the real SDKs"
-npx vitest run test/adapter/plain-loop.test.ts
+npx vitest run test/adapter/plain-loop.full.test.ts
 echo "== windrow init"
 node --test --test-reporter=spec "$here/init.test.mjs"
 versions="$(cd "$here" && node -p 'Object.values(require("./package.json").dependencies).reverse().join(", ")')"
