@@ -10,6 +10,7 @@ import { chatAdapter, fromChat, toChat } from "windrow/chat";
 import { checkMessage } from "../kit/inside/message.ts";
 import { deepFreeze } from "../kit/histories.ts";
 import { anthropicMessages, chatMessages } from "./host-messages.ts";
+import { runs } from "../kit/runs.ts";
 
 function stored<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
@@ -61,6 +62,7 @@ describe("random messages", () => {
         holds(chatAdapter, host);
         understands(chatAdapter, host);
       }),
+      { numRuns: Math.max(600, runs) },
     );
   });
 
@@ -70,6 +72,7 @@ describe("random messages", () => {
         holds(anthropicAdapter, host);
         understands(anthropicAdapter, host);
       }),
+      { numRuns: Math.max(600, runs) },
     );
   });
 });

@@ -22,8 +22,6 @@ import { faults as responsesFaults } from "./openai-responses.ts";
 import { ruleOf } from "./request.ts";
 import { runs } from "../kit/runs.ts";
 
-/** Histories for each source and provider. */
-const cases = Math.ceil(runs / 5);
 const timeout = 3_600_000;
 
 /** Tokens: less than most long histories, some of one, and all of them. */
@@ -98,7 +96,7 @@ const shortened = <Item>(items: readonly Item[], share: number): readonly Item[]
 describe.each(providers)("$profile", ({ profile, faultsOf }) => {
   it.each(Object.keys(sources))("takes windows over odd histories of %s", { timeout }, (source) => {
     const findings = new Findings();
-    for (const given of fc.sample(happenings, cases)) {
+    for (const given of fc.sample(happenings, runs)) {
       const messages = sources[source]?.(given) ?? [];
       for (const budget of budgets) {
         const window = composed(messages, budget, profile);
@@ -113,13 +111,13 @@ describe.each(providers)("$profile", ({ profile, faultsOf }) => {
         if (window && !isAnswered(window)) findings.add(faultsOf(window.messages), grown);
       }
     }
-    assert(findings.windows > cases);
+    assert(findings.windows > runs);
     assert(findings.told() === "", findings.told());
   });
 
   it("takes windows of sessions that grow", { timeout }, async () => {
     const findings = new Findings();
-    for (const [at, given] of fc.sample(happenings, Math.ceil(cases / 4)).entries()) {
+    for (const [at, given] of fc.sample(happenings, Math.ceil(runs / 4)).entries()) {
       const messages = messagesOf(given);
       const manager = await SessionManager.open({ store: "ram:", profile, budget: budgets[at % 2] ?? 0 });
       const session = await manager.create();

@@ -173,7 +173,7 @@ describe("a quotation", () => {
           await manager.close();
         },
       ),
-      { numRuns: Math.ceil(runs / 3) },
+      { numRuns: Math.ceil(runs / 2) },
     );
   }, 300_000);
 });

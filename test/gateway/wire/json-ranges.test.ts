@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bodyRanges } from "../../kit/inside/gateway.ts";
 import type { JsonValue } from "../../kit/inside/message.ts";
+import { runs } from "../../kit/runs.ts";
 
 const space = fc.string({ unit: fc.constantFrom(" ", "\n", "\r", "\t"), maxLength: 3 });
 
@@ -124,6 +125,7 @@ describe("bodyRanges", () => {
       fc.property(bodies, (text) => {
         expect(ordered(byPlaces(Buffer.from(text)))).toEqual(ordered(byParse(text)));
       }),
+      { numRuns: Math.max(300, runs) },
     );
   });
 
@@ -143,6 +145,7 @@ describe("bodyRanges", () => {
         const wellFormed = broken.toWellFormed();
         expect(ordered(byPlaces(Buffer.from(wellFormed)))).toEqual(ordered(byParse(wellFormed)));
       }),
+      { numRuns: Math.max(300, runs) },
     );
   });
 

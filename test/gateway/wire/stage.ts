@@ -65,7 +65,7 @@ export function expectIn(request: WireRequest, text: string, headers: IncomingHt
   const property = fc.property(fc.array(fc.nat(), { maxLength: 12 }), (places) => {
     expect(answerIn(request, cut(bytes, places), headers)).toEqual(answer);
   });
-  fc.assert(property, { numRuns: 100 });
+  fc.assert(property, { numRuns: 200 });
 }
 
 /** Events that are named by their types. */
