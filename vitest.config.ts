@@ -10,7 +10,7 @@ function project(
 ): TestProjectInlineConfiguration {
   return {
     extends: true,
-    test: { name, sequence: { groupOrder: order }, setupFiles: ["test/kit/runs.ts"], ...test },
+    test: { name, sequence: { groupOrder: order }, ...test },
   };
 }
 
@@ -23,6 +23,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    setupFiles: ["test/kit/runs.ts"],
     restoreMocks: true,
     tags: [{ name: "slow", description: "takes a second or more: `npm run test:all` alone runs it" }],
     unstubEnvs: true,

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installPacked } from "./kit/packed.ts";
-import { hasPostgres, startPostgres } from "./support/postgres.ts";
-import type { TestPostgres } from "./support/postgres.ts";
+import { hasPostgres, startPostgres } from "./kit/postgres.ts";
+import type { TestPostgres } from "./kit/postgres.ts";
 
 /** A block of a page, with what a reader has before and behind it. */
 interface Script {

@@ -12,8 +12,8 @@ import { redisStore } from "../../src/store/redis/redis.ts";
 import type { SqliteDatabase } from "../../src/store/sqlite/connection/driver.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
-import { hasPostgres, startPostgres } from "../../test/support/postgres.ts";
-import { hasRedis, startRedis } from "../../test/support/redis.ts";
+import { hasPostgres, startPostgres } from "../../test/kit/postgres.ts";
+import { hasRedis, startRedis } from "../../test/kit/redis.ts";
 import { installedPeer } from "../peer.ts";
 import { messageRecord } from "./kit.ts";
 

@@ -8,7 +8,7 @@ import { SessionManager } from "../../src/index.ts";
 import { postgresStore } from "../../src/store/postgres/postgres.ts";
 import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
 import type { Lock, Store } from "../../src/store/store.ts";
-import { hasPostgres, startPostgres } from "../../test/support/postgres.ts";
+import { hasPostgres, startPostgres } from "../../test/kit/postgres.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
 import { median } from "../bench.ts";
 import { installedPeer } from "../peer.ts";

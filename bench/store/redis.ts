@@ -5,7 +5,7 @@ import type { Lock, Store } from "../../src/store/store.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { encodeRecord } from "../../src/store/format/record.ts";
 import { encodeLine, lineText } from "../../src/store/format/lines.ts";
-import { hasRedis, startRedis } from "../../test/support/redis.ts";
+import { hasRedis, startRedis } from "../../test/kit/redis.ts";
 import { median } from "../bench.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
 import { messageRecord, rounded } from "./kit.ts";

@@ -13,7 +13,7 @@ let folder;
 let fake;
 before(async () => {
   folder = await mkdtemp(join(import.meta.dirname, "node_modules", "run-"));
-  const text = withoutTypes(await readFile(new URL("../../test/support/fake-s3.ts", import.meta.url), "utf8"));
+  const text = withoutTypes(await readFile(new URL("../../test/kit/fake-s3.ts", import.meta.url), "utf8"));
   await writeFile(join(folder, "fake-s3.mjs"), text);
   fake = await (await import(pathToFileURL(join(folder, "fake-s3.mjs")).href)).startFakeS3();
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" });

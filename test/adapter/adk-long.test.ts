@@ -6,7 +6,6 @@ import { ContextManager } from "windrow/adk";
 import { contentsOf, fromContents } from "windrow/gemini";
 import type { GeminiContent } from "windrow/gemini";
 import { gemini, miki } from "../kit/inside/window.ts";
-import { runs } from "../kit/runs.ts";
 
 type Scored = GeminiContent & { readonly importance: number };
 
@@ -63,7 +62,6 @@ describe("a long conversation", () => {
             expect(manager.getMessages().map(({ parts }) => parts)).toEqual(expected.map(({ parts }) => parts));
           });
         }),
-        { numRuns: runs },
       );
     },
   );

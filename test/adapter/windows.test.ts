@@ -89,7 +89,6 @@ describe.each(providers)("a window for $profile", (provider) => {
     const budgets = fc.oneof(fc.integer({ min: 200, max: 6_000 }), fc.integer({ min: 6_000, max: 200_000 }));
     fc.assert(
       fc.property(history, budgets, (messages, budget) => assert.deepEqual(problemsOf(provider, messages, budget), [])),
-      { numRuns: runs },
     );
   });
 });

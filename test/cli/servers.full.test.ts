@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { run } from "../kit/inside/cli.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
+import { hasPostgres, startPostgres } from "../kit/postgres.ts";
+import type { TestPostgres } from "../kit/postgres.ts";
+import { hasRedis, startRedis } from "../kit/redis.ts";
+import type { TestRedis } from "../kit/redis.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 let postgres: TestPostgres | undefined;

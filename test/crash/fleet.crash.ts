@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import { hasPostgres, startPostgres } from "../kit/postgres.ts";
 
 /** Conversations, turns of each, and kills: small here; `node examples/fleet/drive.mjs` has the whole. */
 const size = (process.env["WINDROW_FLEET"] ?? "20 10 5").split(" ");

@@ -9,8 +9,8 @@ import { openStore } from "windrow/store";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
 import type { Child } from "../kit/child.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
+import { hasPostgres, startPostgres } from "../kit/postgres.ts";
+import { hasRedis, startRedis } from "../kit/redis.ts";
 import { handRest, startEngineServer } from "../memory/engine-server.ts";
 import { count, leftOut } from "./totals.ts";
 

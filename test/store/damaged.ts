@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasRedis } from "../support/redis.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { newFolder, storeKinds } from "./archive/kinds.ts";
 import type { StoreKind } from "./archive/kinds.ts";
 import { driver, openDatabase } from "../kit/sqlite-stores.ts";

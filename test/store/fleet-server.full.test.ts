@@ -10,7 +10,7 @@ import { openStore } from "windrow/store";
 import { everybody } from "../kit/inside/store.ts";
 import { dist } from "../kit/build.ts";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import { hasPostgres, startPostgres } from "../kit/postgres.ts";
 
 const running: ChildProcess[] = [];
 const folders: string[] = [];

@@ -4,8 +4,8 @@ import type { Store } from "windrow";
 import type { Clock } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
 import { redisStore } from "windrow/store/redis";
-import { hasPostgres } from "../support/postgres.ts";
-import { hasRedis } from "../support/redis.ts";
+import { hasPostgres } from "../kit/postgres.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { closing, postgresHere, redisHere } from "./stage.ts";
 
 /** How a statement is treated: what goes wrong before it, and after it was carried out. */

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { PostgresTag } from "windrow/store/postgres";
 import { register, storeConformance } from "windrow/testing";
-import { hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../kit/postgres.ts";
 import { clientFixture, postgresFixture } from "../kit/postgres-stores.ts";
 import { postgresHere } from "./stage.ts";
 

@@ -4,7 +4,7 @@ import type { Store } from "windrow";
 import type { NewRecord } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
 import { everybody, messageRecord, newSession, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
-import { hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../kit/postgres.ts";
 import { latePostgres } from "./late.ts";
 import type { Through } from "./late.ts";
 import { closing, examine, problems } from "./stage.ts";

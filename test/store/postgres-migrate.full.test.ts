@@ -14,7 +14,7 @@ import {
 } from "../kit/inside/store.ts";
 import type { Migration } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../kit/postgres.ts";
 import { closing, postgresHere } from "./stage.ts";
 
 /** The code of a later version: a column and an index more. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Lock } from "windrow";
 import { postgresStore } from "windrow/store/postgres";
 import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
-import { hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../kit/postgres.ts";
 import { closing, postgresHere } from "./stage.ts";
 
 const postgres = postgresHere(1);

@@ -7,7 +7,7 @@ import { postgresStore } from "windrow/store/postgres";
 import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
 import { startCutProxy } from "../kit/cut-proxy.ts";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../kit/postgres.ts";
 import { closing, postgresHere } from "./stage.ts";
 
 const postgres = postgresHere();

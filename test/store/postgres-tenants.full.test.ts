@@ -7,8 +7,8 @@ import { migratePostgres, postgresStore } from "windrow/store/postgres";
 import type { PostgresClient } from "windrow/store/postgres";
 import { listAll, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
+import { hasPostgres, startPostgres } from "../kit/postgres.ts";
+import type { TestPostgres } from "../kit/postgres.ts";
 import { temporaryFolder } from "../kit/stores.ts";
 import { opened } from "./stage.ts";
 

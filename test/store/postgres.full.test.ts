@@ -5,7 +5,7 @@ import { openStore } from "windrow/store";
 import type { Examined } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
 import { everybody, lossesOf, messageRecord, newSession, readAll, stateOf, texts } from "../kit/inside/store.ts";
-import { hasPostgres } from "../support/postgres.ts";
+import { hasPostgres } from "../kit/postgres.ts";
 import { postgresFixture } from "../kit/postgres-stores.ts";
 import { latePostgres } from "./late.ts";
 import { closing, opened, point, problems } from "./stage.ts";

@@ -5,7 +5,7 @@ import { cleanup, doctor } from "windrow/ops";
 import type { IoRedisClient, NodeRedisCluster } from "windrow/store/redis";
 import { register, storeConformance } from "windrow/testing";
 import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
-import { hasRedisCluster, startRedisCluster } from "../support/redis.ts";
+import { hasRedisCluster, startRedisCluster } from "../kit/redis.ts";
 import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
 import { opened } from "./stage.ts";
 

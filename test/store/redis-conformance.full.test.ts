@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { NodeRedisClient } from "windrow/store/redis";
 import { register, storeConformance } from "windrow/testing";
-import { hasRedis } from "../support/redis.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { redisClientFixture, redisFixture } from "../kit/redis-stores.ts";
 import { redisHere } from "./stage.ts";
 

@@ -5,7 +5,7 @@ import { cleanup, erase } from "windrow/ops";
 import { systemClock } from "windrow/store/author";
 import { redisStore } from "windrow/store/redis";
 import { everybody, listAll, messageRecord, newSession } from "../kit/inside/store.ts";
-import { hasRedis } from "../support/redis.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { finished, redisHere } from "./stage.ts";
 
 const isOwn = process.env["WINDROW_TEST_REDIS"] === undefined;

@@ -15,7 +15,7 @@ import {
   texts,
   wholeDump,
 } from "../kit/inside/store.ts";
-import { hasRedis } from "../support/redis.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { lateRedis } from "./late.ts";
 import type { Fault, LateStores } from "./late.ts";
 import { closing, examine, finished } from "./stage.ts";

@@ -5,7 +5,7 @@ import { isWindrowError } from "windrow";
 import type { Store } from "windrow";
 import { redisStore } from "windrow/store/redis";
 import { everybody } from "../kit/inside/store.ts";
-import { hasRedis } from "../support/redis.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { closing, finished, problems, redisHere } from "./stage.ts";
 
 const redis = redisHere();

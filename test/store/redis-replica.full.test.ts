@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { redisStore } from "windrow/store/redis";
 import type { IoRedisClient } from "windrow/store/redis";
 import { everybody, heartbeatMs, messageRecord, newSession, readAll, stateOf, wholeDump } from "../kit/inside/store.ts";
-import { hasRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
+import { hasRedis } from "../kit/redis.ts";
+import type { TestRedis } from "../kit/redis.ts";
 import { closing, opened, ownRedis } from "./stage.ts";
 
 interface Client extends IoRedisClient {

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { faultRounds as rounds, under } from "../kit/agents.ts";
 import { startCutProxy } from "../kit/cut-proxy.ts";
 import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
-import { hasPostgres } from "../support/postgres.ts";
-import { hasRedis } from "../support/redis.ts";
+import { hasPostgres } from "../kit/postgres.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { closing, opened, postgresHere, redisHere } from "./stage.ts";
 
 const [postgres, redis] = [postgresHere(1), redisHere()];

@@ -11,8 +11,8 @@ import { everybody, messageRecord, newSession, texts } from "../kit/inside/store
 import { startCutProxy } from "../kit/cut-proxy.ts";
 import type { CutProxy } from "../kit/cut-proxy.ts";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres } from "../support/postgres.ts";
-import { hasRedis } from "../support/redis.ts";
+import { hasPostgres } from "../kit/postgres.ts";
+import { hasRedis } from "../kit/redis.ts";
 import { opened, postgresHere, Redis, redisHere } from "./stage.ts";
 
 const require = createRequire(import.meta.url);

@@ -7,10 +7,10 @@ import type { Examined } from "windrow/store/author";
 import type { IoRedisClient } from "windrow/store/redis";
 import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasPostgres, startPostgres } from "../support/postgres.ts";
-import type { TestPostgres } from "../support/postgres.ts";
-import { hasRedis, startRedis } from "../support/redis.ts";
-import type { TestRedis } from "../support/redis.ts";
+import { hasPostgres, startPostgres } from "../kit/postgres.ts";
+import type { TestPostgres } from "../kit/postgres.ts";
+import { hasRedis, startRedis } from "../kit/redis.ts";
+import type { TestRedis } from "../kit/redis.ts";
 
 /** A client of ioredis. */
 export type Redis = Pick<IoRedisClient, "call"> & {

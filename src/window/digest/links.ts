@@ -32,24 +32,6 @@ export interface Origins {
   isLater(other: number, row: number): boolean;
 }
 
-/**
- * The statements that may change others, of those in order. The agent repeats what no longer holds: of its statements, only
- * those count that correct, say a change of a value, or have a number or a name with a digit that none before has.
- */
-export function changing(sayings: Sayings, rows: readonly number[], origins: Origins): readonly number[] {
-  const known = new Uint8Array(sayings.termLimit);
-  return rows.filter((row) => {
-    let isNew = false;
-    for (const term of sayings.termsOf(row)) {
-      if (known[term] === 0 && (sayings.termNamed[term]! & 2) !== 0 && sayings.termUnits[term] !== enough) isNew = true;
-      known[term] = 1;
-    }
-    const looks = sayings.looks[row]!;
-    if (origins.sourceOf(row) !== 2) return (looks & states) !== 0;
-    return (looks & corrects) !== 0 || isNew || (looks & (asserts | changes)) === (asserts | changes);
-  });
-}
-
 /** A newer statement: how much it has in common, and how surely it says a new value. */
 interface Link {
   readonly row: number;
@@ -69,21 +51,18 @@ export class Links {
   /** By source and term: the begin of its places in `#posted`; behind the last, the end. */
   readonly #starts: Int32Array;
   readonly #posted: Int32Array;
-  /** The statements of each source, and of all. */
+  /** The statements of each source. */
   readonly #sizes: readonly number[];
-  readonly #size: number;
   /** By term: its place among those that are compared just now, from 1. */
   readonly #bits: Uint8Array;
   readonly #stamps: Int32Array;
   #stamp = 0;
   readonly #newer = new Map<number, readonly number[]>();
 
-  /**
-   * @param rows - those that may change others, oldest first
-   * @param population - the statements that these rows were taken from. Default: no others
-   */
-  constructor(sayings: Sayings, rows: readonly number[], origins: Origins, population?: number) {
+  /** @param stated - the rows that state something, oldest first */
+  constructor(sayings: Sayings, stated: readonly number[], origins: Origins) {
     const { termLimit } = sayings;
+    const rows = changing(sayings, stated, origins);
     this.#sayings = sayings;
     this.#origins = origins;
     this.#rows = rows;
@@ -102,8 +81,7 @@ export class Links {
         this.#starts[source * termLimit + term + 1]!++;
       }
     }
-    this.#sizes = population === undefined ? sizes : sizes.map(() => population);
-    this.#size = population ?? rows.length;
+    this.#sizes = sizes;
     for (let at = 1; at < this.#starts.length; at++) this.#starts[at]! += this.#starts[at - 1]!;
     this.#posted = new Int32Array(this.#starts.at(-1) ?? 0);
     const ends = this.#starts.slice();
@@ -156,12 +134,12 @@ export class Links {
     const count = this.#counts[term]!;
     return count < 2 || this.#sayings.termNamed[term] === 2
       ? 0
-      : Math.log((this.#size + 2) / count) ** 2 * this.#sayings.termUnits[term]!;
+      : Math.log((this.#rows.length + 2) / count) ** 2 * this.#sayings.termUnits[term]!;
   }
 
   /** Whether a term stands in so many statements that it tells nothing. What the agent says often may still be rare. */
   #isCommon(term: number): boolean {
-    return this.#counts[term]! - this.#countOf(2, term) > Math.max(namedLines, commonShare * this.#size);
+    return this.#counts[term]! - this.#countOf(2, term) > Math.max(namedLines, commonShare * this.#rows.length);
   }
 
   #isRare(source: Source, term: number): boolean {
@@ -254,3 +232,21 @@ export class Links {
 }
 
 const nothing: readonly never[] = [];
+
+/**
+ * The statements that may change others, of those in order. The agent repeats what no longer holds: of its statements, only
+ * those count that correct, say a change of a value, or have a number or a name with a digit that none before has.
+ */
+function changing(sayings: Sayings, stated: readonly number[], origins: Origins): readonly number[] {
+  const known = new Uint8Array(sayings.termLimit);
+  return stated.filter((row) => {
+    let isNew = false;
+    for (const term of sayings.termsOf(row)) {
+      if (known[term] === 0 && (sayings.termNamed[term]! & 2) !== 0 && sayings.termUnits[term] !== enough) isNew = true;
+      known[term] = 1;
+    }
+    const looks = sayings.looks[row]!;
+    const isChange = (looks & corrects) !== 0 || (looks & (asserts | changes)) === (asserts | changes);
+    return origins.sourceOf(row) !== 2 || isNew || isChange;
+  });
+}

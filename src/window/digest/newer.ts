@@ -2,7 +2,7 @@
 import type { Work } from "../../turns.ts";
 import type { Block, LineTable } from "./line-table.ts";
 import type { Line } from "./line.ts";
-import { changing, Links } from "./links.ts";
+import { Links } from "./links.ts";
 import type { Origins, Source } from "./links.ts";
 import { asserts, changes, states, termsOf } from "./saying.ts";
 
@@ -42,7 +42,7 @@ export class NewerLines implements Origins {
     }
     rows.sort((left, right) => seqs[left]! - seqs[right]! || left - right);
     yield;
-    newer.#links = new Links(table.sayings, changing(table.sayings, rows, newer), newer);
+    newer.#links = new Links(table.sayings, rows, newer);
     return newer;
   }
 

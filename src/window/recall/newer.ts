@@ -1,5 +1,5 @@
 /** Newer hits: what recall never shows a row without, as later messages say something newer of the same. */
-import { changing, Links } from "../digest/links.ts";
+import { Links } from "../digest/links.ts";
 import type { Origins, Source } from "../digest/links.ts";
 import { changes, corrects, isDocument, sayingOf, states, termsOf } from "../digest/saying.ts";
 import { Sayings } from "../digest/sayings.ts";
@@ -58,7 +58,7 @@ export class NewerHits implements Origins {
         else this.#numbers.set(document, new Map([[text.trim(), number]]));
       }
     }
-    this.#links = new Links(this.#sayings, changing(this.#sayings, stated, this), this);
+    this.#links = new Links(this.#sayings, stated, this);
   }
 
   sourceOf(number: number): Source {

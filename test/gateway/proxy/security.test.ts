@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { serveGateway } from "windrow/gateway";
-import { freePort } from "../../support/free-port.ts";
+import { freePort } from "../../kit/free-port.ts";
 import { answerOf, ask, chunked, headerOf, nameOf, rawUpstream, requestOf, sendRaw, sized, staged } from "./stage.ts";
 
 const canary = "sk-canary-0123456789";

@@ -4,11 +4,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { hasPostgres, startPostgres } from "../../support/postgres.ts";
+import { hasPostgres, startPostgres } from "../../kit/postgres.ts";
 import type { Store } from "windrow";
 import type { SessionDump } from "windrow/store/author";
 import { everybody, wholeDump } from "../../kit/inside/store.ts";
-import type { TestPostgres } from "../../support/postgres.ts";
+import type { TestPostgres } from "../../kit/postgres.ts";
 import { temporaryFolder } from "../../kit/stores.ts";
 
 /** A kind of store. */

@@ -5,8 +5,8 @@ import type { Store } from "windrow";
 import { s3Archive } from "windrow/store";
 import type { ArchiveBucket } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
-import { fakeS3Client, startFakeS3 } from "../../support/fake-s3.ts";
-import type { FakeS3, S3Fault } from "../../support/fake-s3.ts";
+import { fakeS3Client, startFakeS3 } from "../../kit/fake-s3.ts";
+import type { FakeS3, S3Fault } from "../../kit/fake-s3.ts";
 import { storeKinds } from "./kinds.ts";
 import { opened } from "../stage.ts";
 
