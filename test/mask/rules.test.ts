@@ -95,10 +95,16 @@ describe("registered values", () => {
       GITHUB_TOKEN: "abcdefgh1",
       PATH: "/usr/bin:/bin",
       AWS_SECRET_ACCESS_KEY: "zyxwvuts9",
+      SHORTEST_TOKEN: "abcdefg8",
+      SHORT_TOKEN: "abcdef7",
       PWD: "/home/user/x",
       MAX_TOKEN: "100000",
     };
-    expect(secretVariables(environment)).toEqual({ GITHUB_TOKEN: "abcdefgh1", AWS_SECRET_ACCESS_KEY: "zyxwvuts9" });
+    expect(secretVariables(environment)).toEqual({
+      GITHUB_TOKEN: "abcdefgh1",
+      AWS_SECRET_ACCESS_KEY: "zyxwvuts9",
+      SHORTEST_TOKEN: "abcdefg8",
+    });
   });
 });
 
