@@ -38,14 +38,14 @@ export default defineConfig({
       project("full", 1, { include: [full], globalSetup: ["test/kit/compile.ts"] }),
       project("crash", 2, {
         include: ["test/crash/*.crash.ts"],
-        globalSetup: ["test/kit/compile.ts", "test/crash/totals.ts"],
+        globalSetup: ["test/kit/compile.ts"],
         maxWorkers: 1,
         testTimeout: 300_000,
         hookTimeout: 60_000,
       }),
       project("attack", 3, {
         include: ["test/attack/*.attack.ts"],
-        globalSetup: ["test/attack/kit/totals.ts"],
+        globalSetup: ["test/attack/kit/product.ts"],
         server: { deps: { external: [/\.attack\//] } },
         testTimeout: 180_000,
         hookTimeout: 60_000,

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type * as Access from "windrow/store";
 import type * as Windrow from "windrow";
 import type * as Cli from "../kit/inside/cli.ts";
 import { attack } from "./kit/attack.ts";
@@ -70,16 +69,6 @@ attack({
   name: "access",
   seeds: [
     {
-      name: "a wrapped store passes on what no table names",
-      changes: [
-        {
-          file: "access/guarded.ts",
-          from: "return { ...front, tenants: true }",
-          to: "return { ...behind, ...front, tenants: true }",
-        },
-      ],
-    },
-    {
       name: "a list without its scope",
       changes: [
         {
@@ -101,34 +90,9 @@ attack({
     },
   ],
   async run(product, report) {
-    await tenants(product, report);
     for (const kind of ["files", "sqlite"]) await matrix(product, report, kind);
   },
 });
-
-/** A store shared by tenants, with a method that the contract does not name. */
-async function tenants(product: Product, report: Report): Promise<void> {
-  const { tenantStore, guardedStore } = await product.load<typeof Access>("access/public.js");
-  const { openStore } = await product.load<typeof Access>("access/open.js");
-  const purge = (): readonly string[] => ["every session there is"];
-  const behind = Object.assign(await openStore("ram:"), { purge });
-  const guarded = guardedStore(behind, { principal: { name: "alice", tenant: "acme" } });
-  for (const store of [tenantStore(behind), guarded]) {
-    report.count("access checks");
-    if ("purge" in store) report.failed("a method that no table decides is passed on");
-  }
-  const files = await openStore(join(product.scratch, "shared"));
-  const shared = tenantStore(files);
-  try {
-    report.count("access checks");
-    for await (const { sessionId } of shared.checkup!.examine())
-      report.failed(`examine shows ${sessionId} to any tenant`);
-    report.failed("examine of a store that tenants share was not refused");
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "not-allowed") throw error;
-  }
-  await files.close();
-}
 
 async function matrix(product: Product, report: Report, kind: string): Promise<void> {
   const { SessionManager } = await product.load<typeof Windrow>("index.js");
@@ -172,11 +136,9 @@ async function matrix(product: Product, report: Report, kind: string): Promise<v
         const write = (text: string): unknown => (said += text);
         const io = { stdout: { write, isTTY: false, columns: 120 }, stderr: { write }, env: { HOME: where } };
         await run([...argv, "--store", store, ...flags], io as never);
-        report.count("access checks");
         own += Number(said.includes(alice.word));
         for (const { owner, id } of foreign) {
           const shown = said.includes(owner.word) || (id !== typed && said.includes(id));
-          report.count("cross-reads", Number(shown));
           if (shown) report.failed(`${kind}, ${name}: ${argv.join(" ")} shows ${owner.word}: ${said.slice(0, 300)}`);
         }
       }

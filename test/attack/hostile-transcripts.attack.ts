@@ -122,7 +122,6 @@ attack({
         const text = lines.map((line) => line.replaceAll("@", () => value)).join("\n");
         await writeFile(path, text);
         hostile.push(path);
-        report.count("hostile lines", lines.filter((line) => line.includes("@")).length);
         if (name !== "somewhat deep") continue;
         const torn = join(folder, `${format} torn.jsonl`);
         await writeFile(torn, text.slice(0, Math.floor(text.length * 0.7)));
@@ -135,7 +134,6 @@ attack({
     }
 
     const checked = (what: string, { status, stdout, stderr }: Outcome): void => {
-      report.count("commands");
       if (status !== 0 && status !== 1) report.failed(`${what} ended with ${status}: ${stderr.slice(-300)}`);
       const said = `${stdout}${stderr}`;
       if (/RangeError|TypeError|Maximum call stack|unforeseen|\n\s+at .*:\d+:\d+/.test(said)) {
@@ -158,7 +156,6 @@ attack({
     const told = new Set([...sessions, ...failed].map(({ file }) => file));
     for (const path of hostile) if (!told.has(path)) report.failed(`import tells nothing of ${path}`);
     if (imported.status !== 1) report.failed(`import with bad files ended with ${imported.status}, not 1`);
-    report.count("hostile files", hostile.length);
 
     const flags = ["--json", "-s", "adaptive", "-b", "8k"];
     const replayed = await command(product, ["replay", first, ...hostile, last, ...flags]);

@@ -125,7 +125,6 @@ class Reader {
   }
 
   async #try(mayBeAway: boolean, door: string, read: () => Promise<boolean>): Promise<void> {
-    this.#report.count("reads beside upkeep");
     const { isWindrowError: isOwn } = await this.#product.load<{ isWindrowError: typeof isWindrowError }>("errors.js");
     try {
       if (!(await read())) this.#report.failed(`${door}: not every message, and no error`);
@@ -179,7 +178,6 @@ attack({
     const long = product.seeded ? 400 : 60;
     for (let round = 0; round < long; round++) {
       const count = await countOf(store, id);
-      report.count("reads beside upkeep");
       if (count !== messages) report.failed(`a log that changes its name has ${count} messages`);
     }
     flickering.stop();
@@ -204,7 +202,6 @@ attack({
     }
     for (const code of await Promise.all(codes))
       if (code !== 0) report.failed(`upkeep beside readers ended with ${code}`);
-    report.count("upkeep steps", 4 * cycles);
     await store.close();
   },
 });

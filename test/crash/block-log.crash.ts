@@ -7,16 +7,12 @@ import { systemDisk } from "../kit/inside/disk.ts";
 import { blockDisk, blockDiskMissing, replay } from "./block-log.ts";
 import { chance, verify, write } from "./scenario.ts";
 import type { Promised, Step } from "./scenario.ts";
-import { count, leftOut } from "./totals.ts";
 
 const sessions = 4;
 
 it("every write of an ext4, mounted and looked at: nothing acknowledged is lost", async ({ skip }) => {
   const missing = blockDiskMissing();
-  if (missing !== undefined) {
-    leftOut("block-log replay", missing);
-    return skip();
-  }
+  if (missing !== undefined) return skip(missing);
   const work = await mkdtemp(join(tmpdir(), "windrow-blocks-"));
   try {
     const disk = await blockDisk(work);
@@ -44,7 +40,6 @@ it("every write of an ext4, mounted and looked at: nothing acknowledged is lost"
         await verify(systemDisk, promised, join(folder, "contexts"));
       }
     });
-    count("block states", states);
     const acknowledged = done.reduce((sum, one) => sum + one.records.length, 0);
     console.log(`${writes} block writes, ${states} states mounted, ${acknowledged} acknowledged records, 0 violations`);
     expect(states).toBeGreaterThanOrEqual(300);

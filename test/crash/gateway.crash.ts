@@ -15,7 +15,6 @@ import type { Api } from "../gateway/fake/reading.ts";
 import { randomBy, startKilled } from "../gateway/kills.ts";
 import { temporaryFolder } from "../kit/stores.ts";
 import { dist } from "../kit/build.ts";
-import { count } from "./totals.ts";
 
 const kills = Number(process.env["WINDROW_GATEWAY_KILLS"] ?? 4);
 const seed = Number(process.env["TEST_SEED"] ?? 1);
@@ -87,7 +86,6 @@ it.each([
       await runAgent("That is all.", { ...options, history: messages, headers: { "x-fake-scenario": "plain" } });
     }
     const errors = await gateway.end();
-    count("kills", gateway.kills());
     expect(fake.faults, errors).toEqual([]);
     expect(runs.map(({ text }) => text)).toEqual(runs.map(() => "OK done."));
     expect(fake.turns().every(({ extends: isExtension }) => isExtension)).toBe(flags.length === 0);
@@ -96,9 +94,7 @@ it.each([
     const wanted = runs.flatMap((run) => [run.task, ...callsOf(run).flatMap((id) => [`call ${id}`, `result ${id}`])]);
     const ids = new Map<string, Set<string>>(wanted.map((name) => [name, new Set()]));
     for (const { name, id } of found) ids.get(name)?.add(id);
-    count("acknowledged", wanted.length);
     const lost = [...ids].filter(([, { size }]) => size === 0);
-    count("lost", lost.length);
     expect({ lost, twice: [...ids].filter(([, { size }]) => size > 1) }).toEqual({ lost: [], twice: [] });
     await fake.close();
     await rm(folder, { recursive: true });

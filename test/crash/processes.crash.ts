@@ -4,8 +4,7 @@ import { everybody, sessionWith } from "../kit/inside/store.ts";
 import { filesFixture } from "../kit/stores.ts";
 import { dist } from "../kit/build.ts";
 import { freeSession, hostileSteal, lostOf, startWriter } from "./processes.ts";
-import type { Outcome, Writer } from "./processes.ts";
-import { count } from "./totals.ts";
+import type { Writer } from "./processes.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeAll(async () => {
@@ -14,12 +13,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await fixture.close();
 });
-
-function add({ acknowledged, lost, damaged }: Outcome): void {
-  count("acknowledged", acknowledged);
-  count("lost", lost);
-  count("torn", damaged);
-}
 
 describe("kill -9 in the middle of appends", () => {
   const sizes: readonly [string, number, number][] = [
@@ -38,13 +31,11 @@ describe("kill -9 in the middle of appends", () => {
         await sleep(5 + Math.random() * 120);
         await writer.kill();
         writers.push(writer);
-        count("kills");
         const lock = await fixture.store.lock(everybody, id);
         expect(lock.recovery.every((one) => one.problem === "torn-tail")).toBe(true);
         await lock.release();
       }
       const outcome = await lostOf(fixture.store, id, writers);
-      add(outcome);
       expect(outcome).toMatchObject({ lost: 0, damaged: 0 });
       await fixture.store.finish(await fixture.store.lock(everybody, id), finalState(await stateOfSession(id)));
     }
@@ -63,8 +54,6 @@ describe("a session taken by force from a writer at full speed", () => {
   it("40 times: the writer is fenced, and nothing it was told is safe is lost", async () => {
     for (let round = 0; round < 40; round += 1) {
       const outcome = await hostileSteal(fixture.store, { build: dist, folder: fixture.folder }, round % 4 !== 3);
-      count("steals");
-      add(outcome);
       expect(outcome).toMatchObject({ lost: 0, damaged: 0, fenced: true });
     }
   });
@@ -75,7 +64,6 @@ describe("a session taken by force from a writer at full speed", () => {
     for (let round = 0; round < 5 && lost === 0; round += 1)
       lost += (await hostileSteal(fixture.store, where, true)).lost;
     expect(lost).toBeGreaterThan(0);
-    count("faults caught");
   });
 });
 
@@ -90,6 +78,5 @@ it("four processes want one session for a thousand appends each: one writes, the
   const winners = started.filter((one) => one.lines().length > 0);
   expect(winners).toHaveLength(1);
   const outcome = await lostOf(fixture.store, id, winners);
-  add(outcome);
   expect(outcome.lost).toBe(0);
 });

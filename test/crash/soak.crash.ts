@@ -12,7 +12,6 @@ import { filesStore } from "../kit/inside/store.ts";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
 import type { Child } from "../kit/child.ts";
-import { count } from "./totals.ts";
 
 const agents = 8;
 const minute = 60_000;
@@ -54,7 +53,6 @@ class Agent {
       if (dies && what === "ack") this.#child.signal("SIGKILL");
     }
     if (!dies) throw new Error(`agent ${this.#name} ended by itself`);
-    count("kills");
     this.#child = this.#start();
   }
 
@@ -125,10 +123,6 @@ it("leaves a sound store that does not grow without bound", async () => {
     expect(held).toEqual(held.map((_, place) => place + 1));
     there++;
   }
-  count(
-    "acknowledged",
-    [...acknowledged.values()].reduce((sum, seq) => sum + seq, 0),
-  );
   expect(there).toBeGreaterThan(agents);
   await store.close();
 

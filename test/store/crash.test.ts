@@ -5,16 +5,19 @@ import { CrashDisk } from "../crash/crash-disk.ts";
 import { crash } from "../crash/scenario.ts";
 import type { Step } from "../crash/scenario.ts";
 import { crashes } from "../crash/steps.ts";
-
-const runs = 200;
+import { runs } from "../kit/runs.ts";
 
 describe("the power or the process goes at any step", () => {
-  it("nothing acknowledged is lost, nothing torn is left, the session is in one folder, the state behind its log", async () => {
-    await fc.assert(
-      fc.asyncProperty(crashes, async ([steps, stopAt, seed]) => crash(new CrashDisk(), steps, stopAt, seed)),
-      { numRuns: runs },
-    );
-  }, 60_000);
+  it(
+    "nothing acknowledged is lost, nothing torn is left, the session is in one folder, the state behind its log",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(crashes, async ([steps, stopAt, seed]) => crash(new CrashDisk(), steps, stopAt, seed)),
+        { numRuns: 10 * runs },
+      );
+    },
+    6_000 * runs,
+  );
 
   it.each([false, true])(
     "a move to another file system (%s) ends in one place",

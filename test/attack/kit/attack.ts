@@ -9,7 +9,6 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { productFolder, seededProduct } from "./product.ts";
 import type { SourceChange } from "./product.ts";
-import { count } from "./totals.ts";
 
 /** A compiled product under attack. */
 export interface Product {
@@ -27,8 +26,6 @@ export interface Product {
 
 /** Takes what an attack found. */
 export interface Report {
-  /** Adds to a count of the closing line, for example `count("kills")`. */
-  count(what: string, amount?: number): void;
   /** Reports a promise of the product that did not hold. */
   failed(what: string): void;
 }
@@ -56,10 +53,8 @@ export function attack(definition: Attack): void {
   const run: Attack["run"] = (product, report) => definition.run(product, report);
   describe(`attack: ${definition.name}`, () => {
     it("the product holds", async () => {
-      count("seeded bugs", seeds.length);
       const failures: string[] = [];
-      await against(productFolder(), false, run, { count, failed: (what) => failures.push(what) });
-      count("attacks");
+      await against(productFolder(), false, run, { failed: (what) => failures.push(what) });
       expect(failures).toEqual([]);
     });
 
@@ -72,14 +67,13 @@ export function attack(definition: Attack): void {
         throw new Caught(what);
       };
       try {
-        await against(product.folder, true, run, { count: () => undefined, failed });
+        await against(product.folder, true, run, { failed });
       } catch (error) {
         if (!(error instanceof Caught)) throw error;
       } finally {
         await product.remove();
       }
       expect(failures).not.toEqual([]);
-      count("seeded bugs caught");
     });
   });
 }

@@ -18,8 +18,13 @@ export interface SourceChange {
 const builds = resolve(".attack");
 const productPath = join(builds, "product/dist");
 
-/** Compiles the sources. */
-export async function buildProduct(): Promise<void> {
+/** For vitest: compiles the product before all attacks, and removes every build after them. */
+export default async function setup(): Promise<() => Promise<void>> {
+  await buildProduct();
+  return () => rm(builds, { recursive: true, force: true });
+}
+
+async function buildProduct(): Promise<void> {
   await rm(builds, { recursive: true, force: true });
   await mkdir(dirname(productPath), { recursive: true });
   await writeFile(join(builds, "package.json"), await readFile("package.json"));
@@ -31,11 +36,6 @@ export async function buildProduct(): Promise<void> {
   ]);
   await writeFile(join(builds, "product/package.json"), await readFile("package.json"));
   await cp("templates", join(builds, "product/templates"), { recursive: true });
-}
-
-/** Removes every build. */
-export async function removeBuilds(): Promise<void> {
-  await rm(builds, { recursive: true, force: true });
 }
 
 /** Folder of the compiled product. */
