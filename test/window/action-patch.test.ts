@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { composeWindow } from "windrow";
-import type { Message } from "windrow";
-import { adaptive } from "windrow/window";
-import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
 import type { JsonValue } from "../kit/inside/message.ts";
 import { actionsOf } from "../kit/inside/window.ts";
+import { digestAfter, historyOf } from "./digests.ts";
 
 const old = 'export const retryLimit = 3; // "three" of `many` costs $1 \\ it';
 const fresh = 'export const retryLimit = 17; // "three" of `many` costs $1 \\ it';
@@ -14,6 +11,7 @@ const diff = `--- a/src/a.ts\n+++ b/src/a.ts\n@@ -7,2 +7,2 @@ class Retry\n firs
 const numbered = { before: `first line\n${old}`, after: `first line\n${fresh}`, hunk: { under: "class Retry", at: 7 } };
 
 const inTemplate = patch.replaceAll(/[`\\$]/g, "\\$&");
+const quoted = (end: RegExp): readonly string[] => patch.split(end).map((line) => JSON.stringify(line));
 const spellings: readonly (readonly [string, string, JsonValue])[] = [
   ["an argument of Codex", "apply_patch", { input: patch }],
   ["an argument of OpenCode", "apply_patch", { patchText: patch }],
@@ -30,30 +28,12 @@ const spellings: readonly (readonly [string, string, JsonValue])[] = [
   [
     "a program's constant",
     "exec",
-    { input: `const patch = ${JSON.stringify(patch)};\ntext(await tools.apply_patch(patch));` },
+    { input: `const it = ${JSON.stringify(patch)};\ntext(await tools.apply_patch(it));` },
   ],
   ["a program's argument", "exec", { input: `const r = await tools.apply_patch(${JSON.stringify(patch)}); text(r);` }],
   ["a template", "exec", { input: `await tools.apply_patch(\`${inTemplate}\`);` }],
-  [
-    "strings that are joined",
-    "exec",
-    {
-      input: `await tools.apply_patch(${patch
-        .split(/(?<=\n)/)
-        .map((line) => JSON.stringify(line))
-        .join(" +\n  ")});`,
-    },
-  ],
-  [
-    "lines of a list",
-    "exec",
-    {
-      input: `await tools.apply_patch([${patch
-        .split("\n")
-        .map((line) => JSON.stringify(line))
-        .join(",\n  ")}].join("\\n"));`,
-    },
-  ],
+  ["strings that are joined", "exec", { input: `await tools.apply_patch(${quoted(/(?<=\n)/).join(" +\n  ")});` }],
+  ["lines of a list", "exec", { input: `await tools.apply_patch([${quoted(/\n/).join(",\n  ")}].join("\\n"));` }],
 ];
 
 describe("a patch", () => {
@@ -146,7 +126,6 @@ describe("a patch", () => {
   });
 });
 
-const filler = Array.from({ length: 30 }, (_, line) => `const filler_${line} = compute("${line}");`).join("\n");
 const file = [
   "import { readConfiguration } from './configuration';",
   "export const retryLimitForUploads = 3;",
@@ -158,25 +137,10 @@ const file = [
   "}",
 ].join("\n");
 
-/** What windows show of the files after a patch, until long after. */
+/** What a window shows of the files long after the first one was read and a patch came. */
 function shownAfter(input: string, answer = "Success.", from = 1): string {
-  const history = new HistoryBuilder().user("Mend the server.");
   const args = { path: "src/server.ts", ...(from > 1 && { offset: from, limit: 8 }) };
-  history.add("assistant", [{ type: "tool-call", callId: "r", name: "read", args }]).result("r", file);
-  history.assistant("", ["p", "apply_patch", { input }]).result("p", answer);
-  const messages: Message[] = [...history.messages];
-  let state: Parameters<typeof composeWindow>[0]["state"];
-  let text = "";
-  for (let step = 0; step < 24; step++) {
-    const more = new HistoryBuilder();
-    more.assistant("", [`f${step}`, "read", { path: `lib/other-${step}.ts` }]).result(`f${step}`, filler);
-    messages.push(...more.messages.map((message, at) => ({ ...message, id: `f${step}-${at}` })));
-    const window = composeWindow({ messages, budget: 4_000, strategy: adaptive({ lowWater: 0.9 }), state });
-    state = window.state;
-    const digest = window.messages.map(messageText).find((one) => one.startsWith("[Windrow: a record"));
-    if (digest !== undefined) text += `${digest}\n`;
-  }
-  return text;
+  return digestAfter(historyOf(["read", args, file], ["apply_patch", { input }, answer]));
 }
 
 const update = (...lines: readonly string[]): string =>
@@ -219,14 +183,7 @@ describe("a digest after a patch", () => {
   });
 
   it("says that a file which a hunk contradicts may have changed, and shows the new line", () => {
-    const text = shownAfter(
-      update(
-        "@@",
-        " // not what stands there",
-        "-export const retryLimitForUploads = 3;",
-        "+export const retryLimitForUploads = 17;",
-      ),
-    );
+    const text = shownAfter(update("@@", " // not what stands there", ...raise.slice(2)));
     expect(text).not.toContain("retryLimitForUploads = 3;");
     expect(text).toContain("retryLimitForUploads = 17;");
     expect(text).toMatch(/^--- src\/server\.ts \(m3; m5 may have changed it since\)$/m);

@@ -9,27 +9,33 @@ function run(command: JsonValue, output?: string): readonly FileAction[] {
 }
 
 const touch = (command: string, wide = false): FileAction => ({ kind: "touch", command, wide });
+const read = (path: string, from: number, whole = false): FileAction => ({ kind: "read", path, from, whole });
+const search = (path: string): FileAction => ({ kind: "search", path });
+const write = (path: string, text: string): FileAction => ({ kind: "write", path, text });
+const move = (path: string, to: string): FileAction => ({ kind: "move", path, to });
+const remove = (path: string): FileAction => ({ kind: "delete", path });
+const look = (path: string): FileAction => ({ kind: "look", path });
 
 describe("a command that shows one file", () => {
   it.each<[string, FileAction]>([
-    ["cat src/a.ts", { kind: "read", path: "src/a.ts", from: 1, whole: true }],
-    ["cat 'src/my file.ts'", { kind: "read", path: "src/my file.ts", from: 1, whole: true }],
-    ["cat src/a.ts 2>/dev/null | head -40", { kind: "read", path: "src/a.ts", from: 1, whole: false }],
-    ["nl -ba src/a.ts | sed -n '17,165p'", { kind: "read", path: "src/a.ts", from: 17, whole: false }],
-    ["sed -n '20,40p' src/a.ts", { kind: "read", path: "src/a.ts", from: 20, whole: false }],
-    ["sed -n '1,80p' ~/notes.md | head -5", { kind: "read", path: "~/notes.md", from: 1, whole: false }],
-    ["sed -n '100,200p' src/a.ts | sed -n '5,9p'", { kind: "read", path: "src/a.ts", from: 104, whole: false }],
-    ["sed -n '/start/,/end/p' src/a.ts", { kind: "search", path: "src/a.ts" }],
-    ["head -20 src/a.ts", { kind: "read", path: "src/a.ts", from: 1, whole: false }],
-    ["head -n 20 src/a.ts", { kind: "read", path: "src/a.ts", from: 1, whole: false }],
-    ["tail -n +30 src/a.ts", { kind: "read", path: "src/a.ts", from: 30, whole: false }],
-    ["tail -20 src/a.ts", { kind: "search", path: "src/a.ts" }],
-    ["awk 'NR>=8 && NR<=12' src/a.ts", { kind: "read", path: "src/a.ts", from: 8, whole: false }],
-    ["grep -n 'needle|thread' src/a.ts", { kind: "search", path: "src/a.ts" }],
-    ['rg -n -A 3 "fn main" src/a.rs', { kind: "search", path: "src/a.rs" }],
-    ["cd repo && cat a.ts", { kind: "read", path: "repo/a.ts", from: 1, whole: true }],
-    ["bash -lc 'cd repo && cat a.ts'", { kind: "read", path: "repo/a.ts", from: 1, whole: true }],
-    ["FORCE=1 cat < a.ts", { kind: "read", path: "a.ts", from: 1, whole: true }],
+    ["cat src/a.ts", read("src/a.ts", 1, true)],
+    ["cat 'src/my file.ts'", read("src/my file.ts", 1, true)],
+    ["cat src/a.ts 2>/dev/null | head -40", read("src/a.ts", 1)],
+    ["nl -ba src/a.ts | sed -n '17,165p'", read("src/a.ts", 17)],
+    ["sed -n '20,40p' src/a.ts", read("src/a.ts", 20)],
+    ["sed -n '1,80p' ~/notes.md | head -5", read("~/notes.md", 1)],
+    ["sed -n '100,200p' src/a.ts | sed -n '5,9p'", read("src/a.ts", 104)],
+    ["sed -n '/start/,/end/p' src/a.ts", search("src/a.ts")],
+    ["head -20 src/a.ts", read("src/a.ts", 1)],
+    ["head -n 20 src/a.ts", read("src/a.ts", 1)],
+    ["tail -n +30 src/a.ts", read("src/a.ts", 30)],
+    ["tail -20 src/a.ts", search("src/a.ts")],
+    ["awk 'NR>=8 && NR<=12' src/a.ts", read("src/a.ts", 8)],
+    ["grep -n 'needle|thread' src/a.ts", search("src/a.ts")],
+    ['rg -n -A 3 "fn main" src/a.rs', search("src/a.rs")],
+    ["cd repo && cat a.ts", read("repo/a.ts", 1, true)],
+    ["bash -lc 'cd repo && cat a.ts'", read("repo/a.ts", 1, true)],
+    ["FORCE=1 cat < a.ts", read("a.ts", 1, true)],
   ])("%s", (command, action) => expect(run(command)).toEqual([action]));
 
   it.each<[string, JsonValue]>([
@@ -37,7 +43,7 @@ describe("a command that shows one file", () => {
     ["a shell's line", { command: ["bash", "-lc", "cat src/a.ts"] }],
     ["a line and the folder it runs in", { cmd: "cat src/a.ts", workdir: "/home/dev/repo", yield_time_ms: 1000 }],
   ])("given as %s", (_, args) => {
-    expect(actionsOf("exec_command", args)).toEqual([{ kind: "read", path: "src/a.ts", from: 1, whole: true }]);
+    expect(actionsOf("exec_command", args)).toEqual([read("src/a.ts", 1, true)]);
   });
 
   it("names a file without a folder by the one the command runs in", () => {
@@ -48,7 +54,7 @@ describe("a command that shows one file", () => {
   it("is found in a script that calls tools", () => {
     const input =
       'const r = await tools.exec_command({cmd:"sed -n \'4,6p\' src/a.ts",workdir:"/repo"}); text(r.output);';
-    expect(actionsOf("exec", { input })).toEqual([{ kind: "read", path: "src/a.ts", from: 4, whole: false }]);
+    expect(actionsOf("exec", { input })).toEqual([read("src/a.ts", 4)]);
     const two = 'await Promise.all([tools.exec_command({cmd:"cat a/b.ts"}), tools.exec_command({cmd:"cat a/c.ts"})]);';
     expect(actionsOf("exec", { input: two }).map(({ kind }) => kind)).toEqual(["look", "look"]);
   });
@@ -78,34 +84,45 @@ describe("a command that shows several files", () => {
     return { kind: "read", path, from, whole, part: text };
   };
 
-  it("is told apart by the headings between them", () => {
-    const command = "cat a.ts; echo '--- b'; sed -n '3,9p' b.ts && printf '\\n=== end\\n' && git status";
-    expect(run(command, "one\ntwo\n--- b\nthree\n\n=== end\nnothing to commit\n")).toEqual([
+  const found = (path: string, text: string): FileAction => ({ kind: "search", path, part: text, among: true });
+
+  it.each<[string, string, string, ...FileAction[]]>([
+    [
+      "by the headings between them",
+      "cat a.ts; echo '--- b'; sed -n '3,9p' b.ts && printf '\\n=== end\\n' && git status",
+      "one\ntwo\n--- b\nthree\n\n=== end\nnothing to commit\n",
       part("a.ts", 1, "one\ntwo", true),
       part("b.ts", 3, "three\n"),
-    ]);
-  });
-
-  it("is told apart by ranges that are all as long as they can be", () => {
-    expect(run("sed -n '1,2p' a.ts\nsed -n '7,9p' b.ts", "1\n2\n7\n8\n9\n")).toEqual([
+    ],
+    [
+      "by ranges that are all as long as they can be",
+      "sed -n '1,2p' a.ts\nsed -n '7,9p' b.ts",
+      "1\n2\n7\n8\n9\n",
       part("a.ts", 1, "1\n2"),
       part("b.ts", 7, "7\n8\n9"),
-    ]);
-  });
-
-  it("is told apart where ranges of one file follow on each other", () => {
-    expect(run("sed -n '1,2p' a.ts && sed -n '3,9p' a.ts", "1\n2\n3\n4\n")).toEqual([
+    ],
+    [
+      "where ranges of one file follow on each other",
+      "sed -n '1,2p' a.ts && sed -n '3,9p' a.ts",
+      "1\n2\n3\n4\n",
       part("a.ts", 1, "1\n2"),
       part("a.ts", 3, "3\n4"),
-    ]);
-  });
-
-  it("is told apart where a search follows, whose lines have numbers", () => {
-    expect(run("sed -n '1,2p' a.ts\nrg -n x src", "1\n2\nsrc/b.ts:7:x = 1\n")).toEqual([
+    ],
+    [
+      "where a search follows, whose lines have numbers",
+      "sed -n '1,2p' a.ts\nrg -n x src",
+      "1\n2\nsrc/b.ts:7:x = 1\n",
       part("a.ts", 1, "1\n2"),
-      { kind: "search", path: "src/b.ts", part: "7:x = 1", among: true },
-    ]);
-  });
+      found("src/b.ts", "7:x = 1"),
+    ],
+    [
+      "by a search, each line under its file",
+      "rg -n port src docs | head -50",
+      "src/a.ts:3:port = 1\ndocs/b.md:9:a port: 2\nsrc/a.ts:8:port\n",
+      found("src/a.ts", "3:port = 1\n8:port"),
+      found("docs/b.md", "9:a port: 2"),
+    ],
+  ])("is told apart %s", (_, command, output, ...parts) => expect(run(command, output)).toEqual(parts));
 
   it.each([
     ["a range may be shorter than it can be", "sed -n '1,3p' a.ts\nsed -n '7,9p' b.ts", "1\n2\n3\n7\n8\n"],
@@ -117,50 +134,32 @@ describe("a command that shows several files", () => {
       "Exit code: 0\nTotal output lines: 900\nOutput:\n1\n…7 tokens truncated…\n--- b\n3\n",
     ],
   ])("is only looked at where %s", (_, command, output) => {
-    expect(run(command, output)).toEqual([
-      { kind: "look", path: "a.ts" },
-      { kind: "look", path: "b.ts" },
-    ]);
-  });
-
-  it("by a search has each line under its file", () => {
-    expect(
-      run("rg -n port src docs | head -50", "src/a.ts:3:port = 1\ndocs/b.md:9:a port: 2\nsrc/a.ts:8:port\n"),
-    ).toEqual([
-      { kind: "search", path: "src/a.ts", part: "3:port = 1\n8:port", among: true },
-      { kind: "search", path: "docs/b.md", part: "9:a port: 2", among: true },
-    ]);
+    expect(run(command, output)).toEqual([look("a.ts"), look("b.ts")]);
   });
 });
 
 describe("a command that changes files", () => {
-  it.each<[string, readonly FileAction[]]>([
-    ["cat > src/a.ts <<'EOF'\none\ntwo\nEOF", [{ kind: "write", path: "src/a.ts", text: "one\ntwo" }]],
-    ["cd repo && cat <<EOF >a.ts\none\nEOF\n", [{ kind: "write", path: "repo/a.ts", text: "one" }]],
-    ["tee src/a.ts <<'EOF'\none\nEOF", [{ kind: "write", path: "src/a.ts", text: "one" }]],
-    ["cat <<'EOF' | tee a.ts >/dev/null\none\nEOF", [{ kind: "write", path: "a.ts", text: "one" }]],
-    ["echo 'one two' > a.txt", [{ kind: "write", path: "a.txt", text: "one two" }]],
-    ["echo three >> a.txt", [{ kind: "edit", path: "a.txt", changes: [{ before: "", after: "three", hunk: {} }] }]],
-    ["mv src/a.ts src/b.ts", [{ kind: "move", path: "src/a.ts", to: "src/b.ts" }]],
-    ["git mv src/a.ts lib/", [{ kind: "move", path: "src/a.ts", to: "lib/a.ts" }]],
-    [
-      "rm -f a.ts b.ts",
-      [
-        { kind: "delete", path: "a.ts" },
-        { kind: "delete", path: "b.ts" },
-      ],
-    ],
-    ["cp a.ts b.ts", [touch("cp a.ts b.ts")]],
-    ["sed -i 's/a/b/' src/a.ts", [touch("sed -i s/a/b/ src/a.ts")]],
-    ["make 2>&1 > log.txt", [touch("make log.txt")]],
-    ["git -C repo checkout -- src/a.ts", [touch("git -C repo checkout -- src/a.ts", true)]],
-    ["git stash pop", [touch("git stash pop", true)]],
-    ["cargo fmt", [touch("cargo fmt", true)]],
-    ["npx prettier --write src", [touch("npx prettier --write src", true)]],
-    ["ruff check --fix .", [touch("ruff check --fix .", true)]],
-    ["for f in *.ts; do sed -i s/a/b/ $f; done", [touch("for f in *.ts; do sed -i s/a/b/ $f; done")]],
-    ["python - <<'EOF'\nopen('a.txt', 'w').write('x')\nEOF", [touch("python - open('a.txt', 'w').write('x')")]],
-  ])("%j", (command, actions) => expect(run(command)).toEqual(actions));
+  it.each<[string, ...FileAction[]]>([
+    ["cat > src/a.ts <<'EOF'\none\ntwo\nEOF", write("src/a.ts", "one\ntwo")],
+    ["cd repo && cat <<EOF >a.ts\none\nEOF\n", write("repo/a.ts", "one")],
+    ["tee src/a.ts <<'EOF'\none\nEOF", write("src/a.ts", "one")],
+    ["cat <<'EOF' | tee a.ts >/dev/null\none\nEOF", write("a.ts", "one")],
+    ["echo 'one two' > a.txt", write("a.txt", "one two")],
+    ["echo three >> a.txt", { kind: "edit", path: "a.txt", changes: [{ before: "", after: "three", hunk: {} }] }],
+    ["mv src/a.ts src/b.ts", move("src/a.ts", "src/b.ts")],
+    ["git mv src/a.ts lib/", move("src/a.ts", "lib/a.ts")],
+    ["rm -f a.ts b.ts", remove("a.ts"), remove("b.ts")],
+    ["cp a.ts b.ts", touch("cp a.ts b.ts")],
+    ["sed -i 's/a/b/' src/a.ts", touch("sed -i s/a/b/ src/a.ts")],
+    ["make 2>&1 > log.txt", touch("make log.txt")],
+    ["git -C repo checkout -- src/a.ts", touch("git -C repo checkout -- src/a.ts", true)],
+    ["git stash pop", touch("git stash pop", true)],
+    ["cargo fmt", touch("cargo fmt", true)],
+    ["npx prettier --write src", touch("npx prettier --write src", true)],
+    ["ruff check --fix .", touch("ruff check --fix .", true)],
+    ["for f in *.ts; do sed -i s/a/b/ $f; done", touch("for f in *.ts; do sed -i s/a/b/ $f; done")],
+    ["python - <<'EOF'\nopen('a.txt', 'w').write('x')\nEOF", touch("python - open('a.txt', 'w').write('x')")],
+  ])("%j", (command, ...actions) => expect(run(command)).toEqual(actions));
 
   it.each([
     "cargo fmt --check",
@@ -172,14 +171,8 @@ describe("a command that changes files", () => {
   ])("is not %s", (command) => expect(run(command)).toEqual([]));
 
   it("makes what the same line showed before it uncertain, and not what it showed after", () => {
-    expect(run("cat a.ts && sed -i s/a/b/ a.ts", "x\n")).toEqual([
-      touch("sed -i s/a/b/ a.ts"),
-      { kind: "look", path: "a.ts" },
-    ]);
-    expect(run("sed -i s/a/b/ a.ts && cat a.ts", "x\n")).toEqual([
-      touch("sed -i s/a/b/ a.ts"),
-      { kind: "read", path: "a.ts", from: 1, whole: true },
-    ]);
+    expect(run("cat a.ts && sed -i s/a/b/ a.ts", "x\n")).toEqual([touch("sed -i s/a/b/ a.ts"), look("a.ts")]);
+    expect(run("sed -i s/a/b/ a.ts && cat a.ts", "x\n")).toEqual([touch("sed -i s/a/b/ a.ts"), read("a.ts", 1, true)]);
   });
 
   it("may come behind a patch", () => {

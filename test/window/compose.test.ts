@@ -235,12 +235,4 @@ describe("composeWindow", () => {
     expect(composeWindow({ ...options, strategy: strategy("any") }).report.opened?.reason).toBe("trigger");
     expect(composeWindow({ ...options, strategy: strategy("all") }).report.opened).toBeUndefined();
   });
-
-  it("counts every token into a block", () => {
-    const composed = composeWindow({ messages: session, budget: 9_000, tools: [{ name: "read" }], dynamic: "now" });
-    const { blocks } = composed.report;
-    expect(Object.values(blocks).reduce((sum, tokens) => sum + tokens, 0)).toBe(composed.tokens);
-    expect(blocks.notes).toBeGreaterThan(0);
-    expect(blocks.tools).toBeGreaterThan(0);
-  });
 });

@@ -16,6 +16,7 @@ import {
   supersede,
   truncateToolResults,
 } from "windrow/window";
+import type { ViewStep } from "windrow/window";
 
 describe.each(strategyNames.map((name) => ({ name })))("$name", { tags: ["slow"] }, ({ name }) => {
   register(
@@ -65,21 +66,20 @@ describe("the suite", () => {
   const mine =
     (plan: Pass["plan"]): (() => Pass) =>
     () => ({ name: "mine", plan });
+  /** One edit of the first such step where tokens have to leave. */
   const over =
-    (make: Pass["plan"]): Pass["plan"] =>
-    (view, context) =>
-      view.tokens > context.target ? make(view, context) : [];
+    (is: (step: ViewStep) => boolean, rest: (step: ViewStep) => Partial<Edit>): Pass["plan"] =>
+    (view, context) => {
+      const step = view.tokens > context.target ? view.steps.find(is) : undefined;
+      return step ? [edit({ from: step.from, to: step.to, ...rest(step) })] : [];
+    };
+  const isFree = (step: ViewStep): boolean => !step.protected;
 
   it("fails a strategy that drops the current user message", async () => {
     const careless = (): Strategy => ({
       name: "careless",
       passes: [
-        {
-          name: "drop-newest",
-          plan: (view) => [
-            edit({ from: view.steps.at(-1)?.from ?? 1, to: view.steps.at(-1)?.to ?? 1, pass: "drop-newest" }),
-          ],
-        },
+        { name: "mine", plan: ({ steps }) => [edit({ from: steps.at(-1)?.from ?? 1, to: steps.at(-1)?.to ?? 1 })] },
       ],
       trigger: { messages: 1 },
       lowWater: 0.2,
@@ -93,42 +93,32 @@ describe("the suite", () => {
     [
       "splits a step",
       "is split",
-      over((view) => {
-        const step = view.steps.find(({ messages }) => messages.length > 1);
-        return step ? [edit({ from: step.from, to: step.from })] : [];
-      }),
+      over(
+        ({ messages }) => messages.length > 1,
+        ({ from }) => ({ to: from }),
+      ),
     ],
     [
       "drops what is protected",
       "is protected and leaves",
-      over((view) => {
-        const step = view.steps.find((one) => one.protected);
-        return step ? [edit({ from: step.from, to: step.to })] : [];
-      }),
+      over(
+        (step) => step.protected,
+        () => ({}),
+      ),
     ],
     [
       "cuts inside a character",
       "cut inside a character",
-      over((view) => {
-        const step = view.steps.find((one) => !one.protected);
-        return step ? [edit({ kind: "replace", from: step.from, to: step.to, text: "half \ud83d" })] : [];
-      }),
+      over(isFree, () => ({ kind: "replace", text: "half \ud83d" })),
     ],
-    [
-      "gives no reason",
-      "says no reason",
-      over((view) => {
-        const step = view.steps.find((one) => !one.protected);
-        return step ? [edit({ from: step.from, to: step.to, reason: "" })] : [];
-      }),
-    ],
+    ["gives no reason", "says no reason", over(isFree, () => ({ reason: "" }))],
     [
       "stubs what is no result",
       "stands for 0 results",
-      over((view) => {
-        const step = view.steps[0];
-        return step ? [edit({ kind: "stub", from: step.from, to: step.from, text: "gone" })] : [];
-      }),
+      over(
+        () => true,
+        ({ from }) => ({ kind: "stub", to: from, text: "gone" }),
+      ),
     ],
   ])("fails a pass that %s", async (_, complaint, plan) => {
     expect(await firstComplaint(passConformance(mine(plan)), complaint)).toContain(complaint);
@@ -136,13 +126,11 @@ describe("the suite", () => {
 
   it("fails a pass that answers differently each time", async () => {
     let asked = 0;
-    const fickle = mine(
-      over((view) => {
-        const free = view.steps.filter((step) => !step.protected);
-        const step = free[asked++ % Math.max(1, free.length)];
-        return step ? [edit({ from: step.from, to: step.to })] : [];
-      }),
-    );
+    const fickle = mine((view, context) => {
+      const free = view.tokens > context.target ? view.steps.filter(isFree) : [];
+      const step = free[asked++ % Math.max(1, free.length)];
+      return step ? [edit({ from: step.from, to: step.to })] : [];
+    });
     const complaint = "same in, not the same out";
     expect(await firstComplaint(passConformance(fickle), complaint)).toContain(complaint);
   });

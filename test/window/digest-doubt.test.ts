@@ -1,41 +1,26 @@
 /** What a digest makes of edits that failed, of commands that change files, and of results that show no file. */
 import { describe, expect, it } from "vitest";
-import { composeWindow } from "windrow";
 import { estimate } from "windrow/testing";
 import { recallFrom } from "windrow/window";
-import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
-import type { JsonObject } from "../kit/inside/message.ts";
+import type { HistoryBuilder } from "../kit/inside/message.ts";
+import { digestAfter, filesIn, historyOf } from "./digests.ts";
+import type { Call } from "./digests.ts";
 
 const path = "src/server.ts";
 const known = "export const retryLimit = 3;";
 const wanted = "export const retryLimit = 17;";
 const file = `import { listen } from "./net.ts";\n${known}\nexport const startServer = () => listen(retryLimit);`;
-const filler = Array.from({ length: 30 }, (_, line) => `10:${line} request ${line} took ${line} ms`).join("\n");
 
-/** A session in which the file was read and some calls followed, and then much else. */
-function sessionOf(...calls: readonly (readonly [tool: string, args: JsonObject, result: string])[]): HistoryBuilder {
-  const history = new HistoryBuilder().user("Mend the server.");
-  for (const [index, [tool, args, result]] of [["read", { path }, file] as const, ...calls].entries()) {
-    history
-      .add("assistant", [{ type: "tool-call", callId: `c${index}`, name: tool, args }])
-      .result(`c${index}`, result);
-  }
-  for (let step = 0; step < 20; step++)
-    history.assistant("", [`f${step}`, "logs", { service: `web-${step}` }]).result(`f${step}`, filler);
-  return history;
+/** A session in which the file was read and some calls followed. */
+function sessionOf(...calls: readonly Call[]): HistoryBuilder {
+  return historyOf(["read", { path }, file], ...calls);
 }
 
 /** The lines that the digest shows of a file, those of which it is sure and those that may have changed. */
-function shownOf(history: HistoryBuilder, of = path): { readonly sure: string; readonly doubtful: string } {
-  const { messages } = composeWindow({ messages: history.messages, budget: 3_000 });
-  const text = messages.map((one) => messageText(one)).find((one) => one.startsWith("[Windrow: a record")) ?? "";
+function shownOf(history: HistoryBuilder, of = path): ReturnType<typeof filesIn> {
+  const text = digestAfter(history, 3_000, 20);
   expect(text).not.toBe("");
-  const groups = text.split("\n--- ").filter((group) => group.startsWith(of));
-  const isDoubtful = (group: string): boolean => group.split("\n", 1)[0]?.includes("may have changed") === true;
-  return {
-    sure: groups.filter((group) => !isDoubtful(group)).join("\n"),
-    doubtful: groups.filter(isDoubtful).join("\n"),
-  };
+  return filesIn(text, of);
 }
 
 const edit = { path, oldText: known, newText: wanted };
@@ -82,10 +67,9 @@ describe("an edit whose result speaks of a failure", () => {
   });
 
   it("is a patch that was taken back", () => {
-    const apply = ["bash", { command: `git apply <<'EOF'\n${diff}EOF` }, ""] as const;
-    expect(shownOf(sessionOf(apply)).sure).toContain(wanted);
-    const back = ["bash", { command: `git apply -R <<'EOF'\n${diff}EOF` }, ""] as const;
-    expect(shownOf(sessionOf(apply, back)).sure).not.toContain(wanted);
+    const git = (how: string): Call => ["bash", { command: `git ${how} <<'EOF'\n${diff}EOF` }, ""];
+    expect(shownOf(sessionOf(git("apply"))).sure).toContain(wanted);
+    expect(shownOf(sessionOf(git("apply"), git("apply -R"))).sure).not.toContain(wanted);
   });
 });
 

@@ -14,17 +14,27 @@ describe("an excerpt of one large result", () => {
   });
 
   it("breaks JSON in one piece into records, and stays under its cap", () => {
-    const flights = Array.from({ length: 60 }, (_, n) => ({
-      flight: `HAT${100 + n}`,
-      from: "JFK",
-      seats: { economy: n },
-    }));
+    const flights = Array.from({ length: 60 }, (_, n) => ({ flight: `HAT${100 + n}`, seats: { economy: n } }));
     const short = excerpt(JSON.stringify(flights), options);
-    expect(short.split("\n")).toContain(" flight HAT100, from JFK, seats economy 0");
+    expect(short.split("\n")).toContain(" flight HAT100, seats economy 0");
     expect(estimate.count(short)).toBeLessThanOrEqual(options.maxTokens);
   });
 
-  it("is empty where not even a line fits", () => {
+  it("keeps what is looked back for, marks every gap, and stays under its cap", () => {
+    const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
+    const fatal = "FATAL: cannot open /var/lib/queue/17.db";
+    log[1_777] = fatal;
+    const short = excerpt(log.join("\n"), options);
+    expect(short).toContain(fatal);
+    const marked = [...short.matchAll(/\[… (\d+) lines? …\]/g)].reduce((sum, match) => sum + Number(match[1]), 0);
+    const shown = short.split("\n").filter((line) => !line.startsWith("[…")).length;
+    expect(marked + shown).toBe(log.length);
+    expect(estimate.count(short)).toBeLessThanOrEqual(options.maxTokens);
+    expect(excerpt(log.join("\n"), { ...options, seen: new Set([fatal]) })).not.toContain("FATAL");
+  });
+
+  it("is cut inside no character, and is empty where not even a line fits", () => {
+    expect(excerpt("😀".repeat(50_000), options).isWellFormed()).toBe(true);
     expect(excerpt("word ".repeat(500), { ...options, maxTokens: 5 })).toBe("");
   });
 });

@@ -6,7 +6,7 @@ import type { Composed, ComposeInput, Message } from "windrow";
 import { estimate } from "windrow/testing";
 import { explainWindow } from "windrow/window";
 import type { Explanation } from "windrow/window";
-import { codingSession, sampleHistories } from "../kit/inside/message.ts";
+import { codingSession, HistoryBuilder, sampleHistories } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
 import { history } from "../kit/histories.ts";
 
@@ -85,57 +85,40 @@ describe.each(["anthropic", "openai-chat"])("for %s", (profile) => {
 });
 
 it("counts the reasoning that stayed behind, and says who dropped it", () => {
-  const messages: readonly Message[] = [
-    { id: "u", role: "user", parts: [{ type: "text", text: "why?" }] },
-    {
-      id: "a",
-      role: "assistant",
-      parts: [
-        { type: "reasoning", text: "let me think ".repeat(9) },
-        { type: "text", text: "so" },
-      ],
-    },
-    { id: "b", role: "assistant", parts: [{ type: "reasoning", text: "nothing else" }] },
-    { id: "v", role: "user", parts: [{ type: "text", text: "and?" }] },
-  ];
+  const { messages } = new HistoryBuilder()
+    .user("why?")
+    .add("assistant", [
+      { type: "reasoning", text: "let me think ".repeat(9) },
+      { type: "text", text: "so" },
+    ])
+    .add("assistant", [{ type: "reasoning", text: "nothing else" }])
+    .user("and?");
   const window = composeWindow({ messages, budget: 5_000 });
   const { items, reasoning } = explainWindow(window.state, messages);
-  expect(items.map(({ fate, pass }) => [fate, pass])).toEqual([
-    ["kept", ""],
-    ["kept", "profile"],
-    ["dropped", "profile"],
-    ["kept", ""],
-  ]);
+  const fates = ["kept ", "kept profile", "dropped profile", "kept "];
+  expect(items.map(({ fate, pass }) => `${fate} ${pass}`)).toEqual(fates);
   expect(reasoning.messages).toBe(1);
   expect(reasoning.tokens).toBe((items[1]?.tokensBefore ?? 0) - (items[1]?.tokensAfter ?? 0));
 });
 
 it("names what repair left out and what it added", () => {
-  const call = { type: "tool-call", callId: "c1", name: "run", args: {} } as const;
-  const messages: readonly Message[] = [
-    { id: "a", role: "assistant", parts: [call] },
-    { id: "u", role: "user", parts: [{ type: "text", text: "stop" }] },
-    { id: "e", role: "assistant", parts: [] },
-    { id: "w", role: "user", parts: [{ type: "text", text: "go on" }] },
-  ];
+  const history = new HistoryBuilder().assistant("", ["c1", "run", {}]).user("stop").assistant("").user("go on");
+  const { messages } = history;
   const window = composeWindow({ messages, budget: 5_000, profile: "anthropic" });
-  const { items, ...rest } = explainWindow(window.state, messages, { profile: "anthropic" });
-  expectSums({ items, ...rest }, window, messages);
-  const added = items.filter((item) => item.fate === "added");
-  expect(added.map(({ seq, pass }) => [seq, pass])).toEqual([
-    [0, "repair"],
-    [1, "repair"],
-  ]);
-  expect(items.find((item) => item.id === "e")).toMatchObject({ fate: "dropped", pass: "repair", tokensAfter: 0 });
+  const explanation = explainWindow(window.state, messages, { profile: "anthropic" });
+  expectSums(explanation, window, messages);
+  const added = explanation.items.filter((item) => item.fate === "added");
+  expect(added.map(({ seq, pass }) => `${seq} ${pass}`)).toEqual(["0 repair", "1 repair"]);
+  const empty = explanation.items.find(({ seq, fate }) => seq === 3 && fate !== "added");
+  expect(empty).toMatchObject({ fate: "dropped", pass: "repair", tokensAfter: 0 });
 });
 
 it("tells when another system prompt took the place of the log's", () => {
-  const messages: readonly Message[] = [
-    { id: "s", role: "system", parts: [{ type: "text", text: "Be brief." }] },
-    { id: "u", role: "user", parts: [{ type: "text", text: "hello" }] },
-  ];
-  const own = composeWindow({ messages, budget: 500 });
-  const other = composeWindow({ messages, budget: 500, system: "Be long." });
-  expect(explainWindow(own.state, messages).items[0]).toMatchObject({ fate: "kept" });
-  expect(explainWindow(other.state, messages).items[0]).toMatchObject({ fate: "dropped", pass: "system" });
+  const { messages } = new HistoryBuilder().add("system", [{ type: "text", text: "Be brief." }]).user("hello");
+  const first = (system?: string): unknown => {
+    const { state } = composeWindow({ messages, budget: 500, ...(system !== undefined && { system }) });
+    return explainWindow(state, messages).items[0];
+  };
+  expect(first()).toMatchObject({ fate: "kept" });
+  expect(first("Be long.")).toMatchObject({ fate: "dropped", pass: "system" });
 });

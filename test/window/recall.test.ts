@@ -4,8 +4,6 @@ import { estimate } from "windrow/testing";
 import { recallFrom } from "windrow/window";
 import { HistoryBuilder } from "../kit/inside/message.ts";
 import {
-  defaultMask,
-  excerpt,
   parseRecallId,
   recallId,
   Recalling,
@@ -59,18 +57,11 @@ describe("recall", () => {
   });
 
   it("shows a record of one line of JSON whole, and nothing of the records beside it", () => {
-    const names = ["clisoul", "riclear", "tostuba", "brousen", "clubes", "stouser"].flatMap((name) => [
-      `${name}-store`,
-      `${name}-queue`,
-    ]);
-    const inventory = names.map((service, index) => ({
-      service,
-      owner: "Nitick",
-      pool: 320 + index,
-      retries: 210 + index,
-      port: 330 + index,
-      image: `${service}:38${index}`,
-    }));
+    const words = ["clisoul", "riclear", "tostuba", "brousen", "clubes", "stouser"];
+    const names = words.flatMap((name) => [`${name}-store`, `${name}-queue`]);
+    const inventory = names.map((service, index) => {
+      return { service, owner: "Nitick", retries: 210 + index, port: 330 + index, image: `${service}:38${index}` };
+    });
     const messages = new HistoryBuilder()
       .user("Keep them running.")
       .assistant("", ["1", "inventory", { group: "all" }])
@@ -81,13 +72,6 @@ describe("recall", () => {
       expect(text).toContain(`"port":${330 + index}`);
       expect(text.match(/"retries":\d+/g)).toEqual([`"retries":${210 + index}`]);
     }
-  });
-
-  it("shows the stretch around a hit in one endless line", () => {
-    const endless = new HistoryBuilder().user(`${"x".repeat(500_000)} needle-42 ${"y".repeat(500_000)}`).messages;
-    const recalled = recallFrom(endless, { query: "needle-42" }, { counter: estimate, maxTokens: 1_000 });
-    expect(recalled.text).toContain("needle-42");
-    expect(recalled.tokens).toBeLessThanOrEqual(1_000);
   });
 
   it("takes a counter by its name, and estimates without one", () => {
@@ -124,28 +108,6 @@ describe("stubs", () => {
     expect(parseRecallId(recallId(3, 17))).toEqual({ from: 3, to: 17 });
     expect(parseRecallId("m5")).toEqual({ from: 5, to: 5 });
     for (const id of ["", "m0", "x3", "m5-m2", "m5/../m6"]) expect(parseRecallId(id)).toBeUndefined();
-  });
-});
-
-describe("excerpt", () => {
-  it("keeps what is looked back for, marks every gap, and stays under its cap", () => {
-    const short = excerpt(log.join("\n"), { maxTokens: 200, counter: estimate, mask: defaultMask });
-    expect(short).toContain("FATAL: cannot open /var/lib/queue/17.db");
-    expect(short).toMatch(/\[… [\d,]+ lines …\]/);
-    expect(estimate.count(short)).toBeLessThanOrEqual(220);
-    const marked = [...short.matchAll(/\[… (\d+) lines? …\]/g)].reduce((sum, match) => sum + Number(match[1]), 0);
-    const shown = short.split("\n").filter((line) => !line.startsWith("[…")).length;
-    expect(marked + shown).toBe(log.length);
-  });
-
-  it("does not repeat what stands elsewhere, and never cuts inside a character", () => {
-    const seen = new Set(["FATAL: cannot open /var/lib/queue/17.db"]);
-    expect(excerpt(log.join("\n"), { maxTokens: 200, counter: estimate, mask: defaultMask, seen })).not.toContain(
-      "FATAL",
-    );
-    expect(excerpt("😀".repeat(50_000), { maxTokens: 300, counter: estimate, mask: defaultMask }).isWellFormed()).toBe(
-      true,
-    );
   });
 });
 

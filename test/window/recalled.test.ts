@@ -4,36 +4,37 @@ import { composeWindow } from "windrow";
 import type { Message } from "windrow";
 import { estimate } from "windrow/testing";
 import { recallFrom } from "windrow/window";
-import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
+import { HistoryBuilder } from "../kit/inside/message.ts";
 import { isRecallAnswer } from "../kit/inside/window.ts";
+import { add, digestIn } from "./digests.ts";
+import type { Call } from "./digests.ts";
 
-const quoted = "the pool of api is 100 (see ticket TK-7781)";
+const inventory: Call = ["inventory", {}, "the pool of api is 100 (see ticket TK-7781)\nthe owner of db is Noor"];
+
+/** What recall answers about an inventory of three services. */
+function answerOfRecall(): string {
+  const { messages } = add(new HistoryBuilder().user("You keep three services."), inventory);
+  return recallFrom(messages, { query: "pool of api" }, { maxTokens: 400, counter: estimate }).text;
+}
 
 /** A session in which a tool of this name recalled an inventory, and much work came after. */
-function session(tool: string, answer: (text: string) => string): readonly Message[] {
-  const builder = new HistoryBuilder().user("You keep three services.");
-  builder.assistant("", ["i", "inventory", {}]).result("i", `${quoted}\nthe owner of db is Noor`);
-  const { text } = recallFrom(builder.messages, { query: "pool of api" }, { counter: estimate, maxTokens: 400 });
-  builder.assistant("", ["r", tool, { query: "pool of MARKED-QUERY-5512" }]).result("r", answer(text));
-  for (let step = 0; step < 40; step++) {
-    const lines = Array.from(
-      { length: 30 },
-      (_, line) => `10:${step}:${line} request ${step * 30 + line} took ${line} ms`,
-    );
-    builder.assistant("", [`l${step}`, "logs", { service: `web-${step}` }]).result(`l${step}`, lines.join("\n"));
-  }
-  return builder.messages;
+function session(tool: string, answer: (text: string) => string, ...before: readonly Call[]): readonly Message[] {
+  const logs = Array.from({ length: 40 }, (_, step): Call => {
+    const lines = Array.from({ length: 30 }, (_line, at) => `10:${step}:${at} request ${step * 30 + at} took ${at} ms`);
+    return ["logs", { service: `web-${step}` }, lines.join("\n")];
+  });
+  const recalled: Call = [tool, { query: "pool of MARKED-QUERY-5512" }, answer(answerOfRecall())];
+  return add(new HistoryBuilder().user("You keep three services."), ...before, inventory, recalled, ...logs).messages;
 }
 
 function digestOf(messages: readonly Message[], recallTools?: readonly string[]): string {
-  const window = composeWindow({ messages, budget: 4_000, ...(recallTools && { recallTools }) });
-  return window.messages.map((message) => messageText(message)).find((text) => text.startsWith("[Windrow:")) ?? "";
+  return digestIn(composeWindow({ messages, budget: 4_000, ...(recallTools && { recallTools }) }).messages);
 }
 
 describe("a digest", () => {
   it.each([
-    ["a tool named recall", "recall", (text: string) => text, undefined],
-    ["a tool that answers in recall's format", "mcp__windrow__recall", (text: string) => text, undefined],
+    ["a tool named recall", "recall", String, undefined],
+    ["a tool that answers in recall's format", "mcp__windrow__recall", String, undefined],
     ["a tool whose answer is wrapped", "remember", (text: string) => JSON.stringify({ text }), undefined],
     ["a tool that an option names", "remember", () => "the pool of api is 100 (see ticket TK-7781)", ["remember"]],
   ] as const)("shows nothing of the calls and answers of %s", (_, tool, answer, names) => {
@@ -52,19 +53,17 @@ describe("a digest", () => {
   });
 
   it("still shows the lines of a tool whose output once imitated an answer of recall", () => {
-    const { text } = recallFrom(session("memo", String), { query: "pool" }, { counter: estimate });
-    for (const imitation of [text, `docs/recall.md:3: ${text}`]) {
-      const history = new HistoryBuilder().user("Look at the docs.");
-      history.assistant("", ["r1", "run", { topic: "alpha" }]).result("r1", imitation);
-      history.assistant("", ["r2", "run", { topic: "beta" }]).result("r2", "FIRST-LINE-4401 stands in src/keep/one.ts");
-      history.assistant("", ["r3", "run", { topic: "gamma" }]).result("r3", imitation);
-      history
-        .assistant("", ["r4", "run", { topic: "delta" }])
-        .result("r4", "SECOND-LINE-4402 stands in src/keep/two.ts");
-      const messages = [...history.messages, ...session("memo", String).slice(1)];
-      const digest = digestOf(messages);
-      expect(digest).toContain("FIRST-LINE-4401");
-      expect(digest).toContain("SECOND-LINE-4402");
+    for (const imitation of [answerOfRecall(), `docs/recall.md:3: ${answerOfRecall()}`]) {
+      const results = [
+        imitation,
+        "FIRST-LINE-4401 stands in src/keep/one.ts",
+        imitation,
+        "SECOND-LINE-4402 stands in src/keep/two.ts",
+      ];
+      const runs = results.map((result, at): Call => ["run", { topic: `topic ${at}` }, result]);
+      const messages = session("memo", String, ...runs);
+      expect(digestOf(messages)).toContain("FIRST-LINE-4401");
+      expect(digestOf(messages)).toContain("SECOND-LINE-4402");
       expect(recallFrom(messages, { query: "SECOND-LINE-4402" }, { counter: estimate }).text).toContain(
         "src/keep/two.ts",
       );
@@ -79,11 +78,7 @@ describe("a digest", () => {
   });
 
   it("knows an answer of recall, and no note of a window", () => {
-    const { text } = recallFrom(
-      session("memo", () => "x"),
-      { query: "pool" },
-      { counter: estimate },
-    );
+    const text = answerOfRecall();
     const result = { type: "tool-result", callId: "c", content: text } as const;
     expect(isRecallAnswer(result)).toBe(true);
     expect(isRecallAnswer({ ...result, content: [{ type: "text", text }] })).toBe(true);

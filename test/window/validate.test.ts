@@ -19,42 +19,33 @@ function message(role: Message["role"], ...parts: readonly Part[]): Message {
   return { id: role, role, parts };
 }
 
+const said = (text: string): Message => message("assistant", { type: "text", text });
+const called = message("assistant", call);
+const step = [called, message("tool", result)];
+const late = message("system", { type: "text", text: "late" });
+
 describe("validateWindow", () => {
   it("accepts a whole step", () => {
-    expect(
-      rules([
-        user,
-        message("assistant", call),
-        message("tool", result),
-        message("assistant", { type: "text", text: "done" }),
-        user,
-      ]),
-    ).toEqual([]);
+    expect(rules([user, ...step, said("done"), user])).toEqual([]);
   });
 
   it.each<readonly [string, readonly Message[]]>([
     ["resultNeedsCall", [user, message("tool", result)]],
-    ["callNeedsResult", [user, message("assistant", call)]],
-    ["callNeedsResult", [user, message("assistant", call), user, message("tool", result)]],
-    [
-      "uniqueCallIds",
-      [user, message("assistant", call), message("tool", result), message("assistant", call), message("tool", result)],
-    ],
-    ["firstIsUser", [message("assistant", { type: "text", text: "hi" })]],
-    ["systemFirst", [user, message("system", { type: "text", text: "late" })]],
+    ["callNeedsResult", [user, called]],
+    ["callNeedsResult", [user, called, user, message("tool", result)]],
+    ["uniqueCallIds", [user, ...step, ...step]],
+    ["firstIsUser", [said("hi")]],
+    ["systemFirst", [user, late]],
     ["noEmptyContent", [user, message("assistant")]],
-    ["noEmptyContent", [user, message("assistant", { type: "text", text: " \n" })]],
+    ["noEmptyContent", [user, said(" \n")]],
     ["wellFormedText", [message("user", { type: "text", text: "\ud83d" })]],
     [
       "wellFormedText",
       [user, message("assistant", { ...call, args: { a: "\udc00" } } as Part), message("tool", result)],
     ],
-    [
-      "wellFormedText",
-      [user, message("assistant", call), message("tool", { ...result, content: '{"a":"\\udc00"}' } as Part)],
-    ],
+    ["wellFormedText", [user, called, message("tool", { ...result, content: '{"a":"\\udc00"}' } as Part)]],
     ["noMessages", []],
-    ["noMessages", [message("system", { type: "text", text: "only" })]],
+    ["noMessages", [late]],
   ])("finds %s", (rule, window) => {
     expect(rules(window)).toContain(rule);
   });
@@ -87,16 +78,13 @@ describe("validateWindow", () => {
     expect(rules([user, message("assistant", { ...call, name: "a b" } as Part), message("tool", result)])).toEqual([
       "wireForm",
     ]);
-    const window = [user, message("assistant", call), message("tool", result), user];
+    const window = [user, ...step, user];
     expect(rules(window)).toEqual([]);
     expect(rules(window, mistral)).toEqual(["answerBeforeUser"]);
   });
 
   it("does not check a rule that is switched off", () => {
-    const window = [
-      message("assistant", { type: "text", text: "hi" }),
-      message("system", { type: "text", text: "late" }),
-    ];
+    const window = [said("hi"), late];
     expect(rules(window)).toEqual(["firstIsUser", "systemFirst"]);
     expect(rules(window, openaiChat)).toEqual([]);
     const none = Object.fromEntries(
@@ -115,10 +103,10 @@ it("says of each window in a row what it says of it alone", () => {
   const other: Part = { type: "tool-call", callId: "call00002", name: "u", args: {} };
   const kinds = [
     user,
-    message("system", { type: "text", text: "late" }),
-    message("assistant", { type: "text", text: "hi" }),
-    message("assistant", { type: "text", text: " " }),
-    message("assistant", call),
+    late,
+    said("hi"),
+    said(" "),
+    called,
     message("assistant", call, other),
     message("tool", result),
     message("tool", { ...result, callId: "call00002", name: "u" }),

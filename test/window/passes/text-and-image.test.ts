@@ -99,17 +99,6 @@ describe("a result of text and an image", () => {
     expect(contents(composed)).toMatchObject([[{ text: expect.stringContaining("an excerpt of look") }, image(300)]]);
   });
 
-  it("stands in the next window and in one made from the state as JSON as it stood before", () => {
-    const messages = looks(both("a"), both("b"));
-    const pass = headTailLines({ keepRecent: 1 });
-    const first = windowBy(pass, messages);
-    expect(contents(first)[0]).toMatchObject([{ text: expect.stringContaining("left out") }, image(300)]);
-    const state = JSON.parse(JSON.stringify(first.state)) as WindowState;
-    const again = windowBy(pass, messages, { state });
-    expect(again.messages).toEqual(first.messages);
-    expect(again.report.opened).toBeUndefined();
-  });
-
   it("shows the text alone by an edit of an older version", () => {
     const messages = looks(both("a"));
     const { state } = composeWindow({ messages, budget: 100_000, strategy: "none" });

@@ -5,8 +5,8 @@ import type { Composed, Message, TokenCounter } from "windrow";
 import { estimate } from "windrow/testing";
 import { presetOf } from "windrow/window";
 import type { StrategyChoice } from "windrow/window";
-import { HistoryBuilder, messageText, resultText, toolResults } from "../../kit/inside/message.ts";
-import { counterFor, deepseek } from "../../kit/inside/window.ts";
+import { HistoryBuilder, resultText, toolResults } from "../../kit/inside/message.ts";
+import { counterFor } from "../../kit/inside/window.ts";
 
 const preset = presetOf("pi");
 const compose = (messages: readonly Message[], budget: number, options: object = {}): Composed =>
@@ -34,21 +34,14 @@ describe("preset pi", () => {
       keepRecentMessages: 7,
     });
     expect(presetOf("pi", { contextRatio: 0.5 })).toMatchObject({ ratio: 0.5 });
-    const [first = ""] = composed.messages.flatMap(toolResults).map(resultText);
-    expect(first.split("\n").map((line) => line.slice(0, 15))).toEqual([
+    const shown = composed.messages.flatMap(toolResults).map(resultText);
+    const [first = ""] = shown;
+    expect(first.replaceAll(/: x+/g, "").split("\n")).toEqual([
       " call 1, line 1",
-      "[... 已省略 25 行，原",
-      " call 1, line 2",
-      " call 1, line 2",
-      " call 1, line 2",
-      " call 1, line 3",
+      expect.stringMatching(/^\[\.\.\. 已省略 25 行，原/),
+      ...[27, 28, 29, 30].map((line) => ` call 1, line ${line}`),
     ]);
-    expect(
-      composed.messages
-        .flatMap(toolResults)
-        .map(resultText)
-        .filter((text) => text.includes("已省略")),
-    ).toHaveLength(3);
+    expect(shown.filter((text) => text.includes("已省略"))).toHaveLength(3);
   });
 
   it("counts with cl100k, an image as 85", async () => {
@@ -65,27 +58,6 @@ describe("preset pi", () => {
     const size = resultText(toolResults(calls(9, 20)[2] as Message)[0] as never).length;
     expect(shown[0]?.split("\n")[3]).toBe(`[... 已省略 15 行，原始 ${size} 字符，行首空格或 | 之后为引文 ...]`);
     expect(composed.messages).toHaveLength(19);
-  });
-
-  it("keeps the newest reasoning alone, and all of an open loop", () => {
-    const history = new HistoryBuilder();
-    for (let turn = 1; turn <= 3; turn++) {
-      history.user(`question ${turn}`);
-      history.add("assistant", [
-        { type: "reasoning", text: `thought ${turn}` },
-        { type: "text", text: `answer ${turn}` },
-      ]);
-    }
-    const profile = { ...deepseek, rules: { ...deepseek.rules, callNeedsReasoning: false, ownReasoning: false } };
-    const { messages } = composeWindow({ messages: history.messages, budget: 9_999, profile, strategy: "pi" });
-    expect(messages.map(messageText)).toEqual([
-      "question 1",
-      "answer 1",
-      "question 2",
-      "answer 2",
-      "question 3",
-      "thought 3\nanswer 3",
-    ]);
   });
 
   it("keeps to its number in an open loop, too, with openLoop: false", () => {

@@ -1,7 +1,6 @@
 /** The laws of the window for every strategy and preset, over sessions that real agents wrote; skipped where absent. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { basename, dirname } from "node:path";
 import { describe, it } from "vitest";
 import { validateWindow } from "windrow";
 import type { Message } from "windrow";
@@ -69,10 +68,6 @@ describe.each(files)("%s", (file) => {
         }
       }
       assert(windows > 0);
-      console.log(
-        `${basename(dirname(file))}/${basename(file)}: ${windows} windows by ${strategies.length} strategies`,
-      );
     },
   );
-  if (!existsSync(file)) console.log(`skipped: ${file} is not there`);
 });

@@ -33,35 +33,7 @@ describe("preset state-manager", () => {
   });
 
   it("has a summary stand as a system message that begins 前文の要約：", () => {
-    const { summaryMessage, strategy } = presetOf("state-manager");
-    const { messages } = working();
-    const text = `${summaryMessage?.prefix}二つのファイルを比べた。`;
-    const role = summaryMessage?.role ?? "user";
-    const summarised = {
-      ...strategy,
-      trigger: { messages: 0 },
-      passes: [
-        {
-          name: "summary",
-          plan: () => [
-            {
-              kind: "replace" as const,
-              from: 3,
-              to: 8,
-              text,
-              role,
-              pass: "summary",
-              reason: "",
-              tokensBefore: 0,
-              tokensAfter: 0,
-            },
-          ],
-        },
-      ],
-    };
-    const composed = composeWindow({ messages, budget: 100_000, strategy: summarised });
-    const summary = composed.messages.find((message) => messageText(message).startsWith("前文の要約："));
-    expect(summary).toMatchObject({ role: "system", parts: [{ type: "text", text }] });
+    expect(presetOf("state-manager").summaryMessage).toEqual({ role: "system", prefix: "前文の要約：" });
   });
 });
 

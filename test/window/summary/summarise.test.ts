@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Model, ModelAnswer } from "windrow/model";
 import { estimate, scripted } from "windrow/testing";
+import { HistoryBuilder } from "../../kit/inside/message.ts";
 import { summarise, summaryRequest } from "../../kit/inside/window.ts";
 import type { SummariserOptions } from "../../kit/inside/window.ts";
 import { factSession, numbered, said, step, user } from "./kit.ts";
@@ -18,38 +19,12 @@ function options(model: Model, changes: Partial<SummariserOptions> = {}): Summar
 }
 
 describe("a request", () => {
-  it("is the seed's prompt, word for word, with the messages as the seed shows them", () => {
-    const { prompt } = summaryRequest({
-      source: ["[USER]: Fix the bug in authentication"],
-      names: [],
-      maxTokens: 900,
-      sourceTokens: 10,
-      locale: "ja",
-    });
-    expect(prompt).toBe(
-      `あなたは会話履歴を要約する補助AIです。
-以下のメッセージ履歴を簡潔かつ包括的に要約してください。
-
-要約には以下を含めること：
-1. 重要な決定事項
-2. 実施したコード変更
-3. 発生した問題とその解決
-4. 残存タスク
-
-元の30-40%の長さを目標としてください。
-ただし900トークンを超えないこと。
-
-=== 要約対象メッセージ ===
-[USER]: Fix the bug in authentication
-
-要約のみを出力してください。説明は不要です。`,
-    );
-  });
-
-  it.each(["en", "zh"] as const)("asks for the same four sections and 30-40 % in %s", (locale) => {
-    const { prompt } = summaryRequest({ source: [], names: [], maxTokens: 900, sourceTokens: 1_000, locale });
+  it.each(["en", "ja", "zh"] as const)("asks for four sections, 30-40 % and a most of tokens in %s", (locale) => {
+    const source = ["[USER]: Fix the bug in authentication"];
+    const { prompt } = summaryRequest({ source, names: [], maxTokens: 900, sourceTokens: 10, locale });
     expect(prompt).toMatch(/1\. .+\n2\. .+\n3\. .+\n4\. .+/);
     expect(prompt).toContain("30-40%");
+    expect(prompt).toMatch(/900[^]*\n=== .+ ===\n\[USER\]: Fix the bug in authentication\n/);
   });
 
   it("shows speakers, tools and clipped texts, no reasoning, and no line that poses as a speaker", async () => {
@@ -233,19 +208,10 @@ describe("a range larger than the summariser's window", () => {
 
   it("one step of many huge results is shown in shorter cuts", { tags: ["slow"] }, async () => {
     const results = Array.from({ length: 40 }, (_, index) => `c${index}`);
-    const messages = numbered([
-      user("Read them all"),
-      {
-        id: "a",
-        role: "assistant",
-        parts: results.map((callId) => ({ type: "tool-call", callId, name: "r", args: {} })),
-      },
-      ...results.map((callId, index) => ({
-        id: callId,
-        role: "tool" as const,
-        parts: [{ type: "tool-result" as const, callId, content: `blue-${index} ${"x y ".repeat(20_000)}` }],
-      })),
-    ]).slice(1);
+    const read = new HistoryBuilder().user("Read them all");
+    read.assistant("", ...results.map((callId) => [callId, "r", {}] as const));
+    for (const callId of results) read.result(callId, `blue-${callId} ${"x y ".repeat(20_000)}`);
+    const messages = numbered(read.messages).slice(1);
     const model = keeper(4_000);
     const outcome = await summarise({ messages }, { model, counter: estimate, maxCalls: 2 });
     expect(outcome).toMatchObject({ ok: true, endSeq: 42 });
