@@ -33,20 +33,10 @@ describe("repair", () => {
   });
 
   it("closes a call that the next answer finds open, and says it was interrupted", () => {
-    const { lines, kinds } = repaired(
-      new HistoryBuilder()
-        .user("go")
-        .assistant("", ["1", "read", {}], ["2", "read", {}])
-        .result("2", "two")
-        .assistant("next"),
-    );
-    expect(lines).toEqual([
-      "user: go",
-      "assistant: read({})\nread({})",
-      `tool: ${interruptedText}`,
-      "tool: two",
-      "assistant: next",
-    ]);
+    const history = new HistoryBuilder().user("go").assistant("", ["1", "read", {}], ["2", "read", {}]);
+    const { lines, kinds } = repaired(history.result("2", "two").assistant("next"));
+    const closed = [`tool: ${interruptedText}`, "tool: two", "assistant: next"];
+    expect(lines).toEqual(["user: go", "assistant: read({})\nread({})", ...closed]);
     expect(kinds).toEqual(["closed-call"]);
   });
 
@@ -81,16 +71,10 @@ describe("repair", () => {
       { type: "text", text: "and hurry" },
     ]);
     history.result("2", "two").assistant("done");
-    const { messages, repairs } = repairMessages(history.messages);
-    expect(messages.map((message) => `${message.role}: ${messageText(message)}`)).toEqual([
-      "user: go",
-      "assistant: t({})\nt({})",
-      "tool: one",
-      "tool: two",
-      "user: and hurry",
-      "assistant: done",
-    ]);
-    expect(repairs).toEqual([]);
+    const { lines, kinds } = repaired(history);
+    const answers = ["tool: one", "tool: two", "user: and hurry", "assistant: done"];
+    expect(lines).toEqual(["user: go", "assistant: t({})\nt({})", ...answers]);
+    expect(kinds).toEqual([]);
   });
 
   it("takes a result out of the answer that holds its call, and shows a call that nobody made as text", () => {
@@ -100,12 +84,8 @@ describe("repair", () => {
       { type: "tool-result", callId: "1", content: "found" },
     ]);
     history.add("user", [{ type: "tool-call", callId: "2", name: "rm", args: { path: "x" } }]);
-    expect(repaired(history).lines).toEqual([
-      "user: go",
-      "assistant: search({})",
-      "tool: found",
-      'user: [Call of rm] {"path":"x"}',
-    ]);
+    const { lines } = repaired(history);
+    expect(lines).toEqual(["user: go", "assistant: search({})", "tool: found", 'user: [Call of rm] {"path":"x"}']);
   });
 
   it("renames an id used again, with its result, and leaves out a second result", () => {

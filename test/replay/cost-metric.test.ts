@@ -1,80 +1,59 @@
 import { describe, expect, it } from "vitest";
+import type { Message } from "windrow";
 import { CostTally, MessageTokens } from "../kit/inside/replay.ts";
-import type { PricesOf } from "../kit/inside/replay.ts";
+import type { CostConditions, PricesOf } from "../kit/inside/replay.ts";
 import { characters, user } from "./histories.ts";
 
 /** 1,000 tokens each: 4 for framing, 996 characters. */
-const [a, b, c] = ["a", "b", "c"].map((letter) => user(letter.repeat(996))) as [
-  ReturnType<typeof user>,
-  ReturnType<typeof user>,
-  ReturnType<typeof user>,
-];
+const [a, b, c] = ["a", "b", "c"].map((letter) => user(letter.repeat(996))) as [Message, Message, Message];
 
-function tally(): CostTally {
-  return new CostTally(new MessageTokens(characters));
-}
+const oneToken = 1 / 1e6;
+const [written, read] = [1_250 * oneToken, 100 * oneToken];
 
 describe("cost", () => {
-  it("writes what is new and reads the prefix it had", () => {
-    const cost = tally();
-    cost.add([a]);
-    cost.add([a, b]);
-    cost.add([a, b, c]);
-    expect(cost.result().equivalents).toBeCloseTo((3 * 1.25 * 1_000 + 3 * 0.1 * 1_000) / 1e6, 6);
-    expect(cost.cachedShare).toBe(0.5);
-  });
-
-  it("pays for everything behind the first change", () => {
-    const cost = tally();
-    cost.add([a, b, c]);
-    cost.add([b, c]);
-    expect(cost.result().equivalents).toBeCloseTo((5 * 1.25 * 1_000) / 1e6, 6);
-    expect(cost.cachedShare).toBe(0);
-  });
-
-  it("takes the longest prefix of any earlier request, not only of the last", () => {
-    const cost = tally();
-    cost.add([a, b]);
-    cost.add([c]);
-    cost.add([a, b]);
-    expect(cost.result().equivalents).toBeCloseTo((3 * 1.25 * 1_000 + 2 * 0.1 * 1_000) / 1e6, 6);
-  });
-
-  it("compares content, not objects", () => {
-    const cost = tally();
-    cost.add([a]);
-    cost.add([structuredClone(a), b]);
-    expect(cost.cachedShare).toBeCloseTo(1 / 3, 3);
-  });
-
-  it("counts what stands before the messages of every request", () => {
-    const cost = new CostTally(new MessageTokens(characters), { overhead: 500 });
-    cost.add([a]);
-    cost.add([a, b]);
-    expect(cost.result().equivalents).toBeCloseTo((1.25 * 2_500 + 0.1 * 1_500) / 1e6, 6);
-  });
-
-  it("reads what an earlier session left in the cache, once", () => {
-    const cost = new CostTally(new MessageTokens(characters), { overhead: 500, warm: 400 });
-    cost.add([a]);
-    cost.add([a, b]);
-    expect(cost.result().equivalents).toBeCloseTo((1.25 * 2_100 + 0.1 * 1_900) / 1e6, 6);
+  it.each<[string, CostConditions, readonly (readonly Message[])[], equivalents: number, cachedShare?: number]>([
+    ["writes what is new and reads the prefix it had", {}, [[a], [a, b], [a, b, c]], 3 * written + 3 * read, 0.5],
+    [
+      "pays for everything behind the first change",
+      {},
+      [
+        [a, b, c],
+        [b, c],
+      ],
+      5 * written,
+      0,
+    ],
+    ["takes the longest prefix of any earlier request", {}, [[a, b], [c], [a, b]], 3 * written + 2 * read],
+    ["compares content, not objects", {}, [[a], [structuredClone(a), b]], 2 * written + read, 1 / 3],
+    ["counts what stands before all messages", { overhead: 500 }, [[a], [a, b]], 2.5 * written + 1.5 * read],
+    [
+      "reads what an earlier session left in the cache, once",
+      { overhead: 500, warm: 400 },
+      [[a], [a, b]],
+      2.1 * written + 1.9 * read,
+    ],
+    [
+      "pays the plain price where nothing is cached",
+      { cached: false },
+      [
+        [a, b],
+        [a, b],
+      ],
+      4_000 * oneToken,
+      0,
+    ],
+    ["pays twice the price of input for what is kept an hour", { hourShare: 0.5 }, [[a]], 1_625 * oneToken],
+  ])("%s", (_, conditions, requests, equivalents, cachedShare) => {
+    const cost = new CostTally(new MessageTokens(characters), conditions);
+    for (const request of requests) cost.add(request);
+    expect(cost.result().equivalents).toBeCloseTo(equivalents, 6);
+    if (cachedShare !== undefined) expect(cost.cachedShare).toBeCloseTo(cachedShare, 3);
   });
 
   it("writes everything again where the cache is cold", () => {
-    const cost = tally();
-    cost.add([a, b]);
-    cost.add([a, b], true);
-    cost.add([a, b]);
-    expect(cost.result().equivalents).toBeCloseTo((1.25 * 4_000 + 0.1 * 2_000) / 1e6, 6);
-  });
-
-  it("pays the plain price where nothing is cached", () => {
-    const cost = new CostTally(new MessageTokens(characters), { cached: false });
-    cost.add([a, b]);
-    cost.add([a, b]);
-    expect(cost.result().equivalents).toBeCloseTo(4_000 / 1e6, 6);
-    expect(cost.cachedShare).toBe(0);
+    const cost = new CostTally(new MessageTokens(characters));
+    for (const isCold of [false, true, false]) cost.add([a, b], isCold);
+    expect(cost.result().equivalents).toBeCloseTo(4 * written + 2 * read, 6);
   });
 
   it("prices in dollars, output included, where prices are known", () => {
@@ -86,11 +65,5 @@ describe("cost", () => {
     cost.add([b], false, { model: "known", usage: { output: 10 } });
     cost.add([b, c], false, { model: "known", usage: { output: 20 } });
     expect(cost.result().dollars).toBeCloseTo(3.75 + 3.75 + 0.3 + 30 * 0.015, 6);
-  });
-
-  it("prices what the cache keeps for an hour at twice the price of input", () => {
-    const cost = new CostTally(new MessageTokens(characters), { hourShare: 0.5 });
-    cost.add([a]);
-    expect(cost.result().equivalents).toBeCloseTo((500 * 1.25 + 500 * 2) / 1e6, 9);
   });
 });

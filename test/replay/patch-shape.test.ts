@@ -15,16 +15,7 @@ import { calls, characters, result, user } from "./histories.ts";
 const before = 'const limitOfUploads = 3; // `so` "many" \\ $1';
 const after = 'const limitOfUploads = 17; // `so` "many" \\ $1';
 const kept = "function startServer(options) {";
-const lines = [
-  "*** Begin Patch",
-  "*** Update File: src/a.ts",
-  "@@",
-  ` ${kept}`,
-  `-${before}`,
-  `+${after}`,
-  "*** End Patch",
-];
-const patch = lines.join("\n");
+const patch = `*** Begin Patch\n*** Update File: src/a.ts\n@@\n ${kept}\n-${before}\n+${after}\n*** End Patch`;
 const template = patch.replaceAll(/[`\\$]/g, "\\$&");
 const diff = `--- a/src/a.ts\n+++ b/src/a.ts\n@@ -4,2 +4,2 @@ head\n ${kept}\n-${before}\n+${after}\n`;
 const hunk = { old: [kept, before], fresh: [kept, after] };
@@ -42,15 +33,8 @@ describe("the files of a patch", () => {
   });
 
   it("can be added, deleted and moved", () => {
-    const parts = [
-      "*** Begin Patch",
-      "*** Add File: a",
-      "+1",
-      "*** Delete File: b",
-      "*** Update File: c",
-      "*** Move to: d",
-    ];
-    expect(patchedFiles({ patchText: parts.join("\n") })).toEqual([
+    const parts = "*** Add File: a\n+1\n*** Delete File: b\n*** Update File: c\n*** Move to: d";
+    expect(patchedFiles({ patchText: `*** Begin Patch\n${parts}` })).toEqual([
       { path: "a", kind: "add", hunks: [{ old: [], fresh: ["1"] }] },
       { path: "b", kind: "delete", hunks: [] },
       { path: "c", kind: "update", to: "d", hunks: [] },
@@ -63,8 +47,9 @@ describe("the files of a patch", () => {
 });
 
 const file = `first line of the file\n${kept}\n${before}\n}`;
-const read = [calls("r", "read", { path: "src/a.ts" }), result("r", file)];
-const patched = [calls("p", "apply_patch", { input: patch }), result("p", "Success.")];
+const did = (name: string, args: JsonValue, answer: string): Message[] => [calls("c", name, args), result("c", answer)];
+const read = did("read", { path: "src/a.ts" }, file);
+const patched = did("apply_patch", { input: patch }, "Success.");
 
 describe("patch quotes", () => {
   it.each<[string, string, number]>([
@@ -86,54 +71,25 @@ describe("patch quotes", () => {
   });
 });
 
-const put = [
-  calls("b", "apply_patch", { patch: `*** Begin Patch\n*** Update File: src/a.ts\n-${after}\n+${before}` }),
-  result("b", ""),
-];
-const write = (text: string): Message[] => [
-  calls("w", "write", { path: "src/a.ts", content: text }),
-  result("w", "ok"),
-];
+const put = did("apply_patch", { patch: `*** Begin Patch\n*** Update File: src/a.ts\n-${after}\n+${before}` }, "");
+const write = (content: string): Message[] => did("write", { path: "src/a.ts", content }, "ok");
+const ran = (command: string, printed: string): Message[] => did("bash", { command }, printed);
+const removal = { input: "*** Begin Patch\n*** Delete File: src/a.ts" };
 
 describe("removed lines", () => {
   it.each<[string, readonly Message[], string, number]>([
     ["none before a patch", read, "--- src/a.ts (m2)", 0],
     ["one that a patch took out", [...read, ...patched], "--- src/a.ts (m2)", 1],
     ["one of a file that was never read", patched, "--- /repo/src/a.ts", 1],
-    [
-      "none where the patch failed",
-      [...read, calls("p", "apply_patch", { input: patch }), result("p", "Exit code: 1\n")],
-      "--- src/a.ts",
-      0,
-    ],
+    ["none where it failed", [...read, ...did("apply_patch", { input: patch }, "Exit code: 1\n")], "--- src/a.ts", 0],
     ["none of another file", [...read, ...patched], "--- src/other.ts", 0],
     ["none that a patch put back", [...read, ...patched, ...put], "--- src/a.ts", 0],
-    [
-      "none that a later result shows",
-      [...read, ...patched, calls("c", "bash", { command: "cat a" }), result("c", file)],
-      "--- src/a.ts",
-      0,
-    ],
-    [
-      "none that a search found",
-      [...read, ...patched, calls("c", "bash", { command: "rg" }), result("c", `a/b.ts:3:${before}`)],
-      "--- src/a.ts",
-      0,
-    ],
-    [
-      "one that a diff shows as taken",
-      [...read, ...patched, calls("c", "bash", { command: "git diff" }), result("c", `-${before}`)],
-      "--- src/a.ts",
-      1,
-    ],
+    ["none that a later result shows", [...read, ...patched, ...ran("cat a", file)], "--- src/a.ts", 0],
+    ["none that a search found", [...read, ...patched, ...ran("rg", `a/b.ts:3:${before}`)], "--- src/a.ts", 0],
+    ["one that a diff shows as taken", [...read, ...patched, ...ran("git diff", `-${before}`)], "--- src/a.ts", 1],
     ["one that a write replaced", [...read, ...write(kept)], "--- src/a.ts", 1],
     ["none that a write kept", [...read, ...write(file)], "--- src/a.ts", 0],
-    [
-      "all of a deleted file",
-      [...read, calls("d", "apply_patch", { input: "*** Begin Patch\n*** Delete File: src/a.ts" }), result("d", "")],
-      "--- src/a.ts",
-      2,
-    ],
+    ["all of a deleted file", [...read, ...did("apply_patch", removal, "")], "--- src/a.ts", 2],
   ])("are %s", (_, history, title, titled) => {
     const tally = new StaleTally();
     for (const message of history) tally.push(message);

@@ -12,9 +12,8 @@ import {
 import { calls, characters, result, says, user } from "./histories.ts";
 
 function referencesAt(messages: readonly Message[], index: number): readonly string[] {
-  return (findReferences(messages, new MessageTokens(characters), new AtomReader()).get(index) ?? []).map((reference) =>
-    reference.atom.trim(),
-  );
+  const found = findReferences(messages, new MessageTokens(characters), new AtomReader()).get(index) ?? [];
+  return found.map(({ atom }) => atom.trim());
 }
 
 describe("atoms", () => {
@@ -26,14 +25,8 @@ describe("atoms", () => {
     const atoms = atomsOf(
       "the parseJson of my_value in HAT136 costs 1.5, 12 or 4096 on 2024-05-20. Nothing else counts.",
     );
-    expect([...atoms].filter((atom) => !atom.startsWith("\n"))).toEqual([
-      "parseJson",
-      "my_value",
-      "HAT136",
-      "1.5",
-      "4096",
-      "2024-05-20",
-    ]);
+    const words = [...atoms].filter((atom) => !atom.startsWith("\n"));
+    expect(words).toEqual(["parseJson", "my_value", "HAT136", "1.5", "4096", "2024-05-20"]);
   });
 
   it("takes a whole line of at least 24 characters, without the number an editor put before it", () => {
@@ -107,16 +100,8 @@ describe("look-back recall", () => {
   it("is null where there was nothing to look back for", () => {
     const tally = tallyAt(50);
     tally.add([], []);
-    expect(tally.result()).toEqual({
-      all: null,
-      far: null,
-      strict: null,
-      farLines: null,
-      oneHop: null,
-      farSteps: 0,
-      references: 0,
-      farLineReferences: 0,
-    });
+    const nothing = { all: null, far: null, strict: null, farLines: null, oneHop: null };
+    expect(tally.result()).toEqual({ ...nothing, farSteps: 0, references: 0, farLineReferences: 0 });
   });
 
   it("tells near from far, and lines from words", () => {

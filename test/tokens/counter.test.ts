@@ -25,13 +25,8 @@ function jpeg(width: number, height: number): string {
 }
 
 function riff(kind: string, body: Buffer): string {
-  return Buffer.concat([
-    Buffer.from("RIFF\0\0\0\0WEBP", "latin1"),
-    Buffer.from(kind),
-    Buffer.alloc(4),
-    body,
-    Buffer.alloc(9),
-  ]).toString("base64");
+  const head = Buffer.from(`RIFF\0\0\0\0WEBP${kind}\0\0\0\0`, "latin1");
+  return Buffer.concat([head, body, Buffer.alloc(9)]).toString("base64");
 }
 
 function image(fields: Partial<Extract<Part, { type: "image" }>>): Part {
@@ -39,21 +34,15 @@ function image(fields: Partial<Extract<Part, { type: "image" }>>): Part {
 }
 
 describe("imageSize", () => {
-  it("reads the header of PNG, JPEG, GIF and WebP", () => {
-    expect(imageSize(png(640, 480))).toEqual({ width: 640, height: 480 });
-    expect(imageSize(jpeg(1_024, 768))).toEqual({ width: 1_024, height: 768 });
-    expect(imageSize(Buffer.from("474946383961800010000000", "hex").toString("base64"))).toEqual({
-      width: 128,
-      height: 16,
-    });
-    expect(imageSize(riff("VP8X", Buffer.from("000000007f02003f0100", "hex")))).toEqual({ width: 640, height: 320 });
-    expect(imageSize(riff("VP8L", Buffer.from("2f7fc24f0000", "hex")))).toEqual({ width: 640, height: 320 });
-    expect(imageSize(riff("VP8 ", Buffer.from("0000009d012a80024001", "hex")))).toEqual({ width: 640, height: 320 });
-  });
-
-  it("reads a data: URI", () => {
-    expect(imageSize(`data:image/png;base64,${png(3, 4)}`)).toEqual({ width: 3, height: 4 });
-  });
+  it.each([
+    ["PNG", png(640, 480), 640, 480],
+    ["JPEG", jpeg(1_024, 768), 1_024, 768],
+    ["GIF", Buffer.from("474946383961800010000000", "hex").toString("base64"), 128, 16],
+    ["WebP", riff("VP8X", Buffer.from("000000007f02003f0100", "hex")), 640, 320],
+    ["lossless WebP", riff("VP8L", Buffer.from("2f7fc24f0000", "hex")), 640, 320],
+    ["simple WebP", riff("VP8 ", Buffer.from("0000009d012a80024001", "hex")), 640, 320],
+    ["a data: URI", `data:image/png;base64,${png(3, 4)}`, 3, 4],
+  ])("reads the header of %s", (_, data, width, height) => expect(imageSize(data)).toEqual({ width, height }));
 
   it.each(["", "data:", "!!!!", "iVBORw0KGgo=", png(0, 5), Buffer.from("%PDF-1.7").toString("base64"), "/9j/4AAQ"])(
     "answers nothing for %j",
@@ -76,11 +65,8 @@ describe("countPart", () => {
   it("counts a 3 MB PNG at 5,000 tokens or less in an image, a file and a result", () => {
     const data = png(4_000, 3_000, 3_000_000);
     const file: Part = { type: "file", mediaType: "image/png", data };
-    const result: Part = {
-      type: "tool-result",
-      callId: "1",
-      content: [image({ url: `data:image/png;base64,${data}` }) as never],
-    };
+    const url = `data:image/png;base64,${data}`;
+    const result: Part = { type: "tool-result", callId: "1", content: [image({ url }) as never] };
     for (const part of [image({ data }), file, result]) {
       expect(countPart(estimate, part)).toBeGreaterThan(1_000);
       expect(countPart(estimate, part)).toBeLessThanOrEqual(5_000);
@@ -113,13 +99,8 @@ describe("countPart", () => {
   });
 
   it("counts the raw text of a call that was cut off, and not its empty arguments", () => {
-    const call: Part = {
-      type: "tool-call",
-      callId: "1",
-      name: "write",
-      args: {},
-      argsText: '{"text":"' + "word ".repeat(200),
-    };
+    const argsText = `{"text":"${"word ".repeat(200)}`;
+    const call: Part = { type: "tool-call", callId: "1", name: "write", args: {}, argsText };
     expect(countPart(estimate, call)).toBeGreaterThan(150);
   });
 

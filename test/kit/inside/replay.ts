@@ -1,6 +1,6 @@
 /** Names of src/replay that tests use and no door exports. */
 export { CostTally, MessageTokens } from "../../../src/replay/cost-metric.ts";
-export type { PricesOf } from "../../../src/replay/cost-metric.ts";
+export type { CostConditions, PricesOf } from "../../../src/replay/cost-metric.ts";
 export { textEdits } from "../../../src/replay/edit-shape.ts";
 export { HistoryLines } from "../../../src/replay/lines.ts";
 export { namedSources, OneHop } from "../../../src/replay/one-hop.ts";
