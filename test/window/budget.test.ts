@@ -1,6 +1,6 @@
 /** Budgets, the cost of tool definitions, and the cap on one result. */
 import { describe, expect, it } from "vitest";
-import { budgetOf } from "windrow";
+import { budgetOf, composeWindow } from "windrow";
 import { countTools, estimate } from "windrow/testing";
 import { toolCosts } from "windrow/window";
 import type { ViewStep } from "windrow/window";
@@ -38,6 +38,9 @@ describe("toolCosts", () => {
       `Tool definitions use ${tokens} tokens of the 100 they may; most by ` +
         `search ${listed[0]?.tokens}, read ${listed[1]?.tokens}.`,
     );
+    const { messages } = new HistoryBuilder().user("go");
+    const { report } = composeWindow({ messages, budget: 8_000, tools, toolsBudget: 100 });
+    expect(report.tools).toEqual({ tokens, tools: listed, warning });
     expect(toolCosts(estimate, tools, tokens).warning).toBeUndefined();
     expect(() => toolCosts(estimate, tools, 0)).toThrowError(/toolsBudget/);
   });
