@@ -11,7 +11,7 @@ const oneToken = 1 / 1e6;
 const [written, read] = [1_250 * oneToken, 100 * oneToken];
 
 describe("cost", () => {
-  it.each<[string, CostConditions, readonly (readonly Message[])[], equivalents: number, cachedShare?: number]>([
+  it.each<[string, CostConditions, readonly (readonly Message[])[], equivalents: number, cachedShare: number]>([
     ["writes what is new and reads the prefix it had", {}, [[a], [a, b], [a, b, c]], 3 * written + 3 * read, 0.5],
     [
       "pays for everything behind the first change",
@@ -23,14 +23,15 @@ describe("cost", () => {
       5 * written,
       0,
     ],
-    ["takes the longest prefix of any earlier request", {}, [[a, b], [c], [a, b]], 3 * written + 2 * read],
+    ["takes the longest prefix of any earlier request", {}, [[a, b], [c], [a, b]], 3 * written + 2 * read, 0.4],
     ["compares content, not objects", {}, [[a], [structuredClone(a), b]], 2 * written + read, 1 / 3],
-    ["counts what stands before all messages", { overhead: 500 }, [[a], [a, b]], 2.5 * written + 1.5 * read],
+    ["counts what stands before all messages", { overhead: 500 }, [[a], [a, b]], 2.5 * written + 1.5 * read, 0.375],
     [
       "reads what an earlier session left in the cache, once",
       { overhead: 500, warm: 400 },
       [[a], [a, b]],
       2.1 * written + 1.9 * read,
+      0.475,
     ],
     [
       "pays the plain price where nothing is cached",
@@ -42,12 +43,12 @@ describe("cost", () => {
       4_000 * oneToken,
       0,
     ],
-    ["pays twice the price of input for what is kept an hour", { hourShare: 0.5 }, [[a]], 1_625 * oneToken],
+    ["pays twice the price of input for what is kept an hour", { hourShare: 0.5 }, [[a]], 1_625 * oneToken, 0],
   ])("%s", (_, conditions, requests, equivalents, cachedShare) => {
     const cost = new CostTally(new MessageTokens(characters), conditions);
     for (const request of requests) cost.add(request);
     expect(cost.result().equivalents).toBeCloseTo(equivalents, 6);
-    if (cachedShare !== undefined) expect(cost.cachedShare).toBeCloseTo(cachedShare, 3);
+    expect(cost.cachedShare).toBeCloseTo(cachedShare, 3);
   });
 
   it("writes everything again where the cache is cold", () => {
