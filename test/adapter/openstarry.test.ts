@@ -107,17 +107,6 @@ describe("composePayload", () => {
     expect(JSON.stringify(payload.messages)).not.toContain("Question 2:");
     await context.onTurnComplete(turns(13));
   });
-
-  it("makes the payload without its store where that fails", async () => {
-    const faulty = faultyStore(await openStore("ram:"));
-    const { context } = await openContextManager({}, { store: faulty.store, budget: 900 });
-    for (const count of [1, 5, 9]) {
-      const payload = await context.composePayload(system, turns(count), tools);
-      expect(payload.tokens).toBeLessThanOrEqual(900);
-      await context.onTurnComplete(turns(count));
-      faulty.fail("append");
-    }
-  });
 });
 
 describe("plugin.json", () => {

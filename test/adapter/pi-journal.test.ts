@@ -111,20 +111,6 @@ describe("a session under pi", () => {
     expect(events.map(({ type }) => type)).toEqual(["window-sent"]);
   });
 
-  it("lists a call in doubt by its record, and answers it in the next window", async () => {
-    const manager = await open();
-    const session = await manager.create();
-    const agent = new Driven();
-    journal(agent, session);
-    await agent.run([user("Go"), call("c1")]);
-    await manager.close();
-    const resumed = await (await open()).resume(session.id);
-    const restored = await piMessages(resumed);
-    const window = await createTransformContext({ session: resumed })([...restored, user("On")]);
-    expect(window.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "user"]);
-    expect(JSON.stringify(window[2])).toContain("interrupted");
-  });
-
   it("sends one event for a replacement that the journal and the windows both find", async () => {
     const session = await (await open()).create();
     const events: AdapterEvent[] = [];

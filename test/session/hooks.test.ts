@@ -50,7 +50,8 @@ it("commits a summary: the next window has it, and a resume too", async () => {
       if (context.last > 8 && committed === undefined) {
         const [first, second] = context.view.steps.filter(({ kind }) => kind === "assistant");
         const range = { from: first?.from ?? 0, to: second?.to ?? 0 };
-        committed = await context.commit([{ ...edit, ...range }], [summaryOf(context.timestamp)]);
+        const summary = summaryOf(context.timestamp);
+        committed = await context.commit([{ ...edit, ...range }], [summary, summary]);
       }
     },
     { store },
@@ -60,6 +61,7 @@ it("commits a summary: the next window has it, and a resume too", async () => {
   const window = await session.compose();
   expect(window.messages.map(messageText)).toContain(edit.text);
   expect(session.stats().epoch).toBe(1);
+  expect((await session.recall({ id: "m2-m5" })).text).toContain("[s2: summary");
   await session.close();
   const again = await (await openManager({ store, budget: 20_000 })).resume(session.id);
   expect((await again.compose()).report.windowHash).toBe(window.report.windowHash);

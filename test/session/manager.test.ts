@@ -157,28 +157,3 @@ it("makes ids for messages and calls that come without", async () => {
   const ids = [...stored.map(({ id }) => id), ...runs.map(({ callId }) => callId), session.id];
   expect(new Set(ids).size).toBe(5);
 });
-
-it("composes for many users without a manager, the state kept anywhere", () => {
-  const cache = new Map<string, string>();
-  const histories = { anna: codingSession(50), ben: codingSession(44, 12) };
-  const windows = new Map<string, string[]>();
-  const serve = (user: keyof typeof histories, length: number): void => {
-    const state = cache.get(user);
-    const window = composeWindow({
-      messages: histories[user].slice(0, length),
-      budget: 9_000,
-      ...(state !== undefined && { state: JSON.parse(state) as WindowState }),
-    });
-    cache.set(user, JSON.stringify(window.state));
-    windows.set(user, [...(windows.get(user) ?? []), window.report.windowHash]);
-  };
-  const calls = [20, 60, 90];
-  for (const length of calls) for (const user of ["anna", "ben"] as const) serve(user, length);
-  const together = new Map(windows);
-  for (const user of ["anna", "ben"] as const) {
-    cache.clear();
-    windows.clear();
-    for (const length of calls) serve(user, length);
-    expect(windows.get(user)).toEqual(together.get(user));
-  }
-});
