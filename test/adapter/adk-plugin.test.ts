@@ -10,6 +10,7 @@ import { fromContents } from "windrow/gemini";
 import { estimate } from "windrow/testing";
 import type { AdkEvent, AdkRequest, AdkSession } from "../kit/inside/adapter.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
+import { listed } from "../kit/sessions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "windrow-adk-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -127,11 +128,10 @@ describe("createSessionService", () => {
 
   async function onlyId(): Promise<string> {
     const manager = await SessionManager.open({ store: folder });
-    const ids: string[] = [];
-    for await (const { metadata } of manager.list()) ids.push(metadata.uuid);
+    const [only, ...others] = await listed(manager.list());
     await manager.close();
-    assert.equal(ids.length, 1);
-    return ids[0] ?? "";
+    assert.equal(others.length, 0);
+    return only?.metadata.uuid ?? "";
   }
 
   it("keeps apart what the same id means in two apps", async () => {

@@ -239,13 +239,12 @@ describe("ids that windows spell", () => {
 it("leaves a chat host's audio and names out of Mistral's requests", () => {
   const messages = fromChat([
     { role: "system", content: "Be brief.", name: "rules" },
-    { role: "user", content: "Say hello." },
     { role: "assistant", content: "Hello.", audio: { id: "audio_1" } },
     { role: "user", content: "Again." },
   ]);
-  const { messages: window, report } = composeWindow({ messages, budget: 100_000, profile: "mistral" });
-  expect(JSON.stringify(toChat(window))).not.toMatch(/audio_1|rules/);
-  expect(report.faults).toEqual([]);
+  const window = composeWindow({ messages, budget: 100_000, profile: "mistral" });
+  expect(JSON.stringify(toChat(window.messages))).not.toMatch(/audio_1|rules/);
+  expect(window.report.faults).toEqual([]);
 });
 
 it("spells the name of a function in its call and in its result", () => {

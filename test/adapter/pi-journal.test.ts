@@ -56,8 +56,7 @@ class Driven implements PiAgent {
 
 describe("journal", () => {
   it("appends every message once, tool starts and results as records, and what each call used", async () => {
-    const manager = await open();
-    const session = await manager.create();
+    const session = await (await open()).create();
     const agent = new Driven();
     const stop = journal(agent, session);
     const transform = createTransformContext({ session });

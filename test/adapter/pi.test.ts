@@ -127,16 +127,4 @@ describe("createTransformContext", () => {
     const messages = [user("Go"), cut, user("Again"), call("c1"), result("c1", "text")];
     expect(await createTransformContext({ budget: 9_000 })(messages)).toEqual(messages);
   });
-
-  it("logs seed 000's line every so many windows, and never unless asked", async () => {
-    const lines: string[] = [];
-    const transform = createTransformContext({ budget: 9_000, debugEvery: 5, log: (line) => lines.push(line) });
-    const messages = longRun(8);
-    for (let count = 0; count < 11; count++) await transform(messages);
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^Context stats: 17 messages, ~\d+ tokens$/);
-    const quiet = createTransformContext({ budget: 9_000, log: (line) => lines.push(line) });
-    for (let count = 0; count < 11; count++) await quiet(messages);
-    expect(lines).toHaveLength(2);
-  });
 });

@@ -4,10 +4,10 @@ import type { Composed, ManagerOptions, Session, Store, Strategy } from "windrow
 import type { Model, ModelAnswer, ModelRequest } from "windrow/model";
 import { coverageOf, dropOldest, slidingWindow, summariseStep } from "windrow/window";
 import type { SummaryHookOptions } from "windrow/window";
-import { codingSession, messageText } from "../kit/inside/message.ts";
+import { codingSession } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { liveSummaries, summaryPass } from "../kit/inside/window.ts";
-import { asked, listed, openManager } from "../kit/sessions.ts";
+import { listed, openManager } from "../kit/sessions.ts";
 
 function strategy(mode: SummaryHookOptions["mode"] = "side-by-side", blockTokens = 1_500): Strategy {
   const options: SummaryHookOptions = { keepMessages: 5, mode, blockTokens, asking: { maxTokens: 600 } };

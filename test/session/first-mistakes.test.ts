@@ -1,7 +1,7 @@
 /** What a newcomer hands in first: it is taken, or the error says how to mend it. */
 import { describe, expect, it } from "vitest";
 import { budgetOf, composeWindow, countTokens, isWindrowError, SessionManager, validateWindow } from "windrow";
-import type { ComposeInput } from "windrow";
+import type { ComposeInput, WindowState } from "windrow";
 import { fromAnthropic, toAnthropic } from "windrow/anthropic";
 import { fromChat, toChat } from "windrow/chat";
 import { fromContents, toContents } from "windrow/gemini";
@@ -102,11 +102,9 @@ describe("composeWindow", () => {
   it("learns from the usage of each request, so that the provider counts no more than the budget", () => {
     const budget = 2_000;
     const history: { role: string; content: string }[] = [];
-    let [state, usage, over]: [
-      ReturnType<typeof composeWindow>["state"] | undefined,
-      { input: number } | undefined,
-      number,
-    ] = [undefined, undefined, 0];
+    let state: WindowState | undefined;
+    let usage: { input: number } | undefined;
+    let over = 0;
     for (let call = 0; call < 60; call++) {
       history.push({ role: "user", content: `step ${call}: ${"a line of a log, 0x3f2a ".repeat(8)}` });
       const window = composeWindow({ messages: fromChat(history), budget, state, usage });
@@ -114,7 +112,7 @@ describe("composeWindow", () => {
       const reported = Math.round(window.tokens * 1.33) + 90;
       if (call > 2 && reported > budget) over++;
       usage = { input: reported };
-      state = JSON.parse(JSON.stringify(window.state)) as typeof state;
+      state = JSON.parse(JSON.stringify(window.state)) as WindowState;
       history.push({ role: "assistant", content: `done ${call}` });
     }
     expect(over).toBe(0);

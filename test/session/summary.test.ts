@@ -178,7 +178,6 @@ describe("what happens while a summary is written", () => {
 describe("a summariser that fails", () => {
   it.each<[string, Model, string]>([
     ["overflows", () => Promise.reject(new Error("maximum context length exceeded")), "model-failed"],
-    ["throws", () => Promise.reject(new Error("boom")), "model-failed"],
     ["hangs", () => new Promise(() => {}), "timeout"],
     ["answers nothing", () => Promise.resolve({ text: "", usage: {}, finish: "stop" }), "empty"],
     [

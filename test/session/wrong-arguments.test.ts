@@ -4,7 +4,7 @@ import { isWindrowError, SessionManager } from "windrow";
 import type { Session } from "windrow";
 import type { ModelAnswer } from "windrow/model";
 import { ramStore } from "../kit/inside/store.ts";
-import { answered, asked } from "../kit/sessions.ts";
+import { answered, asked, listed } from "../kit/sessions.ts";
 
 /** A session's methods, as a program without types sees them. */
 type Untyped = Record<
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => manager.close());
 
 /** Calls with a wrong argument, and the option that is refused. */
-const wrong: readonly (readonly [keyof Untyped, readonly unknown[], string?])[] = [
+const wrong: readonly (readonly [method: keyof Untyped, given: readonly unknown[], option?: string])[] = [
   ["finish", [], "status"],
   ...["zzz", Number.NaN, -1, null, {}, "processing"].map((status) => ["finish", [status], "status"] as const),
   ...[{ a: 1 }, 5, true].map((error) => ["finish", ["failed", error], "error"] as const),
@@ -42,7 +42,8 @@ const wrong: readonly (readonly [keyof Untyped, readonly unknown[], string?])[] 
   ["recall", [{ query: "x" }, { maxTokens: "5" }], "maxTokens"],
 ];
 
-it.each(wrong)("%s refuses %j, changes nothing, and the session goes on", async (method, given, option) => {
+const rows = wrong.map(([method, given, option]) => ({ method, given, option }));
+it.each(rows)("$method refuses $given, changes nothing, and the session goes on", async ({ method, given, option }) => {
   const told = { code: "bad-option", ...(option !== undefined && { data: { option } }) };
   await expect(untyped[method](...given)).rejects.toMatchObject(told);
   expect(await session.inDoubt()).toEqual([]);
@@ -151,9 +152,7 @@ const callsOf: Readonly<Record<string, (session: Session, value: never) => unkno
   "snapshot.update": (session, value) => session.snapshot.update(value),
   "records.append": (session, value) => session.records.append(value, {}),
   "records.append's data": (session, value) => session.records.append("own", value),
-  "records.read": async (session, value) => {
-    for await (const _ of session.records.read(value));
-  },
+  "records.read": (session, value) => listed(session.records.read(value)),
   "endStep": (session, value) => session.endStep(value),
   "endStep's signal": (session, value) => session.endStep({}, value),
   "recall": (session, value) => session.recall(value),
@@ -165,12 +164,8 @@ const callsOf: Readonly<Record<string, (session: Session, value: never) => unkno
   "explain's epoch": (session, value) => session.explain({ epoch: value }),
   "diff": (session, value) => session.diff(value),
   "diff's second": (session, value) => session.diff(0, value),
-  "messages": async (session, value) => {
-    for await (const _ of session.messages(value));
-  },
-  "messages' from": async (session, value) => {
-    for await (const _ of session.messages({ from: value }));
-  },
+  "messages": (session, value) => listed(session.messages(value)),
+  "messages' from": (session, value) => listed(session.messages({ from: value })),
   "finish": (session, value) => session.finish(value),
   "finish's error": (session, value) => session.finish("failed", value),
   "manager.create": (_session, value) => manager.create(value),
@@ -182,9 +177,7 @@ const callsOf: Readonly<Record<string, (session: Session, value: never) => unkno
   "manager.session": (_session, value) => manager.session(value),
   "manager.destroy": (_session, value) => manager.destroy(value),
   "manager.info": (_session, value) => manager.info(value),
-  "manager.list": async (_session, value) => {
-    for await (const _ of manager.list(value));
-  },
+  "manager.list": (_session, value) => listed(manager.list(value)),
 };
 
 it.each(Object.entries(callsOf))("%s takes any value, or refuses it with a code", async (_name, call) => {

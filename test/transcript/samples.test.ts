@@ -16,11 +16,8 @@ if (!here) console.log(`skipping: ${data} is absent`);
 
 /** How many messages each role has: `user 3, assistant 5`. */
 function counts(sessions: readonly Transcript[]): string {
-  const found = Map.groupBy(
-    sessions.flatMap(({ messages }) => messages),
-    ({ role }) => role,
-  );
-  return [...found].map(([role, { length }]) => `${role} ${length}`).join(", ");
+  const roles = sessions.flatMap(({ messages }) => messages.map(({ role }) => role));
+  return [...new Set(roles)].map((role) => `${role} ${roles.filter((one) => one === role).length}`).join(", ");
 }
 
 function sound(sessions: readonly Transcript[]): void {

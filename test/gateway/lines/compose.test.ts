@@ -88,28 +88,6 @@ test("a refusal of a plan is met once without reasoning, an overflow by a smalle
   expect(records.at(-1)!.data).toMatchObject({ mends: ["reasoning-removed", "emergency-epoch"] });
 });
 
-test("a 413 that is not about the history makes one window smaller, and no more", slow, async () => {
-  const stage = await openStage({ budget });
-  const { history } = await work(stage, 12);
-  history.push(user("Go on."));
-  const bodies: Buffer[] = [];
-  const sizes: (number | undefined)[] = [];
-  for (let attempt = 0; attempt < 6; attempt++) {
-    const sending = await stage.send(history, padded);
-    const { body } = sending;
-    bodies.push(body);
-    const smaller = await sending.again(413, "too large");
-    sizes.push(smaller?.length);
-    await sending.keep(refusedAgain(413));
-  }
-  expect(sizes).toEqual([expect.any(Number), ...Array.from({ length: 5 }, () => undefined)]);
-  expect(sizes[0]).toBeLessThan(bodies[0]!.length);
-  expect(new Set(bodies.slice(1).map(String)).size).toBe(1);
-  expect(tokensOf(bodies[1]!)).toBeGreaterThan(tokensOf(bodies[0]!) * 0.98);
-  const rest = await work(stage, 8, { history });
-  expect(Math.max(...rest.bodies.map(tokensOf))).toBeGreaterThan(budget * 0.75);
-});
-
 test.each(["refused, smaller too,", "taken whole"])(
   "a request that is %s while a smaller one waits leaves the window as it was",
   slow,
