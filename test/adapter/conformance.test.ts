@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import type { Message } from "windrow";
 import { HostConversation } from "windrow/adapter";
 import type { Adapter } from "windrow/adapter";
 import { chatAdapter } from "windrow/chat";

@@ -1,6 +1,6 @@
 /** Conversations of one session: each decides by itself whether its history continues the log. */
 import { expect, it } from "vitest";
-import type { Message, Session } from "windrow";
+import type { Session } from "windrow";
 import { HostConversation } from "windrow/adapter";
 import { chatAdapter } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";

@@ -1,8 +1,7 @@
 /** A resume leaves the messages that left the window unread until an epoch opens: the windows are the same. */
 import { expect, it } from "vitest";
-import { SessionManager, WindrowError } from "windrow";
-import type { NewMessage, Scope, Session, Store } from "windrow";
-import type { ReadQuery } from "windrow/store";
+import { SessionManager } from "windrow";
+import type { NewMessage, Session } from "windrow";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
 import { answered, asked, openManager, watchedStore } from "../kit/sessions.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { countTokens, loadCounter, SessionManager } from "windrow";
-import type { ManagerOptions, Message, NewMessage, SessionEvent } from "windrow";
+import type { ManagerOptions, Message, SessionEvent } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { asked, codeOf, listed, newFolder, openManager } from "../kit/sessions.ts";
 

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { composeWindow, SessionManager } from "windrow";
 import type { ManagerOptions, NewMessage, SessionEvent } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
-import type { EditRecord } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { asked, codeOf, listed, newFolder, openManager } from "../kit/sessions.ts";
 

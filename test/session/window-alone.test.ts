@@ -1,10 +1,8 @@
 /** Strategies without a pass that reads the log hold their window alone, and a resume reads no more than that. */
 import { expect, it } from "vitest";
-import type { NewMessage, Scope, Store } from "windrow";
-import type { ReadQuery } from "windrow/store";
+import type { NewMessage } from "windrow";
 import { estimate } from "windrow/testing";
 import { strategyOf } from "windrow/window";
-import { ramStore } from "../kit/inside/store.ts";
 import { Composer, openaiChat } from "../kit/inside/window.ts";
 import { openManager, watchedStore } from "../kit/sessions.ts";
 

@@ -122,26 +122,6 @@ test("a 413 for less than any limit makes a window smaller only where it speaks 
   expect(await sending.again(413, refusalOf("Request body too large for m. Max size: 8000 tokens."))).toBeDefined();
 });
 
-test("a request that is too long is made smaller until it is taken, and stays so", slow, async () => {
-  const stage = await openStage({ budget });
-  const { history } = await work(stage, 12);
-  history.push(user("Go on."));
-  const wholes: number[] = [];
-  const sizes: number[] = [];
-  for (let attempt = 0; attempt < 4; attempt++) {
-    const sending = await stage.send(history);
-    wholes.push(sending.body.length);
-    sizes.push((await sending.again(400, refusalOf("prompt is too long: 250000 tokens > 10000 maximum")))!.length);
-    await sending.keep(attempt === 3 ? answered("Gone on.") : refusedAgain(400));
-  }
-  expect(sizes.toSorted((left, right) => right - left)).toEqual(sizes);
-  expect(sizes[3]).toBeLessThan(sizes[0]! * 0.7);
-  expect(Math.min(...wholes)).toBeGreaterThan(wholes[0]! * 0.97);
-  history.push(assistant("Gone on."));
-  const rest = await goOn(stage, history, 6);
-  expect(Math.max(...rest.bodies.map(({ length }) => length))).toBeLessThan(sizes[3]! * 1.6);
-});
-
 test("a subagent is composed by itself, and a line without tools is not", async () => {
   const stage = await openStage({ budget: 2_000 });
   const long = Array.from({ length: 20 }, (_, at) => [user(`${at} ${"word ".repeat(200)}`), assistant(`${at}.`)]);

@@ -63,8 +63,8 @@ test("a call's usage names the provider's answer, and the tool calls that the cl
   const shown = { callId: "a", toolName: "read", arguments: { path: "a.ts" }, status: "success", durationMs: null };
   expect(view.tools).toMatchObject({ total: 2, shown: [shown, { callId: "b", status: "success" }] });
   const title = "claude-code: Read both.";
-  const listed = await storedSource(stage.store, {}).sessions({});
-  expect(listed.sessions[0]).toMatchObject({ model: "claude-opus-5-5", toolCalls: 2, title });
+  const page = await storedSource(stage.store, {}).sessions({});
+  expect(page.sessions[0]).toMatchObject({ model: "claude-opus-5-5", toolCalls: 2, title });
   expect((await top(stage.store)).sessions[0]).toMatchObject({ task: title, toolCalls: 2 });
   expect((await stats(stage.store)).average).toMatchObject({ toolCalls: 2 });
   const said = (await newestLog(stage.store, { level: "DEBUG" }, 20)).map(({ text }) => text);
