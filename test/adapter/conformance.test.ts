@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
+import type { Message } from "windrow";
 import { HostConversation } from "windrow/adapter";
 import type { Adapter } from "windrow/adapter";
 import { chatAdapter } from "windrow/chat";
@@ -44,10 +45,14 @@ describe.each(adapters)("%s", (name, adapter) => {
 
 const chats = transcriptsOf<ChatMessage>("openai-chat");
 
-const { decode, encode } = chatAdapter;
+const decode = (messages: readonly ChatMessage[]): readonly Message[] => chatAdapter.decode(messages);
+const encode = (messages: readonly Message[]): readonly ChatMessage[] => chatAdapter.encode(messages);
+
 /** Adapters with one fault each, and what the suite says of them. */
 const careless: Readonly<Record<string, Partial<Adapter<ChatMessage>>>> = {
-  "loses the fields it does not know": { decode: (given) => decode(given).map(({ extra: _, ...message }) => message) },
+  "loses the fields it does not know": {
+    decode: (given) => decode(given).map(({ extra: _extra, ...message }) => message),
+  },
   "writes into what it is given": {
     decode: (given) => {
       for (const message of given) (message as { seen?: boolean }).seen = true;
