@@ -24,7 +24,9 @@ function stillTime(): {
   let tick = (): void => undefined;
   return {
     now: () => new Date(time),
-    every(_, run) {
+    every(milliseconds, run) {
+      // A session is closed at most a quarter of its timeout late.
+      expect(milliseconds).toBe(15_000);
       tick = run;
       return () => (tick = () => undefined);
     },
