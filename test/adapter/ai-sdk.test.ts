@@ -20,8 +20,7 @@ function steps(history: readonly AiSdkMessage[], carried?: AiSdkMessage[]) {
 }
 
 async function open(options: Omit<AiSdkOptions, "session" | "on"> = {}, profile = "anthropic") {
-  const manager = await SessionManager.open({ store: "ram:", budget: 2_000, profile });
-  const session = await manager.create();
+  const session = await (await SessionManager.open({ store: "ram:", budget: 2_000, profile })).create();
   const events: AdapterEvent[] = [];
   return { session, events, ...aiSdk({ ...options, session, on: (event) => events.push(event) }) };
 }

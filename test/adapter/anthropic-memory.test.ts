@@ -248,24 +248,6 @@ it("no path leads out of the memory, whatever the command", async () => {
   );
 });
 
-it("every change is a version of the session that made it, masked, and is taken back", async () => {
-  const { run, files } = stage({ sessionId: "session-1" });
-  const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}-AAAAAAAA`;
-  await run("create", { path, file_text: `deploys run on heron\nkey: ${key}` });
-  await run("str_replace", { path, old_str: "heron", new_str: "stork" });
-  await run("delete", { path });
-  expect((await files.versions(path)).map(({ change, sessionId }) => [change, sessionId])).toEqual([
-    ["create", "session-1"],
-    ["replace", "session-1"],
-    ["delete", "session-1"],
-  ]);
-  await files.undo(path);
-  expect(await run("view", { path })).toContain("deploys run on stork");
-  await files.undo(path);
-  expect(await run("view", { path })).toContain("deploys run on heron");
-  expect(JSON.stringify(await files.versions(path))).not.toContain(key);
-});
-
 it("answers a loop of one's own with blocks, and marks mistakes as errors", async () => {
   const { answer, tool, run } = stage();
   expect(tool).toEqual({ type: "memory_20250818", name: "memory" });

@@ -8,7 +8,7 @@ import { toolCalls, toolResults } from "../kit/inside/message.ts";
 import { newFolder } from "../cli/stage.ts";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
-import { openSession } from "../kit/sessions.ts";
+import { listed, openSession } from "../kit/sessions.ts";
 
 const timestamp = "2026-01-05T09:00:00.000Z";
 const history: readonly ChatMessage[] = [
@@ -71,9 +71,7 @@ it.each([
   const message = { id: "t", role: "tool", content: null, tool_results: [entry], further: [1] };
   const session = await openSession({ budget: 8_000 });
   await session.append(fromChat([message]));
-  const kept = [];
-  for await (const one of session.messages()) kept.push(one);
-  expect(toChat(kept)).toEqual([message]);
+  expect(toChat(await listed(session.messages()))).toEqual([message]);
 });
 
 it("closes an unanswered flat call in the same form", () => {

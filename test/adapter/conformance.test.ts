@@ -10,6 +10,7 @@ import type { ChatMessage } from "windrow/chat";
 import { adapterConformance, register } from "windrow/testing";
 import { temporaryFolder } from "../kit/stores.ts";
 import { adapters, longRun, transcriptsOf } from "./transcripts.ts";
+import { listed } from "../kit/sessions.ts";
 
 describe.each(adapters)("%s", (name, adapter) => {
   const run = JSON.parse(JSON.stringify(adapter.encode(longRun(12)))) as readonly object[];
@@ -28,8 +29,7 @@ describe.each(adapters)("%s", (name, adapter) => {
       const session = id === undefined ? await manager.create() : await manager.resume(id);
       const conversation = new HostConversation({ adapter }, { session, on: ({ type }) => events.push(type) });
       for (const array of arrays) await conversation.record(structuredClone(array));
-      const stored: Message[] = [];
-      for await (const message of session.messages()) stored.push(message);
+      const stored = await listed(session.messages());
       await manager.close();
       return { id: session.id, stored };
     };
@@ -45,47 +45,32 @@ describe.each(adapters)("%s", (name, adapter) => {
 
 const chats = transcriptsOf<ChatMessage>("openai-chat");
 
+const decode = (messages: readonly ChatMessage[]): readonly Message[] => chatAdapter.decode(messages);
+const encode = (messages: readonly Message[]): readonly ChatMessage[] => chatAdapter.encode(messages);
+
 /** Adapters with one fault each, and what the suite says of them. */
-const careless: readonly (readonly [fault: string, adapter: Adapter<ChatMessage>])[] = [
-  [
-    "loses the fields it does not know",
-    {
-      ...chatAdapter,
-      decode: (messages) => chatAdapter.decode(messages).map(({ extra: _extra, ...message }) => message),
+const careless: Readonly<Record<string, Partial<Adapter<ChatMessage>>>> = {
+  "loses the fields it does not know": {
+    decode: (given) => decode(given).map(({ extra: _extra, ...message }) => message),
+  },
+  "writes into what it is given": {
+    decode: (given) => {
+      for (const message of given) (message as { seen?: boolean }).seen = true;
+      return decode(given);
     },
-  ],
-  [
-    "writes into what it is given",
-    {
-      ...chatAdapter,
-      decode: (messages) => {
-        for (const message of messages) (message as { seen?: boolean }).seen = true;
-        return chatAdapter.decode(messages);
-      },
-    },
-  ],
-  [
-    "gives copies back",
-    { ...chatAdapter, encode: (messages) => chatAdapter.encode(messages).map((message) => ({ ...message })) },
-  ],
-  [
-    "loses results",
-    { ...chatAdapter, encode: (messages) => chatAdapter.encode(messages).filter(({ role }) => role !== "tool") },
-  ],
-  [
-    "numbers messages from the end",
-    {
-      ...chatAdapter,
-      decode: (messages) =>
-        chatAdapter.decode(messages).map((message, index) => ({ ...message, id: `m${messages.length - index}` })),
-    },
-  ],
-];
+  },
+  "gives copies back": { encode: (messages) => encode(messages).map((message) => ({ ...message })) },
+  "loses results": { encode: (messages) => encode(messages).filter(({ role }) => role !== "tool") },
+  "numbers messages from the end": {
+    decode: (given) => decode(given).map((message, at) => ({ ...message, id: `m${given.length - at}` })),
+  },
+};
 
 describe("the suite", () => {
-  it.each(careless)("fails an adapter that %s", async (_fault, adapter) => {
+  it.each(Object.entries(careless))("fails an adapter that %s", async (_fault, fault) => {
     const failed: string[] = [];
-    for (const one of adapterConformance(adapter, chats)) await one.run().catch(() => failed.push(one.name));
+    for (const one of adapterConformance({ ...chatAdapter, ...fault }, chats))
+      await one.run().catch(() => failed.push(one.name));
     assert(failed.length > 0, "the suite accepts it");
   });
 });

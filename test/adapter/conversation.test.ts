@@ -1,18 +1,15 @@
 /** Conversations of one session: each decides by itself whether its history continues the log. */
 import { expect, it } from "vitest";
-import type { Message, Session } from "windrow";
+import type { Session } from "windrow";
 import { HostConversation } from "windrow/adapter";
 import { chatAdapter } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
-import { openSession } from "../kit/sessions.ts";
+import { listed, openSession } from "../kit/sessions.ts";
 
 const user = (content: string): ChatMessage => ({ role: "user", content });
 
-async function logOf(session: Session): Promise<readonly ChatMessage[]> {
-  const messages: Message[] = [];
-  for await (const message of session.messages()) messages.push(message);
-  return chatAdapter.encode(messages);
-}
+const logOf = async (session: Session): Promise<readonly ChatMessage[]> =>
+  chatAdapter.encode(await listed(session.messages()));
 
 it("one whose history was replaced stays apart from the log; a later one that continues the log is made from it", async () => {
   const composed: string[] = [];

@@ -10,6 +10,7 @@ import { load, testedHosts } from "./hosts.ts";
 import type { HostConversation, TestedHost } from "./hosts.ts";
 import { textOf } from "./replaced-histories.ts";
 import { longRun } from "./transcripts.ts";
+import { listed } from "../kit/sessions.ts";
 
 const run = longRun(20);
 const says = (...texts: readonly string[]): readonly Message[] =>
@@ -36,10 +37,9 @@ async function stage(host: TestedHost, open: () => Promise<Store>, id?: string):
     ...(await host.open(load, { session, on: (event) => void events.push(event) }, manager)),
     told: () => events.map(({ type }) => type),
     async logged() {
-      let count = 0;
-      for await (const { metadata } of manager.list())
-        for await (const _ of manager.messages(metadata.uuid)) count += 1;
-      return count;
+      const sessions = await listed(manager.list());
+      const logs = await Promise.all(sessions.map(({ metadata }) => listed(manager.messages(metadata.uuid))));
+      return logs.flat().length;
     },
     async resume() {
       await manager.close();

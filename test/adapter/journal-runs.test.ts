@@ -6,7 +6,7 @@ import type { AnthropicMessage } from "windrow/anthropic";
 import { openStore } from "windrow/store";
 import { journalOf } from "../kit/inside/adapter.ts";
 import { everybody } from "../kit/inside/store.ts";
-import { openSession } from "../kit/sessions.ts";
+import { listed, openSession } from "../kit/sessions.ts";
 
 const calls = ["a", "b", "c"].map((id) => ({ type: "tool_use", id, name: "read_file", input: { path: id } }));
 const results = ["a", "b", "c"].map((id) => ({
@@ -38,11 +38,7 @@ it("finishes every run that a message answers, with its own line and time, and w
   expect(session.stats().messages).toBe(3);
   expect(session.stats().state.toolCallCount).toBe(2);
   expect(session.idleSince).toBeDefined();
-  const lines: unknown[] = [];
-  for await (const { callId, status, durationMs } of store.read(everybody, session.id, { kind: "tool" })) {
-    lines.push({ callId, status, durationMs });
-  }
-  expect(lines).toEqual([
+  expect(await listed(store.read(everybody, session.id, { kind: "tool" }))).toMatchObject([
     { callId: "b", status: "success", durationMs: 120 },
     { callId: "c", status: "error", durationMs: 340 },
   ]);

@@ -11,8 +11,9 @@ import { openStore } from "windrow/store";
 async function kept(): Promise<Store> {
   const store = await openStore("ram:");
   for (const user of ["ann", "bob"]) {
-    const manager = await SessionManager.open({ store, budget: 8_000, user });
-    const session = await manager.create({ taskKey: { project: "shop" } });
+    const session = await (
+      await SessionManager.open({ store, budget: 8_000, user })
+    ).create({ taskKey: { project: "shop" } });
     await session.append({
       role: "user",
       parts: [{ type: "text", text: `The password of ${user} is on the fridge.` }],

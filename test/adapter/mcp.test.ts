@@ -15,8 +15,7 @@ function say(text: string): NewMessage {
 
 /** A session of a user with some messages; its manager does not close the store. */
 async function written(store: Store, user: string, ...texts: readonly string[]): Promise<Session> {
-  const manager = await SessionManager.open({ store, budget: 8_000, user });
-  const session = await manager.create();
+  const session = await (await SessionManager.open({ store, budget: 8_000, user })).create();
   for (const text of texts) await session.append(say(text));
   return session;
 }

@@ -157,8 +157,7 @@ describe("AgentsSession", () => {
   });
 
   it("begins no run without a history it cannot read", async () => {
-    const manager = await open(await openStore("ram:"));
-    const session = await manager.create();
+    const session = await (await open(await openStore("ram:"))).create();
     await session.append({ role: "user", parts: [{ type: "text", text: "Hi" }] });
     await session.close();
     await expect(new AgentsSession(session).getItems()).rejects.toMatchObject({ code: "closed" });

@@ -1,14 +1,12 @@
 /** Seed 002's interface: composePayload, onTurnComplete, and the contextStrategy of a plugin.json. */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { loadCounter, validateWindow } from "windrow";
+import { validateWindow } from "windrow";
 import { fromChat } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
 import type { ModelRequest } from "windrow/model";
 import { ContextManager, openContextManager } from "windrow/openstarry";
 import type { IContextManager } from "windrow/openstarry";
-import { openStore } from "windrow/store";
-import { faultyStore } from "windrow/testing";
 import { openaiChat } from "../kit/inside/window.ts";
 
 const system = "You book journeys.\n\n  Be brief.";
@@ -32,23 +30,6 @@ function turns(count: number, words = 30): ChatMessage[] {
 const plugin = (pluginId: string, config: Record<string, unknown> = {}) => ({
   id: "my-complex-agent",
   contextStrategy: { type: "plugin", pluginId, config },
-});
-
-describe("a counter", () => {
-  it("goes by its name, as at other doors, and counts as it does there", async () => {
-    const payload = await new ContextManager(undefined, { budget: 20_000, counter: "o200k" }).composePayload(
-      ...([system, turns(3), tools] as const),
-    );
-    expect(payload.report.counter).toBe("o200k");
-    const own = await loadCounter("o200k");
-    const context = new ContextManager(undefined, { budget: 20_000, counter: own });
-    expect((await context.composePayload(system, turns(3), tools)).tokens).toBe(payload.tokens);
-  });
-
-  it("is refused at once where there is none of that name", () => {
-    const make = (): unknown => new ContextManager(undefined, { budget: 20_000, counter: "o200" });
-    expect(make).toThrow(/no token counter "o200"\. Did you mean "o200k"/);
-  });
 });
 
 describe("composePayload", () => {
@@ -106,17 +87,6 @@ describe("composePayload", () => {
     expect(JSON.stringify(payload.messages)).toContain("Answer 12.");
     expect(JSON.stringify(payload.messages)).not.toContain("Question 2:");
     await context.onTurnComplete(turns(13));
-  });
-
-  it("makes the payload without its store where that fails", async () => {
-    const faulty = faultyStore(await openStore("ram:"));
-    const { context } = await openContextManager({}, { store: faulty.store, budget: 900 });
-    for (const count of [1, 5, 9]) {
-      const payload = await context.composePayload(system, turns(count), tools);
-      expect(payload.tokens).toBeLessThanOrEqual(900);
-      await context.onTurnComplete(turns(count));
-      faulty.fail("append");
-    }
   });
 });
 

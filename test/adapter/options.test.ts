@@ -8,6 +8,7 @@ import { windowMiddleware as langchainMiddleware } from "windrow/langchain";
 import { windowProcessor } from "windrow/mastra";
 import { serveMcpHttp } from "windrow/mcp";
 import { AgentsSession } from "windrow/openai-agents";
+import { ContextManager } from "windrow/openstarry";
 import { journal } from "windrow/pi";
 
 const manager = await SessionManager.open({ store: "ram:", budget: 4_000 });
@@ -22,6 +23,7 @@ const hosts: Readonly<Record<string, (options: never) => unknown>> = {
   "AgentsSession": (options) => new AgentsSession(session, options),
   "contextCompactor": contextCompactor,
   "ContextManagementPlugin": (options) => new ContextManagementPlugin(options),
+  "openstarry's ContextManager": (options) => new ContextManager(undefined, options),
   "journal": (options) => journal({} as never, session, options),
   "serveMcpHttp": (options) => serveMcpHttp({} as never, options),
 };
@@ -50,6 +52,7 @@ const wrong: readonly (readonly [string, object, RegExp])[] = [
   ["windowProcessor", { counter: "cl100" }, /no token counter "cl100"\. Did you mean "cl100k"/],
   ["ContextManagementPlugin", { counter: "estimat" }, /no token counter "estimat".*estimate/],
   ["contextCompactor", { budget: 900, counter: "estimat" }, /no token counter "estimat".*estimate/],
+  ["openstarry's ContextManager", { budget: 900, counter: "o200" }, /no token counter "o200"\. Did you mean "o200k"/],
   ["AgentsSession", { modell: "gpt-4o" }, /has no option "modell".*model/],
   ["AgentsSession", { tools: [{}] }, /`tools` is a list/],
   ["contextCompactor", { budget: 900, stratgy: "pi" }, /has no option "stratgy".*strategy/],
@@ -59,14 +62,4 @@ const wrong: readonly (readonly [string, object, RegExp])[] = [
 
 it.each(wrong)("%s refuses %o", async (host, options, said) => {
   expect(await refusal(() => hosts[host]!(options as never))).toMatch(said);
-});
-
-it("takes what each of them has", async () => {
-  for (const make of [aiSdk, aiSdkMiddleware])
-    expect(await refusal(() => make({ budget: 900, strategy: "pi" }))).toBe("");
-  for (const make of [langchainMiddleware, windowProcessor]) expect(await refusal(() => make({ manager }))).toBe("");
-  for (const make of [aiSdk, aiSdkMiddleware, genkitMiddleware, langchainMiddleware, windowProcessor])
-    expect(await refusal(() => make({ budget: 900, counter: "o200k" }))).toBe("");
-  expect(await refusal(() => genkitMiddleware({ session }))).toBe("");
-  expect(await refusal(() => new AgentsSession(session, { model: "gpt-4o", tools: [] }))).toBe("");
 });

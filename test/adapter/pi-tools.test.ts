@@ -10,6 +10,7 @@ import { piExtension } from "../kit/inside/adapter.ts";
 import type { PiExtensionApi, PiExtensionContext } from "../kit/inside/adapter.ts";
 import { resultText } from "../kit/inside/message.ts";
 import { call, pi, result, user } from "./pi-transcripts.ts";
+import { listed } from "../kit/sessions.ts";
 
 const lines = Array.from({ length: 800 }, (_, line) => `line ${line} of the report`).join("\n");
 const outcome = (id: string, text = lines) => ({
@@ -46,9 +47,7 @@ describe("createAfterToolCall", () => {
     await transform(structuredClone(messages));
     expect(session.stats().messages).toBe(3);
     expect(JSON.stringify(window)).toMatch(/the whole \(.*\) is m3/);
-    const log = [];
-    for await (const message of session.messages()) log.push(message);
-    const part = log[2]?.parts[0];
+    const part = (await listed(session.messages()))[2]?.parts[0];
     expect(part?.type === "tool-result" && resultText(part)).toBe(lines);
     expect(await piMessages(session)).toEqual(JSON.parse(JSON.stringify(messages)));
     const recalled = await createRecallTool(session).execute("r", { query: "line 555" });

@@ -122,35 +122,9 @@ describe("createTransformContext", () => {
     expect(events).toEqual([]);
   });
 
-  it("says so when the host replaced its history, and sends nothing of what was removed", async () => {
-    const events: AdapterEvent[] = [];
-    const transform = createTransformContext({ budget: 3_000, on: (event) => events.push(event) });
-    const run = longRun(60);
-    await transform(run);
-    const compacted = [pi({ role: "compactionSummary", summary: "Sixty reads.", timestamp: 1 }), ...run.slice(-2)];
-    expect(await transform(compacted)).toEqual(compacted);
-    expect(events.filter(({ type }) => type === "history-replaced")).toEqual([
-      { type: "history-replaced", adapter: "pi", at: 0 },
-    ]);
-    await transform([...compacted, user("On")]);
-    expect(events.filter(({ type }) => type === "history-replaced")).toHaveLength(1);
-  });
-
   it("does not answer the calls of a message that broke off: pi leaves that message out", async () => {
     const cut = assistant([{ type: "toolCall", id: "cut", name: "read", arguments: {} }], { stopReason: "aborted" });
     const messages = [user("Go"), cut, user("Again"), call("c1"), result("c1", "text")];
     expect(await createTransformContext({ budget: 9_000 })(messages)).toEqual(messages);
-  });
-
-  it("logs seed 000's line every so many windows, and never unless asked", async () => {
-    const lines: string[] = [];
-    const transform = createTransformContext({ budget: 9_000, debugEvery: 5, log: (line) => lines.push(line) });
-    const messages = longRun(8);
-    for (let count = 0; count < 11; count++) await transform(messages);
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^Context stats: 17 messages, ~\d+ tokens$/);
-    const quiet = createTransformContext({ budget: 9_000, log: (line) => lines.push(line) });
-    for (let count = 0; count < 11; count++) await quiet(messages);
-    expect(lines).toHaveLength(2);
   });
 });

@@ -10,8 +10,8 @@ import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installPacked } from "../kit/packed.ts";
-import { anthropicProblems } from "./wire-anthropic.ts";
-import { openaiProblems } from "./wire-openai.ts";
+import { faults as anthropicFaults } from "../providers/anthropic.ts";
+import { faults as chatFaults } from "../providers/openai-chat.ts";
 
 const installed = resolve("interop/sdk-types/node_modules");
 const answers = 12;
@@ -80,8 +80,7 @@ interface Body {
 /** Refuses what the provider would refuse; else calls a tool, and ends after a dozen answers. */
 function answerTo(url: string, body: Body): readonly [status: number, answer: unknown] {
   const chat = url.endsWith("/chat/completions");
-  const found = chat ? openaiProblems(body.messages) : anthropicProblems({ ...body, messages: [...body.messages] });
-  const problems = [...found];
+  const problems = chat ? chatFaults(body) : anthropicFaults(body);
   const said = JSON.stringify(body.messages);
   if (requests.length === recalling && !said.includes("[Windrow: a record, newest first.")) problems.push("no recall");
   if (problems.length > 0) return [400, { error: { message: problems.join("; ") } }];
@@ -108,7 +107,7 @@ function answerTo(url: string, body: Body): readonly [status: number, answer: un
   const content = last
     ? [{ type: "text", text: "A type is wrong." }]
     : [
-        { type: "thinking", thinking: "The log.", signature: `c2ln${count}` },
+        { type: "thinking", thinking: "The log.", signature: `EqQB${count}` },
         { type: "tool_use", id: `toolu_${count}`, name, input: args },
       ];
   return [200, { id: "msg_1", type: "message", role: "assistant", model: "claude", content, stop_reason: "end_turn" }];

@@ -21,40 +21,33 @@ describe("a command", () => {
     });
   });
 
-  it("keeps the servers that were set before, behind the gateway", () => {
-    const env = {
-      ANTHROPIC_BASE_URL: "https://llm.corp.example/anthropic/",
-      OPENAI_BASE_URL: "http://127.0.0.1:8080/v1",
-    };
-    const { env: variables, upstreams } = routeCommand(["x"], url, env);
-    expect(variables).toMatchObject({ ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1` });
-    expect(upstreams).toEqual({ anthropic: "https://llm.corp.example/anthropic", openai: "http://127.0.0.1:8080" });
-  });
-
-  it("whose server has no version in its address gets one without it too", () => {
-    const { env, upstreams } = routeCommand(["x"], url, { OPENAI_BASE_URL: "https://llm.corp.example/api" });
-    expect(env["OPENAI_BASE_URL"]).toBe(`${url}/u/openai`);
-    expect(upstreams).toEqual({ openai: "https://llm.corp.example/api" });
-  });
-
   it.each([
     [
-      ["/usr/bin/codex", "exec", "Go."],
-      ["/usr/bin/codex", "-c", `openai_base_url="${url}/v1"`, "exec", "Go."],
+      { ANTHROPIC_BASE_URL: "https://llm.corp.example/anthropic/", OPENAI_BASE_URL: "http://127.0.0.1:8080/v1" },
+      { anthropic: "https://llm.corp.example/anthropic", openai: "http://127.0.0.1:8080" },
+      `${url}/v1`,
     ],
+    // A server that has no version in its address.
     [
-      ["npx", "-y", "@openai/codex@0.169.0", "exec"],
-      ["npx", "-y", "@openai/codex@0.169.0", "-c", `openai_base_url="${url}/v1"`, "exec"],
+      { OPENAI_BASE_URL: "https://llm.corp.example/api" },
+      { openai: "https://llm.corp.example/api" },
+      `${url}/u/openai`,
     ],
-  ])("codex is told by an option: %s", (command, expected) => {
-    expect(routeCommand(command, url, {}).command).toEqual(expected);
+  ])("keeps the servers of %j behind the gateway", (given, upstreams, openai) => {
+    const routed = routeCommand(["x"], url, given);
+    expect(routed).toMatchObject({ env: { ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: openai }, upstreams });
   });
 
-  it("codex with an address of its own keeps it as an upstream, and the later option counts", () => {
-    const given = ["codex", "-c", 'openai_base_url="https://llm.corp.example/v1"', "exec"];
-    const { command, upstreams } = routeCommand(given, url, {});
-    expect(command).toEqual([...given.slice(0, 3), "-c", `openai_base_url="${url}/v1"`, "exec"]);
-    expect(upstreams).toEqual({ openai: "https://llm.corp.example" });
+  const own = 'openai_base_url="https://llm.corp.example/v1"';
+  it.each([
+    [["/usr/bin/codex"], ["exec", "Go."], {}],
+    [["npx", "-y", "@openai/codex@0.169.0"], ["exec"], {}],
+    // The later of two options counts.
+    [["codex", "-c", own], ["exec"], { openai: "https://llm.corp.example" }],
+  ])("codex is told by an option: %j %j", (program, rest, expected) => {
+    const { command, upstreams } = routeCommand([...program, ...rest], url, {});
+    expect(command).toEqual([...program, "-c", `openai_base_url="${url}/v1"`, ...rest]);
+    expect(upstreams).toEqual(expected);
   });
 
   it("opencode is told by its variable, for providers it has a key of alone, and the rest of that stays", () => {

@@ -3,8 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { isWindrowError, SessionManager } from "windrow";
-import type { ManagerOptions, NewMessage, Session } from "windrow";
+import { isWindrowError, SessionManager, WindrowError } from "windrow";
+import type { ManagerOptions, NewMessage, Scope, Session, Store } from "windrow";
+import type { ReadQuery } from "windrow/store";
+import { ramStore } from "./inside/store.ts";
 
 /** A folder that goes when the test ends, behind the managers that were opened later. */
 export async function newFolder(): Promise<string> {
@@ -45,4 +47,21 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
 /** A new session of such a manager. */
 export async function openSession(options: ManagerOptions = {}): Promise<Session> {
   return (await openManager(options)).create();
+}
+
+/** A store that counts the messages that are read of it, and fails where it is told to. */
+export function watchedStore(): { readonly store: Store; readonly seen: { reads: number; fails: boolean } } {
+  const store = ramStore();
+  const seen = { reads: 0, fails: false };
+  const given = store.read.bind(store);
+  const read = async function* (scope: Scope, id: string, query: ReadQuery<"message">): AsyncGenerator<unknown> {
+    for await (const record of given(scope, id, query)) {
+      if (query.kind === "message") {
+        seen.reads++;
+        if (seen.fails) throw new WindrowError("store-unavailable", "The disk is away.");
+      }
+      yield record;
+    }
+  };
+  return { store: Object.assign(store, { read: read as unknown as Store["read"] }), seen };
 }

@@ -184,12 +184,8 @@ export function resultsOf(answer: Answer): readonly Result[] {
     if (one.fate === "never") return [];
     if (one.fate === "early") return [{ call: one, at: "before" }];
     if (one.fate === "late") return [{ call: one, at: "later" }];
-    return one.fate === "twice"
-      ? [
-          { call: one, at: "behind" },
-          { call: one, at: "later" },
-        ]
-      : [{ call: one, at: "behind" }];
+    const behind = { call: one, at: "behind" } as const;
+    return one.fate === "twice" ? [behind, { call: one, at: "later" }] : [behind];
   });
   return answer.reversed ? results.toReversed() : results;
 }
@@ -198,52 +194,51 @@ export function resultsOf(answer: Answer): readonly Result[] {
 export function told<Made>(
   given: readonly Happening[],
   write: {
-    spoken(one: Happening, at: number): readonly Made[];
-    results(some: readonly Call[], together: boolean): readonly Made[];
-    said(text: string): Made;
+    orphan(one: Extract<Happening, { kind: "orphan" }>): Made;
+    said(role: "user" | "system", text: string, media: readonly ResultContent[]): Made;
+    answer(one: Answer, at: number): readonly Made[];
+    /** A message for one result, or for several that came together. */
+    results(some: readonly Call[]): Made;
   },
 ): readonly Made[] {
+  const spoken = (one: Happening, at: number): readonly Made[] => {
+    if (one.kind === "orphan") return [write.orphan(one)];
+    if (one.kind === "answer") return write.answer(one, at);
+    return [write.said(one.kind, one.text, one.kind === "user" ? one.media : [])];
+  };
   let late: readonly Call[] = [];
   return given.flatMap((one, at) => {
     const results = one.kind === "answer" ? resultsOf(one) : [];
     const some = (place: Result["at"]): readonly Call[] =>
       results.filter((result) => result.at === place).map((result) => result.call);
-    const together = one.kind === "answer" && one.together;
-    const between = one.kind === "answer" && one.between !== undefined ? [write.said(one.between)] : [];
+    const written = (calls: readonly Call[]): readonly Made[] => {
+      if (one.kind === "answer" && one.together && calls.length > 0) return [write.results(calls)];
+      return calls.map((call) => write.results([call]));
+    };
+    const between = one.kind === "answer" && one.between !== undefined ? [write.said("user", one.between, [])] : [];
     const owed = late;
     late = some("later");
-    const behind = [...between, ...write.results(some("behind"), together), ...write.results(owed, together)];
-    return [...write.results(some("before"), together), ...write.spoken(one, at), ...behind];
+    return [...written(some("before")), ...spoken(one, at), ...between, ...written(some("behind")), ...written(owed)];
   });
 }
 
 /** Happenings as Windrow's messages. */
 export function messagesOf(given: readonly Happening[]): readonly Message[] {
-  const results = (some: readonly Call[], together: boolean): readonly Omit<Message, "id">[] => {
-    const parts = some.map(({ id: callId, name: tool, body, media: more, isError }): Part => {
-      const content = more.length === 0 ? body : [{ type: "text" as const, text: body }, ...more];
-      return { type: "tool-result", callId, name: tool, content, ...(isError !== undefined && { isError }) };
-    });
-    if (parts.length === 0) return [];
-    return together ? [{ role: "tool", parts }] : parts.map((part) => ({ role: "tool", parts: [part] }));
-  };
-  const said = (body: string): Omit<Message, "id"> => ({ role: "user", parts: [{ type: "text", text: body }] });
-  const spoken = (one: Happening, at: number): readonly Omit<Message, "id">[] => {
-    if (one.kind === "orphan")
-      return [{ role: "tool", parts: [{ type: "tool-result", callId: one.id, content: one.text }] }];
-    if (one.kind === "system") return [{ role: "system", parts: [{ type: "text", text: one.text }] }];
-    if (one.kind === "user") return [{ role: "user", parts: [{ type: "text", text: one.text }, ...one.media] }];
-    const { model, isCut } = one;
-    return [
-      {
-        role: "assistant",
-        parts: [...thought(one, at), ...answered(one)],
-        model,
-        ...(isCut && { status: "interrupted" as const }),
-      },
-    ];
-  };
-  return told(given, { spoken, results, said }).map((message, at) => ({ id: `m${at + 1}`, ...message }));
+  return told<Omit<Message, "id">>(given, {
+    orphan: ({ id: callId, text: content }) => ({ role: "tool", parts: [{ type: "tool-result", callId, content }] }),
+    said: (role, body, more) => ({ role, parts: [{ type: "text", text: body }, ...more] }),
+    results: (some) => ({
+      role: "tool",
+      parts: some.map(({ id: callId, name: tool, body, media: more, isError }) => {
+        const content = more.length === 0 ? body : [{ type: "text" as const, text: body }, ...more];
+        return { type: "tool-result", callId, name: tool, content, ...(isError !== undefined && { isError }) };
+      }),
+    }),
+    answer(one, at) {
+      const cut = one.isCut && { status: "interrupted" as const };
+      return [{ role: "assistant", parts: [...thought(one, at), ...answered(one)], model: one.model, ...cut }];
+    },
+  }).map((message, at) => ({ id: `m${at + 1}`, ...message }));
 }
 
 function thought({ reasoning, model, text: body }: Answer, at: number): readonly Part[] {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { SessionManager } from "windrow";
 import type { Composed, Session } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
-import { answered, asked, openManager } from "../kit/sessions.ts";
+import { openManager } from "../kit/sessions.ts";
 
 async function open(options: Partial<Parameters<typeof SessionManager.open>[0]> = {}): Promise<SessionManager> {
   return openManager({ budget: 8_000, ...options });
@@ -76,18 +76,6 @@ it("takes a pin off without touching what stands before", async () => {
   expect(gone.messages.slice(0, shown.messages.length)).toEqual(shown.messages);
   expect(messageText(gone.messages.at(-1)!)).toContain("no longer holds");
   expect(session.pins.list()).toEqual([]);
-});
-
-it("ends a pin by its turns", async () => {
-  const session = await (await open()).create();
-  await session.append(asked("one"));
-  await session.pin("For two turns.", { until: { turns: 2 } });
-  await session.append(answered("yes"));
-  await session.append(asked("two"));
-  expect(session.pins.list()).toHaveLength(1);
-  await session.append(answered("yes"));
-  await session.append(asked("three"));
-  expect(session.pins.list()).toHaveLength(0);
 });
 
 it("composes the same window after a restart: pins, goal, snapshot, and what was inserted", async () => {

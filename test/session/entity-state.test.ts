@@ -9,7 +9,7 @@ import { messageText } from "../kit/inside/message.ts";
 import type { JsonObject } from "../kit/inside/message.ts";
 import { fitEntities } from "../kit/inside/window.ts";
 import { newFolder } from "../cli/stage.ts";
-import { answered, asked, openManager, openSession } from "../kit/sessions.ts";
+import { answered, asked, listed, openManager, openSession } from "../kit/sessions.ts";
 
 const strategy = { use: "entity-state", schema: { destination: "string", date: "string" } };
 
@@ -87,9 +87,7 @@ it("has the state on disk, across restarts and epochs, and gives copies of it", 
   Object.assign(copy, { destination: "Nara" });
   expect(last.entities()).toEqual({ destination: "Kyoto", date: "May 2" });
   await turn(last, "rather May 3");
-  const states: unknown[] = [];
-  for await (const { data } of last.records.read("entities")) states.push(data["state"]);
-  expect(states).toEqual([
+  expect((await listed(last.records.read("entities"))).map(({ data }) => data["state"])).toEqual([
     { destination: "Kyoto", date: null },
     { destination: "Kyoto", date: "May 2" },
     { destination: "Kyoto", date: "May 3" },

@@ -1,11 +1,10 @@
 /** A resume leaves the messages that left the window unread until an epoch opens: the windows are the same. */
 import { expect, it } from "vitest";
-import { SessionManager, WindrowError } from "windrow";
-import type { NewMessage, Scope, Session, Store } from "windrow";
-import type { ReadQuery } from "windrow/store";
+import { SessionManager } from "windrow";
+import type { NewMessage, Session } from "windrow";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
-import { answered, asked, openManager } from "../kit/sessions.ts";
+import { answered, asked, openManager, watchedStore } from "../kit/sessions.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 400 }, (_, at) => ({
   id: `m${at}`,
@@ -15,23 +14,6 @@ const messages: readonly NewMessage[] = Array.from({ length: 400 }, (_, at) => (
     { type: "text", text: `The port of service ${at % 40} is ${7_000 + at}. ${"It was asked for. ".repeat(at % 9)}` },
   ],
 }));
-
-/** A store that counts the messages that are read of it, and fails where it is told to. */
-function watched(): { readonly store: Store; readonly seen: { reads: number; fails: boolean } } {
-  const store = ramStore();
-  const seen = { reads: 0, fails: false };
-  const given = store.read.bind(store);
-  const read = async function* (scope: Scope, id: string, query: ReadQuery<"message">): AsyncGenerator<unknown> {
-    for await (const record of given(scope, id, query)) {
-      if (query.kind === "message") {
-        seen.reads++;
-        if (seen.fails) throw new WindrowError("store-unavailable", "The disk is away.");
-      }
-      yield record;
-    }
-  };
-  return { store: Object.assign(store, { read: read as unknown as Store["read"] }), seen };
-}
 
 /** The windows of a session that is fed the messages of a range; `each` is called before every window. */
 async function windowsOf(
@@ -57,7 +39,7 @@ it("gives the windows of a session that was never closed, wherever it is resumed
   const expected = await windowsOf(await whole.create(), 0, 400);
   expect(expected.at(-1)).toMatchObject({ epoch: expect.any(Number) as number });
   for (const stop of [100, 202, 304]) {
-    const { store, seen } = watched();
+    const { store, seen } = watchedStore();
     const manager = await SessionManager.open({ store, ...options });
     const session = await manager.create();
     const before = await windowsOf(session, 0, stop);
@@ -73,7 +55,7 @@ it("gives the windows of a session that was never closed, wherever it is resumed
 });
 
 it("reads nothing of what left while no epoch opens", async () => {
-  const { store, seen } = watched();
+  const { store, seen } = watchedStore();
   const manager = await openManager({ store, ...options });
   const session = await manager.create();
   await windowsOf(session, 0, 300);
@@ -86,7 +68,7 @@ it("reads nothing of what left while no epoch opens", async () => {
 });
 
 it("tells that what left cannot be read, and opens the epoch once it can", async () => {
-  const { store, seen } = watched();
+  const { store, seen } = watchedStore();
   const manager = await openManager({ store, ...options });
   const session = await manager.create();
   await windowsOf(session, 0, 200);

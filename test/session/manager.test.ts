@@ -1,23 +1,17 @@
 /** What a server does with a manager (seed 004 §3): sessions by id, ended, idle, read; and the path without one. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
-import { composeWindow, countTokens, loadCounter, SessionManager } from "windrow";
-import type { ManagerOptions, Message, NewMessage, SessionEvent, WindowState } from "windrow";
-import { codingSession } from "../kit/inside/message.ts";
-import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
+import { countTokens, loadCounter, SessionManager } from "windrow";
+import type { ManagerOptions, Message, SessionEvent } from "windrow";
+import { codingSession, messageText } from "../kit/inside/message.ts";
+import { asked, codeOf, listed, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(options: ManagerOptions): Promise<SessionManager> {
   return openManager({ budget: 12_000, ...options });
 }
 
-function says(text: string): NewMessage {
-  return asked(text);
-}
-
 async function textsOf(messages: AsyncIterable<Message>): Promise<readonly string[]> {
-  const texts: string[] = [];
-  for await (const { parts } of messages) for (const part of parts) if (part.type === "text") texts.push(part.text);
-  return texts;
+  return (await listed(messages)).map(messageText);
 }
 
 /** A clock and a timer that stand still until they are moved. */
@@ -30,7 +24,9 @@ function stillTime(): {
   let tick = (): void => undefined;
   return {
     now: () => new Date(time),
-    every(_, run) {
+    every(milliseconds, run) {
+      // A session is closed at most a quarter of its timeout late.
+      expect(milliseconds).toBe(15_000);
       tick = run;
       return () => (tick = () => undefined);
     },
@@ -53,8 +49,8 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
     const [one, two] = [await manager.create(), await manager.create()];
     await Promise.all(
       [1, 2, 3].map(async (n) => {
-        await (await manager.session(one.id)).append(says(`one ${n}`));
-        await (await manager.session(two.id)).append(says(`two ${n}`));
+        await (await manager.session(one.id)).append(asked(`one ${n}`));
+        await (await manager.session(two.id)).append(asked(`two ${n}`));
       }),
     );
     expect((await textsOf(manager.messages(one.id))).toSorted()).toEqual(["one 1", "one 2", "one 3"]);
@@ -64,7 +60,7 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
 
   it("answers an unknown id with an error, never with another session", async () => {
     const manager = await open({ store: await store() });
-    await (await manager.create()).append(says("mine"));
+    await (await manager.create()).append(asked("mine"));
     const unknown = randomUUID();
     expect(await codeOf(manager.session(unknown))).toBe("session-not-found");
     expect(await codeOf(manager.destroy(unknown))).toBe("session-not-found");
@@ -76,12 +72,12 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
     const manager = await open({ store: await store() });
     const made = await manager.create();
     expect(await manager.session(made.id)).toBe(made);
-    await made.append(says("before"));
+    await made.append(asked("before"));
     await made.close();
     const [left, right] = await Promise.all([manager.session(made.id), manager.session(made.id)]);
     expect(left).toBe(right);
     expect(left).not.toBe(made);
-    await left.append(says("after"));
+    await left.append(asked("after"));
     const closing = left.close();
     const again = await manager.session(made.id);
     await closing;
@@ -91,8 +87,8 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
   it("destroys: ended, readable, written no more", async () => {
     const manager = await open({ store: await store() });
     const [here, closed] = [await manager.create(), await manager.create()];
-    await here.append(says("open here"));
-    await closed.append(says("closed"));
+    await here.append(asked("open here"));
+    await closed.append(asked("closed"));
     await closed.close();
     await manager.destroy(here.id, "failed", "the model left");
     await manager.destroy(closed.id);
@@ -100,7 +96,7 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
     expect((await manager.info(here.id)).state).toMatchObject({ status: "failed", error: "the model left" });
     expect((await manager.info(closed.id)).state.status).toBe("completed");
     expect(await textsOf(manager.messages(here.id))).toEqual(["open here"]);
-    expect(await codeOf(here.append(says("more")))).toBe("closed");
+    expect(await codeOf(here.append(asked("more")))).toBe("closed");
     expect(await codeOf(manager.session(here.id))).toBe("read-only");
   });
 
@@ -116,14 +112,14 @@ describe.each(["ram:", "files"])("a manager over %s", (kind) => {
     };
     const run = await working.startTool({ name: "build", args: {} });
     time.pass(40_000);
-    await busy.append(says("still here"));
+    await busy.append(asked("still here"));
     time.pass(30_000);
     await vi.waitFor(() => expect(closed()).toEqual([idle.id]), 10_000);
-    expect(await codeOf(idle.append(says("late")))).toBe("closed");
+    expect(await codeOf(idle.append(asked("late")))).toBe("closed");
     const again = await manager.session(idle.id);
-    await again.append(says("late"));
+    await again.append(asked("late"));
     await run.finish("built");
-    await busy.append(says("and here"));
+    await busy.append(asked("and here"));
     time.pass(59_000);
     time.pass(1_000);
     await vi.waitFor(
@@ -140,45 +136,19 @@ it("refuses a timeout that is none", async () => {
 });
 
 it("loads an exact counter by its name, and counts before a message is added as after", async () => {
-  const manager = await open({ store: "ram:", counter: "o200k" });
-  const session = await manager.create();
+  const session = await (await open({ store: "ram:", counter: "o200k" })).create();
   const messages = codingSession(3);
   const before = countTokens(messages, await loadCounter("o200k"));
   await session.append(messages);
   expect(session.stats().tokens).toBe(before);
   expect(session.metadata.config["counter"]).toBe("o200k");
-  expect(countTokens([says("hello")])).toBeGreaterThan(4);
+  expect(countTokens([asked("hello")])).toBeGreaterThan(4);
 });
 
 it("makes ids for messages and calls that come without", async () => {
   const session = await (await open({ store: "ram:" })).create();
-  const stored = await session.append([says("a"), says("a")]);
+  const stored = await session.append([asked("a"), asked("a")]);
   const runs = [await session.startTool({ name: "x", args: {} }), await session.startTool({ name: "x", args: {} })];
   const ids = [...stored.map(({ id }) => id), ...runs.map(({ callId }) => callId), session.id];
   expect(new Set(ids).size).toBe(5);
-});
-
-it("composes for many users without a manager, the state kept anywhere", () => {
-  const cache = new Map<string, string>();
-  const histories = { anna: codingSession(50), ben: codingSession(44, 12) };
-  const windows = new Map<string, string[]>();
-  const serve = (user: keyof typeof histories, length: number): void => {
-    const state = cache.get(user);
-    const window = composeWindow({
-      messages: histories[user].slice(0, length),
-      budget: 9_000,
-      ...(state !== undefined && { state: JSON.parse(state) as WindowState }),
-    });
-    cache.set(user, JSON.stringify(window.state));
-    windows.set(user, [...(windows.get(user) ?? []), window.report.windowHash]);
-  };
-  const calls = [20, 60, 90];
-  for (const length of calls) for (const user of ["anna", "ben"] as const) serve(user, length);
-  const together = new Map(windows);
-  for (const user of ["anna", "ben"] as const) {
-    cache.clear();
-    windows.clear();
-    for (const length of calls) serve(user, length);
-    expect(windows.get(user)).toEqual(together.get(user));
-  }
 });

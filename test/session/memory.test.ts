@@ -104,8 +104,9 @@ it("begins and ends without a memory that fails, and says so", async () => {
     close: async () => undefined,
   };
   const events: string[] = [];
-  const manager = await open({ memory: broken, offload: { wait: true }, on: ({ type }) => events.push(type) });
-  const session = await manager.create({ bootstrap: "anything" });
+  const session = await (
+    await open({ memory: broken, offload: { wait: true }, on: ({ type }) => events.push(type) })
+  ).create({ bootstrap: "anything" });
   await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
   await session.finish("completed");
   expect(events).toContain("bootstrap-failed");

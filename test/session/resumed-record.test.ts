@@ -10,8 +10,7 @@ import { asked, listed, newFolder } from "../kit/sessions.ts";
 /** What the log of a session says of resumes and how it began, and the records behind it. */
 async function toldOf(address: string, id: string): Promise<{ texts: readonly string[]; records: EditRecord[] }> {
   const store = await openStore(address);
-  const texts: string[] = [];
-  for await (const { text } of sessionLog(store, {}, await store.info({}, id))) texts.push(text);
+  const texts = (await listed(sessionLog(store, {}, await store.info({}, id)))).map(({ text }) => text);
   const records = (await listed(store.read({}, id, { kind: "edit" }))).filter(({ type }) => type === "resumed");
   await store.close();
   return { texts: texts.filter((text) => text.startsWith("Task")), records };

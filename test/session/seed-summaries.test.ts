@@ -1,5 +1,4 @@
 /** Seed 002 strategy B and seed 001 §10.2 in a running session. */
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Composed, ManagerOptions, Message, Session } from "windrow";
 import type { Model, ModelRequest } from "windrow/model";
@@ -7,8 +6,7 @@ import { estimate, scripted } from "windrow/testing";
 import type { StrategyChoice } from "windrow/window";
 import { messageText } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
-import { folderOf } from "../config/kit.ts";
-import { answered, asked, openSession } from "../kit/sessions.ts";
+import { answered, asked, listed, openSession } from "../kit/sessions.ts";
 
 async function turns(session: Session, from: number, to: number): Promise<void> {
   for (let turn = from; turn <= to; turn++) {
@@ -154,25 +152,14 @@ it("takes the cap of the manager where the strategy has none, and asks for a len
   expect(roomy.requests[0]?.prompt).toContain("Aim for 30-40% of the original length.\nDo not exceed 900 tokens.");
 });
 
-it("takes that cap from a configuration file", async () => {
-  const folder = await folderOf({ "windrow.config.json": JSON.stringify({ maxSummaryTokens: 50 }) });
-  const config = join(folder, "windrow.config.json");
-  const { requests } = await summarised({ use: "rolling-summary" }, { config });
-  expect(requests[0]).toMatchObject({ maxOutput: 50 });
-});
-
 it("tells the size of all that a running summary stands for", async () => {
   const { session, requests } = await summarised({ use: "rolling-summary" });
   expect(requests.length).toBeGreaterThan(1);
   const { messages } = await session.compose();
   const [, from, to, size] =
     /messages m(\d+)-m(\d+) \(about ([\d,]+) tokens\)/.exec(messages.map(messageText).join("\n")) ?? [];
-  let told = 0;
-  let seq = 0;
-  for await (const message of session.messages()) {
-    seq++;
-    if (seq >= Number(from) && seq <= Number(to)) told += countMessage(estimate, message);
-  }
+  const range = (await listed(session.messages())).slice(Number(from) - 1, Number(to));
+  const told = range.reduce((sum, message) => sum + countMessage(estimate, message), 0);
   expect(Number(size?.replaceAll(",", ""))).toBe(told);
 });
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { newFolder, windrow } from "../cli/stage.ts";
+import { newFolder } from "../cli/stage.ts";
 import { openSession } from "../kit/sessions.ts";
 
 const contextStrategy = {
@@ -49,19 +49,4 @@ it.each([
 ])("names %s", async (_, strategy, code) => {
   const folder = await stage({ strategy });
   await expect(SessionManager.open({ config: join(folder, "windrow.config.json") })).rejects.toMatchObject({ code });
-});
-
-it("the command line takes it, too", async () => {
-  const folder = await stage({});
-  const log = join(folder, "log.jsonl");
-  await writeFile(log, `${JSON.stringify({ role: "user", content: "hello" })}\n`);
-  const by = async (strategy: string): Promise<string> => {
-    const { status, stdout, stderr } = await windrow(["compose", log, "--budget", "4k", "--strategy", strategy]);
-    return status === 0 ? (/strategy (\S+),/.exec(stdout)?.[1] ?? stdout) : stderr;
-  };
-  expect(await by(join(folder, "agent/plugin.json"))).toBe("openstarry-summary");
-  expect(await by(JSON.stringify({ contextStrategy }))).toBe("openstarry-summary");
-  expect(await by(join(folder, "agent/own.json"))).toBe("mine");
-  expect(await by('{ "use": "pi" }')).toBe("pi");
-  expect(await by(join(folder, "none.json"))).toContain("There is no file");
 });

@@ -161,17 +161,3 @@ it("is `processing` again where the model fails, and what it cost is counted", a
   expect(state.totalTokensUsed).toBe(12 * 110 + 50 * breaker.failures);
   expect((await manager.info(session.id)).state).toEqual(state);
 });
-
-it("is failed where it failed, also when state.json was lost", async () => {
-  const store = await folder();
-  const manager = await open(store);
-  const session = await manager.create();
-  await untilSummary(session);
-  const { state } = session.stats();
-  await session.finish("failed", "The build broke.");
-  await manager.close();
-  await rm(join(store, "completed", session.id, "state.json"));
-  const lost = (await (await open(store)).info(session.id)).state;
-  expect(lost).toMatchObject({ status: "failed", compressionCount: 1, totalTokensUsed: state.totalTokensUsed });
-  expect(lost.currentContextTokens).toBe(state.currentContextTokens);
-});

@@ -121,25 +121,6 @@ describe("a summary that is due", () => {
     });
   });
 
-  it("keeps planted facts over many summaries, and cuts what it reads by 60 % or more", async () => {
-    const here = await stage(keeper, { keepMessages: 5, blockTokens: 1_200, asking: { maxTokens: 600 } });
-    let messages: readonly Message[] = [];
-    const facts = 60;
-    for (let index = 0; index < facts; index++) messages = await runStep(here, index);
-    const made = here.strategy.outcomes.filter((outcome) => outcome !== undefined);
-    expect(made.length).toBeGreaterThan(4);
-    expect(made.filter(({ ok }) => !ok)).toEqual([]);
-    const whole = JSON.stringify(messages);
-    const kept = Array.from({ length: facts }, (_, index) => `blue-${index}`).filter((fact) =>
-      new RegExp(`${fact}\\b`).test(whole),
-    );
-    expect(kept.length / facts).toBeGreaterThanOrEqual(0.9);
-    const written = await records(here, "summary");
-    const original = written.reduce((sum, { originalTokens }) => sum + originalTokens, 0);
-    const told = written.reduce((sum, { summaryTokens }) => sum + summaryTokens, 0);
-    expect(1 - told / original).toBeGreaterThanOrEqual(0.6);
-  });
-
   it("works without a model, in the messages' own words", async () => {
     const here = await stage(undefined);
     let messages: readonly Message[] = [];
@@ -197,7 +178,6 @@ describe("what happens while a summary is written", () => {
 describe("a summariser that fails", () => {
   it.each<[string, Model, string]>([
     ["overflows", () => Promise.reject(new Error("maximum context length exceeded")), "model-failed"],
-    ["throws", () => Promise.reject(new Error("boom")), "model-failed"],
     ["hangs", () => new Promise(() => {}), "timeout"],
     ["answers nothing", () => Promise.resolve({ text: "", usage: {}, finish: "stop" }), "empty"],
     [

@@ -59,19 +59,6 @@ it("goes back one epoch at a time, and says when nothing is left", async () => {
   expect(isWindrowError(error, "not-found")).toBe(true);
 });
 
-it("holds after a restart", async () => {
-  const { manager, session } = await twoEpochs();
-  await session.undo();
-  const window = await session.compose({ budget: 1_000_000 });
-  await session.close();
-  const resumed = await manager.resume(session.id);
-  const again = await resumed.compose({ budget: 1_000_000 });
-  expect(again.report.windowHash).toBe(window.report.windowHash);
-  expect(again.report.opened).toBeUndefined();
-  await resumed.undo();
-  expect((await resumed.compose({ budget: 1_000_000 })).report.counts.replaced).toBe(0);
-});
-
 it("brings back signed reasoning whose prefix is back, and leaves out what was written on the undone window", async () => {
   const { session } = await twoEpochs("anthropic");
   const signed = (text: string) =>

@@ -1,37 +1,21 @@
 /** Strategies without a pass that reads the log hold their window alone, and a resume reads no more than that. */
 import { expect, it } from "vitest";
-import type { NewMessage, Scope, Store } from "windrow";
-import type { ReadQuery } from "windrow/store";
+import type { NewMessage } from "windrow";
 import { estimate } from "windrow/testing";
 import { strategyOf } from "windrow/window";
-import { ramStore } from "../kit/inside/store.ts";
 import { Composer, openaiChat } from "../kit/inside/window.ts";
-import { openManager } from "../kit/sessions.ts";
+import { openManager, watchedStore } from "../kit/sessions.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 200 }, (_, at) => ({
   role: at % 2 === 0 ? "user" : "assistant",
   parts: [{ type: "text", text: `${at} ${"some words of an answer ".repeat(8)}` }],
 }));
 
-/** A store that counts the messages that are read of it. */
-function counting(): { readonly store: Store; readonly count: { reads: number } } {
-  const store = ramStore();
-  const count = { reads: 0 };
-  const given = store.read.bind(store);
-  const read = async function* (scope: Scope, id: string, query: ReadQuery<"message">): AsyncGenerator<unknown> {
-    for await (const record of given(scope, id, query)) {
-      if (query.kind === "message") count.reads++;
-      yield record;
-    }
-  };
-  return { store: Object.assign(store, { read: read as unknown as Store["read"] }), count };
-}
-
 it.each(["sliding-window", "coding-agent", "summary-at-threshold", "pi", "miki", "adaptive"])(
   "%s",
   async (strategy) => {
     const isReading = strategy === "adaptive";
-    const { store, count } = counting();
+    const { store, seen } = watchedStore();
     const open = { store, budget: 2_000, strategy, counter: estimate };
     const manager = await openManager(open);
     const session = await manager.create();
@@ -41,9 +25,9 @@ it.each(["sliding-window", "coding-agent", "summary-at-threshold", "pi", "miki",
     }
     const window = (await session.compose()).messages;
     await session.close();
-    count.reads = 0;
+    seen.reads = 0;
     const resumed = await manager.resume(session.id);
-    const { reads } = count;
+    const { reads } = seen;
     expect((await resumed.compose()).messages).toEqual(window);
     expect(reads).toBeGreaterThan(0);
     // Where the log is read, the texts of the epoch are copied from it too.

@@ -46,131 +46,66 @@ export const windrow = lines([
   { id: "d", role: "assistant", parts: [{ type: "text", text: "a.txt" }], status: "interrupted" },
 ]);
 
+const pi = (second: number, message: object, more: object = {}): object => ({
+  ...{ type: "message", timestamp: at(second), ...more },
+  message,
+});
+const piCalled = { role: "assistant", model: "claude-x", stopReason: "toolUse" };
+
 /** pi, version 1: no ids, an aborted answer, a call cut off in mid-stream, thinking with a signature. */
 export const piFlat = lines([
-  {
-    type: "session",
-    id: "s1",
-    timestamp: at(0),
-    cwd: "/work",
-    provider: "anthropic",
-    modelId: "claude-x",
-    thinkingLevel: "off",
-  },
-  { type: "message", timestamp: at(1), message: { role: "user", content: "go", timestamp: 1772359201000 } },
-  {
-    type: "message",
-    timestamp: at(2),
-    message: {
-      role: "assistant",
-      content: [
-        { type: "thinking", thinking: "hm", thinkingSignature: "c2ln+/==" },
-        { type: "text", text: "Reading." },
-        { type: "toolCall", id: "t1", name: "read", arguments: { path: "a" } },
-      ],
-      model: "claude-x",
-      usage: { input: 3, output: 5, cacheRead: 100, cacheWrite: 20 },
-      stopReason: "toolUse",
-    },
-  },
-  {
-    type: "message",
-    timestamp: at(3),
-    message: {
-      role: "toolResult",
-      toolCallId: "t1",
-      toolName: "read",
-      content: [
-        { type: "text", text: "body" },
-        { type: "image", data: "QUJD", mimeType: "image/png" },
-      ],
-      details: { lines: 1 },
-      isError: true,
-    },
-  },
+  { type: "session", id: "s1", timestamp: at(0), cwd: "/work", modelId: "claude-x", thinkingLevel: "off" },
+  pi(1, { role: "user", content: "go", timestamp: 1772359201000 }),
+  pi(2, {
+    ...piCalled,
+    content: [
+      { type: "thinking", thinking: "hm", thinkingSignature: "c2ln+/==" },
+      { type: "text", text: "Reading." },
+      { type: "toolCall", id: "t1", name: "read", arguments: { path: "a" } },
+    ],
+    usage: { input: 3, output: 5, cacheRead: 100, cacheWrite: 20 },
+  }),
+  pi(3, {
+    ...{ role: "toolResult", toolCallId: "t1", toolName: "read", details: { lines: 1 }, isError: true },
+    content: [
+      { type: "text", text: "body" },
+      { type: "image", data: "QUJD", mimeType: "image/png" },
+    ],
+  }),
   { type: "thinking_level_change", timestamp: at(4), thinkingLevel: "high" },
-  {
-    type: "message",
-    timestamp: at(5),
-    message: {
-      role: "assistant",
-      content: [
-        { type: "toolCall", id: "t2", name: "write", arguments: { path: "b" }, partialJson: '{"path":"b","te' },
-      ],
-      model: "claude-x",
-      usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      stopReason: "aborted",
-    },
-  },
-  { type: "message", timestamp: at(6), message: { role: "bashExecution", command: "ls", output: "a b", exitCode: 1 } },
-  {
-    type: "message",
-    timestamp: at(7),
-    message: { role: "assistant", content: [], model: "claude-x", stopReason: "aborted" },
-  },
+  pi(5, {
+    ...{ ...piCalled, stopReason: "aborted", usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } },
+    content: [{ type: "toolCall", id: "t2", name: "write", arguments: { path: "b" }, partialJson: '{"path":"b","te' }],
+  }),
+  pi(6, { role: "bashExecution", command: "ls", output: "a b", exitCode: 1 }),
+  pi(7, { ...piCalled, content: [], stopReason: "aborted" }),
 ]);
+
+const node = (id: string, parentId: string | null, more: object = {}): object => ({ id, parentId, ...more });
+const piSaid = (text: string): object => ({ role: "assistant", content: [{ type: "text", text }], model: "m" });
 
 /** pi, version 3: a tree with an abandoned branch, a compaction, and an entry whose parent is missing. */
 export const piTree = lines([
   { type: "session", version: 3, id: "s2", timestamp: at(0), cwd: "/work" },
-  { type: "model_change", id: "e0", parentId: null, provider: "p", modelId: "m" },
-  { type: "message", id: "e1", parentId: "e0", timestamp: at(1), message: { role: "user", content: "one" } },
-  {
-    type: "message",
-    id: "e2",
-    parentId: "e1",
-    timestamp: at(2),
-    message: { role: "assistant", content: [{ type: "text", text: "bad" }], model: "m" },
-  },
-  {
-    type: "message",
-    id: "e3",
-    parentId: "e1",
-    timestamp: at(3),
-    message: { role: "assistant", content: [{ type: "text", text: "good" }], model: "m" },
-  },
-  {
-    type: "compaction",
-    id: "e4",
-    parentId: "e3",
-    timestamp: at(4),
-    summary: "so far",
-    firstKeptEntryId: "e1",
-    tokensBefore: 9,
-  },
-  {
-    type: "custom_message",
-    id: "e5",
-    parentId: "e4",
-    timestamp: at(5),
-    customType: "hint",
-    content: "mind the gap",
-    display: true,
-  },
-  { type: "branch_summary", id: "s5", parentId: "e5", timestamp: at(5), fromId: "e2", summary: "the other way" },
-  { type: "message", id: "e6", parentId: "lost", timestamp: at(6), message: { role: "user", content: "two" } },
+  { type: "model_change", ...node("e0", null), provider: "p", modelId: "m" },
+  pi(1, { role: "user", content: "one" }, node("e1", "e0")),
+  pi(2, piSaid("bad"), node("e2", "e1")),
+  pi(3, piSaid("good"), node("e3", "e1")),
+  { type: "compaction", ...node("e4", "e3"), timestamp: at(4), summary: "so far", tokensBefore: 9 },
+  { type: "custom_message", ...node("e5", "e4"), timestamp: at(5), customType: "hint", content: "mind the gap" },
+  { type: "branch_summary", ...node("s5", "e5"), timestamp: at(5), fromId: "e2", summary: "the other way" },
+  pi(6, { role: "user", content: "two" }, node("e6", "lost")),
 ]);
 
 const claude = (type: string, uuid: string, parentUuid: string | null, message: object, more: object = {}): object => ({
-  parentUuid,
-  isSidechain: false,
-  cwd: "/work",
-  sessionId: "cc-1",
-  version: "2.1.0",
-  type,
-  message,
-  uuid,
-  timestamp: at(Number(uuid.replace(/\D/g, "")) % 60),
-  ...more,
+  ...{ parentUuid, isSidechain: false, cwd: "/work", sessionId: "cc-1", version: "2.1.0", type, message, uuid },
+  ...{ timestamp: at(Number(uuid.replace(/\D/g, "")) % 60), ...more },
 });
 const said = (id: string, block: object, output = 1): object => ({
-  id,
-  type: "message",
-  role: "assistant",
-  model: "claude-y",
-  content: [block],
+  ...{ id, type: "message", role: "assistant", model: "claude-y", content: [block] },
   usage: { input_tokens: 4, cache_creation_input_tokens: 10, cache_read_input_tokens: 100, output_tokens: output },
 });
+const use = (id: string, name: string, input: object): object => ({ type: "tool_use", id, name, input });
 const answered = (...results: readonly object[]): object => ({ role: "user", content: results });
 const result = (id: string, content: string): object => ({ type: "tool_result", tool_use_id: id, content });
 
@@ -180,18 +115,8 @@ export const claudeCode = lines([
   claude("user", "u1", null, { role: "user", content: "first try" }),
   claude("user", "u2", null, { role: "user", content: "go" }),
   claude("assistant", "a3", "u2", said("msg_1", { type: "thinking", thinking: "plan", signature: "c2ln+/==" })),
-  claude(
-    "assistant",
-    "a4",
-    "a3",
-    said("msg_1", { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } }),
-  ),
-  claude(
-    "assistant",
-    "a5",
-    "a4",
-    said("msg_1", { type: "tool_use", id: "t2", name: "Read", input: { path: "a" } }, 30),
-  ),
+  claude("assistant", "a4", "a3", said("msg_1", use("t1", "Bash", { command: "ls" }))),
+  claude("assistant", "a5", "a4", said("msg_1", use("t2", "Read", { path: "a" }), 30)),
   claude("user", "r6", "a4", answered(result("t1", "a b"))),
   claude("user", "r7", "a5", answered(result("t2", "body"), { type: "text", text: "Note this." })),
   claude("user", "s8", null, { role: "user", content: "sub task" }, { isSidechain: true }),
@@ -200,9 +125,7 @@ export const claudeCode = lines([
   claude("assistant", "a11", "r7", said("msg_3", { type: "server_tool_use", id: "x", name: "web" })),
   {
     ...claude("system", "b12", null, {}),
-    message: undefined,
-    subtype: "compact_boundary",
-    logicalParentUuid: "a11",
+    ...{ message: undefined, subtype: "compact_boundary", logicalParentUuid: "a11" },
     compactMetadata: { trigger: "auto" },
   },
   claude("user", "c13", "b12", { role: "user", content: "what went before" }, { isCompactSummary: true }),
@@ -211,62 +134,38 @@ export const claudeCode = lines([
   claude("user", "u16", "a15", { role: "user", content: [{ type: "text", text: "[Request interrupted by user]" }] }),
 ]);
 
-const codexLine = (type: string, payload: object, second: number): object => ({ timestamp: at(second), type, payload });
+const codexLine = (second: number, type: string, payload: object): object => ({ timestamp: at(second), type, payload });
+const item = (second: number, type: string, more: object): object =>
+  codexLine(second, "response_item", { type, ...more });
+const spoken = (second: number, role: string, text: string): object =>
+  item(second, "message", { role, content: [{ type: role === "assistant" ? "output_text" : "input_text", text }] });
+const told = (second: number, type: string, more: object): object => codexLine(second, "event_msg", { type, ...more });
 
 /** Codex: items and the events that repeat them, two calls of one answer, a roll-back, a compaction, an abort. */
 export const codex = lines([
-  codexLine("session_meta", { id: "cx-1", cwd: "/work", cli_version: "0.100.0" }, 0),
-  codexLine("turn_context", { model: "gpt-z" }, 0),
-  codexLine(
-    "response_item",
-    { type: "message", role: "developer", content: [{ type: "input_text", text: "Rules." }] },
-    1,
-  ),
-  codexLine("response_item", { type: "message", role: "user", content: [{ type: "input_text", text: "dropped" }] }, 1),
-  codexLine(
-    "response_item",
-    { type: "message", role: "assistant", content: [{ type: "output_text", text: "dropped too" }] },
-    1,
-  ),
-  codexLine("event_msg", { type: "thread_rolled_back", num_turns: 1 }, 1),
-  codexLine("event_msg", { type: "user_message", message: "go" }, 2),
-  codexLine("response_item", { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] }, 2),
-  codexLine(
-    "response_item",
-    { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: "plan" }], encrypted_content: "gAAA+/==" },
-    3,
-  ),
-  codexLine(
-    "response_item",
-    { type: "function_call", name: "shell", arguments: '{"command":["ls"]}', call_id: "k1" },
-    4,
-  ),
-  codexLine("response_item", { type: "custom_tool_call", name: "apply_patch", input: "*** Begin", call_id: "k2" }, 5),
-  codexLine(
-    "event_msg",
-    {
-      type: "token_count",
-      info: {
-        total_token_usage: { total_tokens: 60 },
-        last_token_usage: { input_tokens: 50, cached_input_tokens: 40, output_tokens: 10, reasoning_output_tokens: 5 },
-      },
+  codexLine(0, "session_meta", { id: "cx-1", cwd: "/work", cli_version: "0.100.0" }),
+  codexLine(0, "turn_context", { model: "gpt-z" }),
+  spoken(1, "developer", "Rules."),
+  spoken(1, "user", "dropped"),
+  spoken(1, "assistant", "dropped too"),
+  told(1, "thread_rolled_back", { num_turns: 1 }),
+  told(2, "user_message", { message: "go" }),
+  spoken(2, "user", "go"),
+  item(3, "reasoning", { id: "rs", summary: [{ type: "summary_text", text: "plan" }], encrypted_content: "gAAA+/==" }),
+  item(4, "function_call", { name: "shell", arguments: '{"command":["ls"]}', call_id: "k1" }),
+  item(5, "custom_tool_call", { name: "apply_patch", input: "*** Begin", call_id: "k2" }),
+  told(5, "token_count", {
+    info: {
+      total_token_usage: { total_tokens: 60 },
+      last_token_usage: { input_tokens: 50, cached_input_tokens: 40, output_tokens: 10, reasoning_output_tokens: 5 },
     },
-    5,
-  ),
-  codexLine("response_item", { type: "function_call_output", call_id: "k1", output: "a b" }, 6),
-  codexLine(
-    "response_item",
-    { type: "custom_tool_call_output", call_id: "k2", output: { content: "no", success: false } },
-    6,
-  ),
-  codexLine("compacted", { message: "so far", replacement_history: [] }, 7),
-  codexLine(
-    "response_item",
-    { type: "local_shell_call", call_id: "k3", status: "completed", action: { type: "exec", command: ["pwd"] } },
-    8,
-  ),
-  codexLine("response_item", { type: "web_search_call", action: { query: "x" } }, 8),
-  codexLine("event_msg", { type: "turn_aborted", reason: "interrupted" }, 9),
+  }),
+  item(6, "function_call_output", { call_id: "k1", output: "a b" }),
+  item(6, "custom_tool_call_output", { call_id: "k2", output: { content: "no", success: false } }),
+  codexLine(7, "compacted", { message: "so far", replacement_history: [] }),
+  item(8, "local_shell_call", { call_id: "k3", status: "completed", action: { type: "exec", command: ["pwd"] } }),
+  item(8, "web_search_call", { action: { query: "x" } }),
+  told(9, "turn_aborted", { reason: "interrupted" }),
 ]);
 
 /** Codex as it wrote before the wrapped lines. */
@@ -282,16 +181,11 @@ export const codexFlat = lines([
 /** Two normalised trajectories; the second has calls without ids. */
 export const trajectory = lines([
   {
-    id: "t/1",
-    model: "m",
-    agent: "some agent",
+    ...{ id: "t/1", model: "m", agent: "some agent" },
     messages: [
       { role: "user", content: "go" },
       {
-        role: "assistant",
-        content: "",
-        thinking: "hm",
-        tool_calls: [{ id: "c1", name: "ls", args: {} }],
+        ...{ role: "assistant", content: "", thinking: "hm", tool_calls: [{ id: "c1", name: "ls", args: {} }] },
         usage: { input: 3, cacheRead: 7, cacheWrite: 0, output: 1 },
       },
       { role: "tool", tool_call_id: "c1", name: "ls", content: "a", is_error: true },
@@ -300,14 +194,7 @@ export const trajectory = lines([
   {
     id: "t/2",
     messages: [
-      {
-        role: "assistant",
-        content: "two",
-        tool_calls: [
-          { name: "ls", args: {} },
-          { name: "cat", args: {} },
-        ],
-      },
+      { role: "assistant", content: "two", tool_calls: ["ls", "cat"].map((name) => ({ name, args: {} })) },
       { role: "tool", name: "cat", content: "of cat" },
       { role: "tool", content: "of ls" },
       { content: "nobody said this" },
@@ -316,15 +203,11 @@ export const trajectory = lines([
 ]);
 
 const gemini = (id: string, second: number, more: object): object => ({
-  id,
-  timestamp: at(second),
-  type: "gemini",
-  content: "",
-  thoughts: [],
+  ...{ id, timestamp: at(second), type: "gemini", content: "", thoughts: [], model: "gemini-x" },
   tokens: { input: 100, output: 5, cached: 40, thoughts: 7, tool: 0, total: 112 },
-  model: "gemini-x",
   ...more,
 });
+const answer = (id: string, name: string, response: object): object => ({ functionResponse: { id, name, response } });
 
 /** Gemini CLI: a notice, thoughts, a line that is written twice, a failed and a cancelled call, an image, a rewind. */
 export const geminiCli = lines([
@@ -338,25 +221,12 @@ export const geminiCli = lines([
     thoughts: [{ subject: "Plan", description: "First the files.", timestamp: at(2) }, { description: "Then more." }],
     toolCalls: [
       {
-        id: "k1",
-        name: "ls",
-        args: { path: "." },
-        result: [{ functionResponse: { id: "k1", name: "ls", response: { output: "a b" } } }],
-        status: "success",
-        timestamp: at(3),
-        resultDisplay: "a b",
-        displayName: "List",
+        ...{ id: "k1", name: "ls", args: { path: "." }, status: "success", timestamp: at(3), resultDisplay: "a b" },
+        result: [answer("k1", "ls", { output: "a b" })],
       },
       {
-        id: "k2",
-        name: "shot",
-        args: {},
-        result: [
-          { functionResponse: { id: "k2", name: "shot", response: { error: "too dark" } } },
-          { inlineData: { mimeType: "image/png", data: "QUJD" } },
-        ],
-        status: "error",
-        timestamp: at(4),
+        ...{ id: "k2", name: "shot", args: {}, status: "error", timestamp: at(4) },
+        result: [answer("k2", "shot", { error: "too dark" }), { inlineData: { mimeType: "image/png", data: "QUJD" } }],
       },
       { id: "k3", name: "rm", args: {}, status: "cancelled", timestamp: at(4) },
     ],
@@ -368,20 +238,18 @@ export const geminiCli = lines([
   gemini("g8", 8, { content: [{ text: "hm", thought: true, thoughtSignature: "c2ln+/==" }, { text: "Done." }] }),
 ]);
 
-/** Every fixture with the format that must recognise it and how many sessions it holds. */
-export const fixtures: readonly {
-  readonly name: string;
-  readonly format: string;
-  readonly lines: readonly string[];
-}[] = [
-  { name: "windrow", format: "windrow", lines: windrow },
-  { name: "openai-chat", format: "openai-chat", lines: openaiChat },
-  { name: "pi-1", format: "pi", lines: piFlat },
-  { name: "pi-3", format: "pi", lines: piTree },
-  { name: "claude-code", format: "claude-code", lines: claudeCode },
-  { name: "codex", format: "codex", lines: codex },
-  { name: "codex-flat", format: "codex", lines: codexFlat },
-  { name: "gemini-cli", format: "gemini-cli", lines: geminiCli },
-  { name: "opencode", format: "opencode", lines: opencode },
-  { name: "trajectory", format: "trajectory", lines: trajectory },
-];
+/** Every fixture with the format that must recognise it. */
+export const fixtures = (
+  [
+    ["windrow", "windrow", windrow],
+    ["openai-chat", "openai-chat", openaiChat],
+    ["pi-1", "pi", piFlat],
+    ["pi-3", "pi", piTree],
+    ["claude-code", "claude-code", claudeCode],
+    ["codex", "codex", codex],
+    ["codex-flat", "codex", codexFlat],
+    ["gemini-cli", "gemini-cli", geminiCli],
+    ["opencode", "opencode", opencode],
+    ["trajectory", "trajectory", trajectory],
+  ] as const
+).map(([name, format, given]) => ({ name, format, lines: given }));

@@ -10,13 +10,14 @@ import type { Transcript } from "../kit/inside/transcript.ts";
 import { temporaryFolder } from "./files.ts";
 
 const data = "../shared/data/open";
+const claude = "claude-code-sessions";
 const here = existsSync(data);
 if (!here) console.log(`skipping: ${data} is absent`);
 
-function counts(sessions: readonly Transcript[]): Record<string, number> {
-  const found: Record<string, number> = {};
-  for (const { role } of sessions.flatMap((session) => session.messages)) found[role] = (found[role] ?? 0) + 1;
-  return found;
+/** How many messages each role has: `user 3, assistant 5`. */
+function counts(sessions: readonly Transcript[]): string {
+  const roles = sessions.flatMap(({ messages }) => messages.map(({ role }) => role));
+  return [...new Set(roles)].map((role) => `${role} ${roles.filter((one) => one === role).length}`).join(", ");
 }
 
 function sound(sessions: readonly Transcript[]): void {
@@ -28,31 +29,16 @@ function sound(sessions: readonly Transcript[]): void {
 
 describe.skipIf(!here)("recorded sessions", () => {
   it.each([
-    ["pi-sessions/large-session.raw.jsonl.gz", "pi", 1, { user: 88, assistant: 453, tool: 373 }],
-    ["pi-sessions/trajectories.jsonl.gz", "trajectory", 1, { user: 88, assistant: 439, tool: 373 }],
-    ["openhands/trajectories.jsonl.gz", "trajectory", 3, { system: 3, user: 3, assistant: 105, tool: 103 }],
-    ["swe-smith/trajectories.jsonl.gz", "trajectory", 2, { system: 2, user: 2, assistant: 39, tool: 39 }],
-    ["swe-agent-demos/trajectories.jsonl.gz", "trajectory", 17, { system: 17, user: 17, assistant: 201, tool: 188 }],
-    ["tau-bench-airline/trajectories.jsonl.gz", "trajectory", 50, { system: 50, user: 439, assistant: 702, tool: 313 }],
-    [
-      "claude-code-sessions/30530d66-37fb-4f3b-aa5f-d92b6a8afae2.jsonl",
-      "claude-code",
-      1,
-      { user: 3, assistant: 15, tool: 25 },
-    ],
-    [
-      "claude-code-sessions/4c289ca8-f8bb-4588-8400-88b78beb784d.jsonl",
-      "claude-code",
-      1,
-      { user: 2, assistant: 5, tool: 5 },
-    ],
-    ["claude-code-sessions/98b76fb9-f5d3-40c5-ab82-b970c20e3764.jsonl", "claude-code", 1, { user: 6, assistant: 4 }],
-    [
-      "claude-code-sessions/b3a7bd3c-5a10-4e7b-8ff0-7fc0cd6d1093.jsonl",
-      "claude-code",
-      1,
-      { user: 1, assistant: 2, tool: 4 },
-    ],
+    ["pi-sessions/large-session.raw.jsonl.gz", "pi", 1, "user 88, assistant 453, tool 373"],
+    ["pi-sessions/trajectories.jsonl.gz", "trajectory", 1, "user 88, assistant 439, tool 373"],
+    ["openhands/trajectories.jsonl.gz", "trajectory", 3, "system 3, user 3, assistant 105, tool 103"],
+    ["swe-smith/trajectories.jsonl.gz", "trajectory", 2, "system 2, user 2, assistant 39, tool 39"],
+    ["swe-agent-demos/trajectories.jsonl.gz", "trajectory", 17, "system 17, user 17, assistant 201, tool 188"],
+    ["tau-bench-airline/trajectories.jsonl.gz", "trajectory", 50, "system 50, user 439, assistant 702, tool 313"],
+    [`${claude}/30530d66-37fb-4f3b-aa5f-d92b6a8afae2.jsonl`, "claude-code", 1, "user 3, assistant 15, tool 25"],
+    [`${claude}/4c289ca8-f8bb-4588-8400-88b78beb784d.jsonl`, "claude-code", 1, "user 2, assistant 5, tool 5"],
+    [`${claude}/98b76fb9-f5d3-40c5-ab82-b970c20e3764.jsonl`, "claude-code", 1, "user 6, assistant 4"],
+    [`${claude}/b3a7bd3c-5a10-4e7b-8ff0-7fc0cd6d1093.jsonl`, "claude-code", 1, "user 1, assistant 2, tool 4"],
   ])("%s", async (file, format, sessions, expected) => {
     const transcripts = await readTranscripts(join(data, file));
     expect(transcripts).toHaveLength(sessions);
@@ -74,7 +60,7 @@ describe.skipIf(!here)("recorded sessions", () => {
   });
 
   it("keeps Claude Code's signatures byte for byte and answers every call", async () => {
-    const file = join(data, "claude-code-sessions/b3a7bd3c-5a10-4e7b-8ff0-7fc0cd6d1093.jsonl");
+    const file = join(data, claude, "b3a7bd3c-5a10-4e7b-8ff0-7fc0cd6d1093.jsonl");
     const [session] = await readTranscripts(file);
     const text = await readFile(file, "utf8");
     const signatures = session?.messages.flatMap((message) =>
@@ -106,7 +92,7 @@ describe.skipIf(!here)("samples of many agents", () => {
     try {
       const sessions = await readTranscripts(path);
       sound(sessions);
-      return `${sessions[0]?.format} ${JSON.stringify(counts(sessions))}`;
+      return `${sessions[0]?.format} ${counts(sessions)}`;
     } catch (error) {
       if (!isWindrowError(error, "not-a-transcript")) throw error;
       expect(error.message).toContain(basename(path));
@@ -114,14 +100,19 @@ describe.skipIf(!here)("samples of many agents", () => {
     }
   }
 
-  it("reads Claude Code, Codex and pi", () => {
-    expect(read.get("claude/large.jsonl")).toBe('claude-code {"user":4,"assistant":5,"tool":1}');
-    expect(read.get("claude/schema_drift.jsonl")).toBe('claude-code {"user":2,"assistant":2,"tool":1}');
-    expect(read.get("claude/small.jsonl")).toMatch(/^claude-code /);
-    expect(read.get("codex/large.jsonl")).toBe('codex {"user":7,"assistant":7,"tool":1}');
-    expect(read.get("codex/schema_drift.jsonl")).toBe('codex {"user":1,"assistant":2,"tool":1}');
-    expect(read.get("codex/small.jsonl")).toMatch(/^codex /);
-    expect(read.get("pi/small.jsonl")).toBe('pi {"user":2,"assistant":2}');
+  it("reads Claude Code, Codex, pi and Gemini CLI", () => {
+    expect(Object.fromEntries(read)).toMatchObject({
+      "claude/large.jsonl": "claude-code user 4, assistant 5, tool 1",
+      "claude/schema_drift.jsonl": "claude-code user 2, assistant 2, tool 1",
+      "claude/small.jsonl": expect.stringMatching(/^claude-code /) as string,
+      "codex/large.jsonl": "codex user 7, assistant 7, tool 1",
+      "codex/schema_drift.jsonl": "codex user 1, assistant 2, tool 1",
+      "codex/small.jsonl": expect.stringMatching(/^codex /) as string,
+      "pi/small.jsonl": "pi user 2, assistant 2",
+      "gemini/jsonl_v040.jsonl": "gemini-cli user 1, assistant 2, tool 1",
+      "gemini/small.json": "gemini-cli user 1, assistant 1",
+      "gemini/schema_drift.json": "gemini-cli user 1, assistant 1",
+    });
   });
 
   it("reads those whose format is another's, and refuses the rest by name", () => {

@@ -1,5 +1,5 @@
 /** Usage is read without decoding sessions, and adds up to what their decoders find. */
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
@@ -261,51 +261,35 @@ describe("opencode", () => {
     expect(calls).toMatchObject([{ ...answered, input: 157, time: 1_767_322_801_000, chain: "ses_1" }]);
   });
 
-  it.skipIf(!driver)("reads the database of later versions, and leaves it as it is", async () => {
+  it.skipIf(!driver)("reads the database of later versions, whose process died, and leaves it as it is", async () => {
     const home = await temporaryFolder();
-    const message = (info: object): object => ({ info, parts: [{ type: "text", text: "Hello" }] });
-    const messages = [message({ id: "msg_1", role: "user" }), message(answer("msg_2", 7))];
-    const exported = JSON.stringify({ info: { id: "ses_1" }, messages });
-    const file = await openCodeDatabase(join(home, "data/opencode"), [exported]);
+    const said = { type: "text", text: "Hello" };
+    const step = (input: number): object[] => [
+      { type: "step-start" },
+      { type: "step-finish", tokens: { input, output: 1 } },
+    ];
+    const messages = [
+      { info: { id: "msg_1", role: "user" }, parts: [said] },
+      { info: answer("msg_2", 7), parts: [said] },
+      { info: answer("msg_3", 9), parts: [...step(5), said, ...step(9)] },
+    ];
+    const file = await openCodeDatabase(join(home, "live"), [JSON.stringify({ info: { id: "ses_1" }, messages })]);
     const database = openDatabase(file);
-    database.exec("INSERT INTO message VALUES ('msg_3', 'ses_1', 9, '{')");
+    database.exec("PRAGMA journal_mode = WAL; INSERT INTO message VALUES ('msg_4', 'ses_1', 9, '{')");
+    // The files as they stand while a process has the database open are those that its end by a signal leaves.
+    const folder = join(home, "data/opencode");
+    cpSync(dirname(file), folder, { recursive: true });
     database.close();
-    const before = readFileSync(file);
+    const contents = (): readonly Buffer[] =>
+      ["opencode.db", "opencode.db-wal"].map((name) => readFileSync(join(folder, name)));
+    const before = contents();
     const [place] = await discoverUsage({ home, env: { XDG_DATA_HOME: join(home, "data") } });
-    expect(await readUsage(place as FoundUsage)).toMatchObject([{ ...answered, input: 157, chain: "ses_1" }]);
-    expect(readFileSync(file).equals(before)).toBe(true);
-    expect(readdirSync(dirname(file))).toEqual(["opencode.db"]);
+    const calls = await readUsage(place as FoundUsage);
+    expect(calls[0]).toMatchObject({ ...answered, input: 157, chain: "ses_1" });
+    expect(calls.slice(1).map(({ input, output }) => [input, output])).toEqual([
+      [5, 1],
+      [9, 1],
+    ]);
+    expect(contents()).toEqual(before);
   });
-
-  it.skipIf(!driver)(
-    "counts each step of an answer, in a database whose process died, and leaves it as it is",
-    async () => {
-      const home = await temporaryFolder();
-      const step = (input: number): object[] => [
-        { type: "step-start" },
-        { type: "step-finish", tokens: { input, output: 1 } },
-      ];
-      const exported = {
-        info: { id: "ses_1" },
-        messages: [{ info: answer("msg_1", 9), parts: [...step(5), { type: "text", text: "Well." }, ...step(9)] }],
-      };
-      const file = await openCodeDatabase(join(home, "live"), [JSON.stringify(exported)]);
-      const database = openDatabase(file);
-      database.exec("PRAGMA journal_mode = WAL; INSERT INTO message VALUES ('msg_2', 'ses_1', 9, '{}')");
-      // The files as they stand while a process has the database open are those that its end by a signal leaves.
-      const folder = join(home, "data/opencode");
-      cpSync(dirname(file), folder, { recursive: true });
-      database.close();
-      const contents = (): readonly Buffer[] =>
-        ["opencode.db", "opencode.db-wal"].map((name) => readFileSync(join(folder, name)));
-      const before = contents();
-      const [place] = await discoverUsage({ home, env: { XDG_DATA_HOME: join(home, "data") } });
-      const calls = await readUsage(place as FoundUsage);
-      expect(calls.map(({ input, output }) => [input, output])).toEqual([
-        [5, 1],
-        [9, 1],
-      ]);
-      expect(contents()).toEqual(before);
-    },
-  );
 });

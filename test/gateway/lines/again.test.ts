@@ -9,6 +9,7 @@ import type { JsonObject } from "../../kit/inside/message.ts";
 import { tokensOf } from "./counting.ts";
 import { work } from "./agent.ts";
 import { another, answered, assistant, broken, exchange, named, openStage, requestOf, session, user } from "./stage.ts";
+import { listed } from "../../kit/sessions.ts";
 
 const budget = 40_000;
 
@@ -84,8 +85,7 @@ test("forks that a kill cut short while they were made are no lines, however man
   await stage.exchange(after("One.", "Two."), "Three.");
   const [parent] = await stage.sessions();
   const { uuid, taskKey, config } = parent!.metadata;
-  const copied: NewRecord[] = [];
-  for await (const record of stage.store.read({}, uuid, { kind: "message", to: 2 })) copied.push(record);
+  const copied: readonly NewRecord[] = await listed(stage.store.read({}, uuid, { kind: "message", to: 2 }));
   for (let fork = 0; fork < 17; fork++) {
     const createdAt = new Date(Date.now() + 1_000 + fork).toISOString();
     const forkedFrom = { uuid, at: 5 };
@@ -129,22 +129,6 @@ test("a session that another gateway went on with is read again, and held by nob
   const [info, ...others] = await stage.sessions();
   expect(others.map(({ metadata }) => metadata.forkedFrom)).toEqual([{ uuid: info!.metadata.uuid, at: 1 }]);
   expect(await stage.messages(info!.metadata.uuid)).toHaveLength(6);
-});
-
-test("a system prompt with the time of day is one conversation, and goes out as the client wrote it", async () => {
-  const stage = await openStage({ budget });
-  const ask = async (content: string, answers: readonly string[], answer: string): Promise<void> => {
-    const messages = [{ role: "system", content }, ...after(...answers)];
-    const request = requestOf({ model: "gpt-4o", messages }, {}, "/v1/chat/completions");
-    const sending = await exchange(stage.lines, request, answered(answer));
-    expect(sending.body).toBe(request.call.body);
-  };
-  const answers = ["One.", "Two.", "Three.", "Four."];
-  for (const [at, answer] of answers.entries())
-    await ask(`You help. It is Tuesday, 2026-11-24 10:0${at}:13.`, answers.slice(0, at), answer);
-  expect(await stage.messages(await stage.only())).toHaveLength(9);
-  await ask("You translate. It is Tuesday, 2026-11-24 10:09:13.", answers, "Other.");
-  expect(await stage.sessions()).toHaveLength(2);
 });
 
 test("a key that a provider quotes in its error is in no file", async () => {

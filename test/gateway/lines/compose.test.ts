@@ -88,28 +88,6 @@ test("a refusal of a plan is met once without reasoning, an overflow by a smalle
   expect(records.at(-1)!.data).toMatchObject({ mends: ["reasoning-removed", "emergency-epoch"] });
 });
 
-test("a 413 that is not about the history makes one window smaller, and no more", slow, async () => {
-  const stage = await openStage({ budget });
-  const { history } = await work(stage, 12);
-  history.push(user("Go on."));
-  const bodies: Buffer[] = [];
-  const sizes: (number | undefined)[] = [];
-  for (let attempt = 0; attempt < 6; attempt++) {
-    const sending = await stage.send(history, padded);
-    const { body } = sending;
-    bodies.push(body);
-    const smaller = await sending.again(413, "too large");
-    sizes.push(smaller?.length);
-    await sending.keep(refusedAgain(413));
-  }
-  expect(sizes).toEqual([expect.any(Number), ...Array.from({ length: 5 }, () => undefined)]);
-  expect(sizes[0]).toBeLessThan(bodies[0]!.length);
-  expect(new Set(bodies.slice(1).map(String)).size).toBe(1);
-  expect(tokensOf(bodies[1]!)).toBeGreaterThan(tokensOf(bodies[0]!) * 0.98);
-  const rest = await work(stage, 8, { history });
-  expect(Math.max(...rest.bodies.map(tokensOf))).toBeGreaterThan(budget * 0.75);
-});
-
 test.each(["refused, smaller too,", "taken whole"])(
   "a request that is %s while a smaller one waits leaves the window as it was",
   slow,
@@ -142,26 +120,6 @@ test("a 413 for less than any limit makes a window smaller only where it speaks 
   for (const body of ["", "<html><h1>413 Request Entity Too Large</h1></html>", '{"error":"Payload too large"}'])
     expect(await sending.again(413, body)).toBeUndefined();
   expect(await sending.again(413, refusalOf("Request body too large for m. Max size: 8000 tokens."))).toBeDefined();
-});
-
-test("a request that is too long is made smaller until it is taken, and stays so", slow, async () => {
-  const stage = await openStage({ budget });
-  const { history } = await work(stage, 12);
-  history.push(user("Go on."));
-  const wholes: number[] = [];
-  const sizes: number[] = [];
-  for (let attempt = 0; attempt < 4; attempt++) {
-    const sending = await stage.send(history);
-    wholes.push(sending.body.length);
-    sizes.push((await sending.again(400, refusalOf("prompt is too long: 250000 tokens > 10000 maximum")))!.length);
-    await sending.keep(attempt === 3 ? answered("Gone on.") : refusedAgain(400));
-  }
-  expect(sizes.toSorted((left, right) => right - left)).toEqual(sizes);
-  expect(sizes[3]).toBeLessThan(sizes[0]! * 0.7);
-  expect(Math.min(...wholes)).toBeGreaterThan(wholes[0]! * 0.97);
-  history.push(assistant("Gone on."));
-  const rest = await goOn(stage, history, 6);
-  expect(Math.max(...rest.bodies.map(({ length }) => length))).toBeLessThan(sizes[3]! * 1.6);
 });
 
 test("a subagent is composed by itself, and a line without tools is not", async () => {

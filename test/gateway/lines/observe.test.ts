@@ -5,6 +5,7 @@ import { storedSource } from "windrow/viewer";
 import type { Sending, SentAnswer } from "windrow/gateway";
 import { answered, assistant, broken, openStage, user } from "./stage.ts";
 import type { Raw, Sent, Stage } from "./stage.ts";
+import { listed } from "../../kit/sessions.ts";
 
 const claude = { "x-claude-code-session-id": "session-1", "user-agent": "claude-cli/2.1" };
 const say = (text: string): object => ({ type: "text", text });
@@ -39,9 +40,8 @@ test("a conversation is one session, its messages and its requests", async () =>
     { kind: "turn", attempt: 1, bytes_out: second.raw.length, request_id: "req_1" },
   ]);
   expect(info!.state.llmCallCount).toBe(2);
-  const windows = [];
-  for await (const { window } of stage.store.read({}, uuid, { kind: "usage" })) windows.push(window);
-  expect(windows[0]).toMatchObject({ epoch: 0, last: 1 });
+  const [used] = await listed(stage.store.read({}, uuid, { kind: "usage" }));
+  expect(used?.window).toMatchObject({ epoch: 0, last: 1 });
 });
 
 test("a call's usage names the provider's answer, and the tool calls that the client runs are counted", async () => {
@@ -54,18 +54,17 @@ test("a call's usage names the provider's answer, and the tool calls that the cl
   await ask(stage, goesOn, answered([say("Both are empty.")], { id: "msg_2" }));
   const uuid = await stage.only();
   expect((await stage.sessions())[0]!.state).toMatchObject({ llmCallCount: 3, toolCallCount: 2 });
-  const used: unknown[] = [];
-  for await (const { answerId, requestId, toolCalls } of stage.store.read({}, uuid, { kind: "usage" }))
-    used.push(`${answerId} ${requestId} ${toolCalls}`);
-  expect(used).toEqual(["msg_1 req_1 2", "undefined req_1 undefined", "msg_2 req_1 undefined"]);
+  const used = await listed(stage.store.read({}, uuid, { kind: "usage" }));
+  const told = used.map(({ answerId, requestId, toolCalls }) => `${answerId} ${requestId} ${toolCalls}`);
+  expect(told).toEqual(["msg_1 req_1 2", "undefined req_1 undefined", "msg_2 req_1 undefined"]);
   const view = await viewSession(stage.store, {}, uuid, { tools: true });
   expect(view).toMatchObject({ model: "claude-opus-5-5", taskName: "claude-code: Read both." });
   expect(view.statistics.toolCalls).toBe(2);
   const shown = { callId: "a", toolName: "read", arguments: { path: "a.ts" }, status: "success", durationMs: null };
   expect(view.tools).toMatchObject({ total: 2, shown: [shown, { callId: "b", status: "success" }] });
   const title = "claude-code: Read both.";
-  const listed = await storedSource(stage.store, {}).sessions({});
-  expect(listed.sessions[0]).toMatchObject({ model: "claude-opus-5-5", toolCalls: 2, title });
+  const page = await storedSource(stage.store, {}).sessions({});
+  expect(page.sessions[0]).toMatchObject({ model: "claude-opus-5-5", toolCalls: 2, title });
   expect((await top(stage.store)).sessions[0]).toMatchObject({ task: title, toolCalls: 2 });
   expect((await stats(stage.store)).average).toMatchObject({ toolCalls: 2 });
   const said = (await newestLog(stage.store, { level: "DEBUG" }, 20)).map(({ text }) => text);

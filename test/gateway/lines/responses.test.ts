@@ -2,33 +2,23 @@
 import { expect, test } from "vitest";
 import { responsesApi as api } from "../../kit/inside/gateway.ts";
 import type { JsonObject } from "../../kit/inside/message.ts";
+import { faults } from "../../providers/openai-responses.ts";
 import { openStage } from "./stage.ts";
 
 const tools = [{ type: "function", name: "read", description: "Reads a part.", parameters: { type: "object" } }];
 
 /** The items of an answer that calls twice. */
 const answerOf = (round: number): readonly JsonObject[] => [
-  { type: "reasoning", id: `rs_${round}`, summary: [], encrypted_content: `sealed${round}` },
-  { type: "message", id: `m_${round}`, role: "assistant", content: [{ type: "output_text", text: `Round ${round}.` }] },
-  { type: "function_call", id: `a_${round}`, call_id: `a${round}`, name: "read", arguments: `{"part":${round}}` },
+  { type: "reasoning", id: `rs_${round}`, summary: [], encrypted_content: `gAAAA${round}` },
+  {
+    type: "message",
+    id: `msg_${round}`,
+    role: "assistant",
+    content: [{ type: "output_text", text: `Round ${round}.` }],
+  },
+  { type: "function_call", id: `fc_${round}`, call_id: `a${round}`, name: "read", arguments: `{"part":${round}}` },
   { type: "custom_tool_call", id: `b_${round}`, call_id: `b${round}`, name: "run", input: `time ${round}` },
 ];
-
-/** Faults for which the API would refuse the items, or lose some of them. */
-function faultsOf(items: readonly JsonObject[]): readonly string[] {
-  const open = new Set<unknown>();
-  const faults: string[] = [];
-  for (const [index, item] of items.entries()) {
-    const id = item["call_id"];
-    const next = items[index + 1];
-    const type = typeof item["type"] === "string" ? item["type"] : "";
-    if (Object.keys(item).length === 0) faults.push(`${index} is empty`);
-    if (type === "reasoning" && (!next || next["role"] === "user")) faults.push(`${index} has no item`);
-    if (type.endsWith("_call")) open.add(id);
-    if (type.endsWith("_output") && !open.delete(id)) faults.push(`${index} answers nothing`);
-  }
-  return [...faults, ...[...open].map((id) => `nothing answers ${String(id)}`)];
-}
 
 test("sixty rounds are composed with calls, outputs and reasoning whole", async () => {
   const stage = await openStage({ budget: 8_000 });
@@ -46,7 +36,7 @@ test("sixty rounds are composed with calls, outputs and reasoning whole", async 
     if (!request) throw new Error("the request was not read");
     const sending = await stage.lines.send(request, "tenant");
     const sent = JSON.parse(sending.body.toString()) as typeof fields;
-    expect(faultsOf(sent.input)).toEqual([]);
+    expect(faults({ input: sent.input })).toEqual([]);
     expect(sent.input.slice(0, 2)).toEqual(history.slice(0, 2));
     expect({ ...sent, input: [] }).toEqual({ ...fields, input: [] });
     if (sending.body !== body) composed++;

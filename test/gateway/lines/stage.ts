@@ -12,6 +12,7 @@ import type { SessionInfo } from "windrow/store";
 import { anthropicMessages, wireApiOf } from "../../kit/inside/gateway.ts";
 import type { EditRecord, JsonObject } from "../../kit/inside/message.ts";
 import { ramStore } from "../../kit/inside/store.ts";
+import { listed } from "../../kit/sessions.ts";
 
 export const secret = Buffer.alloc(32, 7);
 
@@ -88,21 +89,10 @@ export async function openStage(options: Partial<LinesOptions> = {}): Promise<St
       }
       stage.lines = await open(given);
     },
-    async sessions() {
-      const found: SessionInfo[] = [];
-      for await (const info of store.list({})) found.push(info);
-      return found.reverse();
-    },
-    async messages(id) {
-      const found: Message[] = [];
-      for await (const { message } of store.read({}, id, { kind: "message" })) found.push(message);
-      return found;
-    },
-    async records(id, type = "request") {
-      const found: EditRecord[] = [];
-      for await (const record of store.read({}, id, { kind: "edit" })) if (record.type === type) found.push(record);
-      return found;
-    },
+    sessions: async () => (await listed(store.list({}))).reverse(),
+    messages: async (id) => (await listed(store.read({}, id, { kind: "message" }))).map(({ message }) => message),
+    records: async (id, wanted = "request") =>
+      (await listed(store.read({}, id, { kind: "edit" }))).filter(({ type }) => type === wanted),
     async only() {
       const found = await stage.sessions();
       expect(found).toHaveLength(1);

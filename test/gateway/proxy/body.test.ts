@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { beforeEach, expect, test, vi } from "vitest";
-import { wholeBody } from "../../kit/inside/gateway.ts";
+import { passingBody, wholeBody } from "../../kit/inside/gateway.ts";
 
 const pace = { silenceMs: 50, leastRate: 8 };
 const hour = 3_600_000;
@@ -31,4 +31,15 @@ test("a clock that is set back lets no body hang", async () => {
   vi.setSystemTime(Date.now() - hour);
   await vi.advanceTimersByTimeAsync(200);
   expect(await read).toBe("slow");
+});
+
+test("a body that passes is given up where its client is slow, and not where the upstream is", async () => {
+  const request = new IncomingMessage(new Socket());
+  const { stream, isSlow } = passingBody(request, pace);
+  request.push(Buffer.alloc(100_000));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(isSlow()).toBe(false);
+  stream.resume();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(isSlow()).toBe(true);
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { placeTrace, saidTurn, TurnStore } from "../../kit/inside/gateway.ts";
 import type { KnownTurns } from "../../kit/inside/gateway.ts";
 import { ramStore } from "../../kit/inside/store.ts";
+import { listed } from "../../kit/sessions.ts";
 
 const secrets = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)] as const;
 const turn = saidTurn({ text: "The password is hunter2.", calls: [] }, ["call_1"], ["signature"]);
@@ -16,9 +17,10 @@ async function kept(): Promise<(secret: Buffer) => Promise<KnownTurns>> {
   await turns.keep({ said: turn.said, traces, messages: [{ role: "assistant", content: "Read." }], pending: [] });
   await turns.keepBehindLost(["c:call_2"]);
   await first.close();
-  const texts: string[] = [];
-  for await (const { metadata } of store.list({}))
-    for await (const record of store.read({}, metadata.uuid, { kind: "edit" })) texts.push(JSON.stringify(record));
+  const [only] = await listed(store.list({}));
+  const texts = (await listed(store.read({}, only!.metadata.uuid, { kind: "edit" }))).map((edit) =>
+    JSON.stringify(edit),
+  );
   expect(texts).toHaveLength(3);
   for (const plain of [turn.said, 'opening"', ...traces.map((trace) => trace.slice(2)), "call_2"])
     expect(texts.filter((text) => text.includes(plain) && !text.includes(`"${plain}:`))).toEqual([]);

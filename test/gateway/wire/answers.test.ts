@@ -177,6 +177,7 @@ const lines = [
 const ollamaSaid = { role: "assistant", content: "I look.", thinking: "Hm, grün.", tool_calls: ollamaCalls };
 const ndjson = { "content-type": "application/x-ndjson" };
 
+const data = (...all: readonly unknown[]): string => all.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
 const bodyOf = (value: object): string => JSON.stringify(value, undefined, 1);
 
 describe.each([
@@ -208,7 +209,7 @@ describe.each([
   },
   {
     ...{ name: "Gemini", request: gemini, type: events },
-    stream: candidates.map((data) => `data: ${JSON.stringify(data)}\n\n`).join(""),
+    stream: data(...candidates),
     whole: {
       ...{ message: { role: "model", parts: geminiParts }, isComplete: true, model: "gemini-test", id: "r" },
       ...{ usage: { input: 10, output: 10, cacheRead: 4, reasoning: 3 }, stop: "STOP" },
@@ -273,53 +274,23 @@ describe.each([
 
 const error = (type: string, message: string): object => ({ error: { type, message } });
 const overloaded = error("overloaded_error", "Overloaded");
+const refusal = JSON.stringify(error("invalid_request_error", "No."));
+const refused = { error: { message: "No." } };
 const ended = (end: object): string => sse([...responseStream.slice(0, 8), end]);
+const begun = chunkOf({ delta: { content: "Be" } });
+const busy = { status: "failed", error: { code: "busy", message: "Overloaded" } };
+const away = { error: { code: 503, message: "Overloaded" } };
 
 it.each([
   ["Anthropic's stream", anthropic, sse([...spoken.slice(0, 5), { type: "error", ...overloaded }]), overloaded],
-  [
-    "Anthropic's refusal",
-    anthropic,
-    JSON.stringify(error("invalid_request_error", "No.")),
-    { error: { message: "No." } },
-  ],
-  [
-    "chat's stream",
-    chat,
-    chunkOf({ delta: { content: "Be" } }) + `data: ${JSON.stringify(overloaded)}\n\n`,
-    overloaded,
-  ],
-  [
-    "a choice of chat",
-    chat,
-    chunkOf({ delta: {}, error: { code: 502 }, finish_reason: "error" }),
-    { error: { type: "502" } },
-  ],
-  ["LM Studio", chat, 'event: error\ndata: {"error":{"message":"Too long"}}\n\n', { error: { type: "error" } }],
-  [
-    "a response that failed",
-    responses,
-    ended({ type: "response.failed", response: { status: "failed", error: { code: "busy", message: "Overloaded" } } }),
-    error("busy", "Overloaded"),
-  ],
-  [
-    "Responses' stream",
-    responses,
-    sse([{ type: "error", code: "rate_limit", message: "Slow down." }]),
-    error("rate_limit", "Slow down."),
-  ],
-  [
-    "Responses' refusal",
-    responses,
-    JSON.stringify(error("invalid_request_error", "No.")),
-    { error: { message: "No." } },
-  ],
-  [
-    "Gemini's stream",
-    gemini,
-    `data: ${JSON.stringify(candidates[2])}\n\ndata: ${JSON.stringify({ error: { code: 503, message: "Overloaded" } })}\n\n`,
-    { error: { message: "Overloaded" } },
-  ],
+  ["Anthropic's refusal", anthropic, refusal, refused],
+  ["chat's stream", chat, begun + data(overloaded), overloaded],
+  ["a choice of chat", chat, chunkOf({ error: { code: 502 }, finish_reason: "error" }), { error: { type: "502" } }],
+  ["LM Studio", chat, `event: error\n${data({ error: { message: "Too long" } })}`, { error: { type: "error" } }],
+  ["a response", responses, ended({ type: "response.failed", response: busy }), error("busy", "Overloaded")],
+  ["Responses' stream", responses, sse([{ type: "error", code: "slow", message: "No." }]), error("slow", "No.")],
+  ["Responses' refusal", responses, refusal, refused],
+  ["Gemini's stream", gemini, data(candidates[2], away), { error: { message: "Overloaded" } }],
   ["Ollama", ollama, '{"error":"model not found"}\n', { error: { message: "model not found" } }],
 ])("the error of %s is told", (_, request, text, told) => {
   const headers = text.startsWith("{") ? json : events;
@@ -332,13 +303,11 @@ const streamed = (chunks: string): WireAnswer => answerIn(chat, [chunks]);
 it("what came before an error, or before the end, is kept", () => {
   const thought = { content: [{ type: "thinking", thinking: "Hm, grün 🌾" }] };
   expect(answerIn(anthropic, [sse(spoken.slice(0, 5))]).message).toMatchObject(thought);
-  expect(streamed(chunkOf({ delta: { content: "Be" } }) + `data: ${JSON.stringify(overloaded)}\n\n`)).toMatchObject({
-    message: { content: "Be" },
-  });
+  expect(streamed(begun + data(overloaded))).toMatchObject({ message: { content: "Be" } });
   const at = (length: number): WireAnswer => answerIn(responses, [sse(responseStream.slice(0, length))]);
   expect(at(6)).toMatchObject({ message: responseSaid.message, others: [{ role: "assistant", content: "I look, " }] });
   expect(at(10).others?.at(-1)).toMatchObject({ call_id: "c", arguments: '{"a":' });
-  const early = answerIn(gemini, [`data: ${JSON.stringify(candidates[2])}\n\n`]);
+  const early = answerIn(gemini, [data(candidates[2])]);
   expect(early).toMatchObject({ isComplete: false, message: { parts: [{ text: "I look, " }] } });
 });
 

@@ -277,99 +277,49 @@ describe("a request of Anthropic's or chat's", () => {
     expect(read(anthropicMessages, body, unknown).kind).toBe(kind === "side" ? "turn" : kind);
   });
 
-  it.each([
+  it.each<readonly [Record<string, string>, object, string]>([
+    [{ "user-agent": "claude-cli/2.1.330 (external, cli)", "x-claude-code-session-id": "s" }, {}, "claude-code s"],
     [
-      "Claude Code",
-      { "user-agent": "claude-cli/2.1.330 (external, cli)", "x-claude-code-session-id": "s" },
-      {},
-      { client: "claude-code", session: "s" },
-    ],
-    [
-      "its agent",
       {
-        "user-agent": "claude-cli/2.1.330",
+        "user-agent": "claude-cli/2",
         "x-claude-code-session-id": "s",
         "x-claude-code-agent-id": "a",
         "x-claude-code-parent-agent-id": "p",
       },
-      {},
-      { client: "claude-code", session: "s", agent: "a", parent: "p" },
+      ...([{}, "claude-code s a p"] as const),
     ],
+    [{ "user-agent": "x" }, { metadata: { user_id: '{"device_id":"d","session_id":"s"}' } }, "x s"],
+    [{}, { metadata: { user_id: "user_1a_account__session_0b-1c" } }, "unknown 0b-1c"],
+    [{ "user-agent": "OpenAI/JS 6" }, { metadata: { user_id: "ann" } }, "openai"],
+    [{}, { metadata: { user_id: '{"session_id":' } }, "unknown"],
+    [{ "user-agent": "codex_exec/1", "session-id": "s", "thread-id": "t" }, { prompt_cache_key: "k" }, "codex t"],
     [
-      "its user's id",
-      { "user-agent": "x" },
-      { metadata: { user_id: '{"device_id":"d","session_id":"s"}' } },
-      { client: "x", session: "s" },
+      { "user-agent": "opencode/1 ai-sdk", "x-session-affinity": "a", "x-session-id": "b", "x-parent-session-id": "p" },
+      ...([{}, "opencode a  p"] as const),
     ],
-    [
-      "its older user's id",
-      {},
-      { metadata: { user_id: "user_1a_account__session_0b-1c" } },
-      { client: "unknown", session: "0b-1c" },
-    ],
-    [
-      "a user's id that is a name",
-      { "user-agent": "OpenAI/JS 6" },
-      { metadata: { user_id: "ann" } },
-      { client: "openai" },
-    ],
-    ["a user's id that is broken JSON", {}, { metadata: { user_id: '{"session_id":' } }, { client: "unknown" }],
-    [
-      "Codex",
-      { "user-agent": "codex_exec/0.169.0", "session-id": "s", "thread-id": "t" },
-      { prompt_cache_key: "k" },
-      { client: "codex", session: "t" },
-    ],
-    [
-      "opencode",
-      {
-        "user-agent": "opencode/1.18.33 ai-sdk",
-        "x-session-affinity": "a",
-        "x-session-id": "b",
-        "x-parent-session-id": "p",
-      },
-      {},
-      { client: "opencode", session: "a", parent: "p" },
-    ],
-    ["pi", { "user-agent": "pi (linux 6)", "session_id": "s" }, {}, { client: "pi", session: "s" }],
-    ["Gemini CLI", { "user-agent": "GeminiCLI-tui/0.61.0/x" }, {}, { client: "gemini-cli" }],
-    [
-      "the key of a cache",
-      { "user-agent": "python-requests/2" },
-      { prompt_cache_key: "k" },
-      { client: "python-requests", session: "k" },
-    ],
-    [
-      "its own header before all",
-      { "x-windrow-session": "w", "x-windrow-agent": "a", "thread-id": "t" },
-      {},
-      { client: "unknown", session: "w", agent: "a" },
-    ],
-    [
-      "names that are none",
-      { "x-windrow-session": "a\u0000b", "thread-id": "x".repeat(300), "session-id": " " },
-      {},
-      { client: "unknown" },
-    ],
-  ])("is told by its names: %s", (_, headers, fields, claims) => {
-    expect(read(anthropicMessages, { messages: [hi], ...fields }, headers as Record<string, string>).claims).toEqual(
-      claims,
-    );
+    [{ "user-agent": "pi (linux 6)", "session_id": "s" }, {}, "pi s"],
+    [{ "user-agent": "GeminiCLI-tui/0.61.0/x" }, {}, "gemini-cli"],
+    [{ "user-agent": "python-requests/2" }, { prompt_cache_key: "k" }, "python-requests k"],
+    [{ "x-windrow-session": "w", "x-windrow-agent": "a", "thread-id": "t" }, {}, "unknown w a"],
+    [{ "x-windrow-session": "a\u0000b", "thread-id": "x".repeat(300), "session-id": " " }, {}, "unknown"],
+  ])("with the headers %j and the fields %j names client, session, agent and parent: %s", (headers, fields, names) => {
+    const {
+      client,
+      session = "",
+      agent: own = "",
+      parent = "",
+    } = read(anthropicMessages, { messages: [hi], ...fields }, headers).claims;
+    expect([client, session, own, parent].join(" ").trimEnd()).toBe(names);
   });
 
   it.each([
-    "",
-    "[]",
     "{}",
     '{"messages":{}}',
     '{"messages":[1]}',
     '{"messages":[{"content":"hi"}]}',
     '{"messages":[{"role":"user","content":1}]}',
     '{"messages":[{"role":"user","content":"hi"},]}',
-    '{"messages":[{"role":"user","content":"h\ni"}]}',
     '{"messages":[{"role":"user","content":"hi"}],"model":tru}',
-    '{"messages":[],"messages":[]}',
-    `{"messages":[{"role":"user","content":${"[".repeat(600)}${"]".repeat(600)}}]}`,
   ])("passes unread with the body %j", (text) => {
     expect(tried(anthropicMessages, text)).toBeUndefined();
     expect(tried(chatCompletions, text)).toBeUndefined();

@@ -4,7 +4,7 @@ export { opencodeKeys } from "../../../src/gateway/clients/found.ts";
 export { programOf, routeCommand } from "../../../src/gateway/clients/route.ts";
 export { Crew } from "../../../src/gateway/lines/crew.ts";
 export { deferred } from "../../../src/gateway/lines/within.ts";
-export { wholeBody } from "../../../src/gateway/proxy/body.ts";
+export { passingBody, wholeBody } from "../../../src/gateway/proxy/body.ts";
 export { listenAt } from "../../../src/gateway/proxy/listen.ts";
 export { Looped } from "../../../src/gateway/proxy/looped.ts";
 export { KnownTurns, TurnStore } from "../../../src/gateway/recall/known-turns.ts";
