@@ -251,7 +251,7 @@ describe.each(clients)("$name", ({ make, whole, short, declined, usage, path, he
   it("stops at its timeout and does not try again", async () => {
     const server = await start(silence);
     const clock = fastClock();
-    const error = await errorOf(make(server.url, { timeoutMs: 40, clock })(request));
+    const error = await errorOf(make(server.url, { timeoutMs: 40, clock })(request, new AbortController().signal));
     expect(error.message).toContain("no answer within 40 ms");
     expect(clock.waits).toEqual([]);
   });
