@@ -18,18 +18,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(folder, ".."), { recursive: true }));
 
-const words = [
-  "alpha",
-  "beta",
-  "gamma",
-  "delta",
-  "認証",
-  "データ",
-  "parser",
-  "crashed",
-  "composeWindow",
-  "src/main.ts",
-];
+const words = "alpha beta gamma delta 認証 データ parser crashed composeWindow src/main.ts".split(" ");
 const text = fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((list) => list.join(" "));
 const users = ["ann", "bob"];
 
