@@ -293,8 +293,11 @@ describe("the plain agent", () => {
   /** Runs the agent; `killAt` ends it without warning when it has printed so many lines. */
   async function runAgent(folder: string, killAt?: number) {
     const { OPENAI_API_KEY: _, ...env } = process.env;
-    const options = { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] } as const;
-    const child = spawn(process.execPath, ["windrow-agent.mjs"], options);
+    const child = spawn(process.execPath, ["windrow-agent.mjs"], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const exit = once(child, "exit");
     const lines: string[] = [];
     let said = "";
