@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SessionManager } from "windrow";
+import { answered, asked } from "../kit/sessions.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
 /** Redirects every request to itself; one that was followed would be answered. */
@@ -23,7 +24,7 @@ async function failedStore(): Promise<string> {
   const folder = await newFolder();
   const manager = await SessionManager.open({ store: folder, budget: 8_000 });
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "Go." }] });
+  await session.append("Go.");
   await session.finish("failed", "no");
   await manager.close();
   return folder;
@@ -48,14 +49,8 @@ it("not of a webhook", async () => {
 });
 
 it("of a webhook that redirects the host is named, and why it was not told", async () => {
-  const { stdout } = await windrow([
-    "monitor",
-    "--store",
-    await failedStore(),
-    "--once",
-    "--webhook",
-    secret("http", host),
-  ]);
+  const argv = ["monitor", "--store", await failedStore(), "--once", "--webhook", secret("http", host)];
+  const { stdout } = await windrow(argv);
   expect(stdout).toContain(`${host}: status 307, a redirect`);
 });
 
@@ -88,19 +83,12 @@ it("not of a store or a model that cannot be had", async () => {
   const manager = await SessionManager.open({ store, budget: 8_000 });
   const session = await manager.create();
   for (let turn = 0; turn < 6; turn += 1) {
-    await session.append({ role: "user", parts: [{ type: "text", text: `Question ${turn}?` }] });
-    await session.append({ role: "assistant", parts: [{ type: "text", text: `Answer ${turn}.` }] });
+    await session.append([asked(`Question ${turn}?`), answered(`Answer ${turn}.`)]);
   }
   await manager.close();
   for (const address of [secret("http", host), secret("ftp", host)]) {
-    const { status, stdout, stderr } = await windrow([
-      "compact",
-      "latest",
-      "--model",
-      `openai:x@${address}`,
-      "--store",
-      store,
-    ]);
+    const argv = ["compact", "latest", "--model", `openai:x@${address}`, "--store", store];
+    const { status, stdout, stderr } = await windrow(argv);
     expect(status).not.toBe(0);
     expect(stdout + stderr).not.toContain("S3cret");
   }

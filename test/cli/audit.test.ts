@@ -2,23 +2,24 @@
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { AuditEntry } from "windrow/store";
-import { newFolder, put, windrow } from "./stage.ts";
+import { json, newFolder, put, windrow } from "./stage.ts";
 
 async function stage(): Promise<{ readonly store: string; readonly config: string; readonly id: string }> {
   const folder = await newFolder();
   const store = `${folder}/data`;
   const manager = await SessionManager.open({ store, user: "alice", audit: true });
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  await session.append("hello");
   await manager.close();
   const config = await put(folder, "windrow.config.yaml", "store: ./data\naudit: true\naccess: { admins: [root] }\n");
   return { store, config, id: session.id };
 }
 
 async function entriesOf(argv: readonly string[], user: string): Promise<readonly AuditEntry[]> {
-  const { status, stdout, stderr } = await windrow(["audit", "--json", ...argv], { WINDROW_USER: user });
-  expect(status, stderr).toBe(0);
-  return (JSON.parse(stdout) as { readonly entries: readonly AuditEntry[] }).entries;
+  const { entries } = await json<{ readonly entries: readonly AuditEntry[] }>(["audit", ...argv], {
+    WINDROW_USER: user,
+  });
+  return entries;
 }
 
 it("tells an admin who did what, and a user what they did themselves", async () => {
@@ -38,13 +39,9 @@ it("tells an admin who did what, and a user what they did themselves", async () 
   expect(await entriesOf(["--config", config, "--admin", "--to", "2020-01-01"], "root")).toEqual([]);
 });
 
-it("prints a table, and names what it does not know", async () => {
+it("prints a table", async () => {
   const { store, id } = await stage();
   const { stdout } = await windrow(["audit", "--store", store]);
   expect(stdout).toMatch(new RegExp(`UTC +alice +create +${id} +metadata.json\n`));
   expect(stdout).toMatch(/\d+ accesses\n$/);
-  const wrong = await windrow(["audit", "--store", store, "--action", "raed"]);
-  expect(wrong.status).toBe(2);
-  expect(wrong.stderr).toContain('Did you mean "read"?');
-  expect((await windrow(["audit", "--store", "ram:"])).stderr).toContain("has no file of its audit");
 });

@@ -14,13 +14,9 @@ it("tells an error with its stack and what caused it; without it the error alone
   const argv = ["view", none, "--store", folder];
   const plain = await windrow(argv);
   expect(plain.stderr).toMatch(/^windrow: session-not-found: [^\n]+\n$/);
-  for (const debugged of [
-    ["--debug", ...argv],
-    [...argv, "--debug"],
-  ]) {
+  for (const debugged of [["--debug", ...argv], argv.concat("--debug")]) {
     const { status, stderr } = await windrow(debugged);
-    expect(status).toBe(plain.status);
-    expect(stderr).toContain(plain.stderr);
+    expect([status, stderr]).toEqual([plain.status, expect.stringContaining(plain.stderr)]);
     expect(stderr).toMatch(/\n {4}at .+find\.ts/);
   }
 });

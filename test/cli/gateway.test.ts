@@ -5,38 +5,18 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { run } from "../kit/inside/cli.ts";
-import { newFolder, windrow } from "./stage.ts";
+import type { Served } from "./stage.ts";
+import { newFolder, served, windrow } from "./stage.ts";
 
-interface Served {
-  readonly said: string;
-  readonly warned: () => string;
-  readonly stop: () => Promise<number>;
-}
-
-/** Starts the command and waits until it has printed something. */
-async function served(argv: readonly string[], env: Record<string, string> = {}, isTTY = false): Promise<Served> {
-  const stop = new AbortController();
-  let warned = "";
-  let told: (text: string) => void = () => undefined;
-  const first = new Promise<string>((resolve) => (told = resolve));
-  const io = { stdout: { write: told, isTTY }, stderr: { write: (text: string) => (warned += text) }, env };
-  const ended = run(["gateway", "--port", "0", ...argv], io, stop.signal);
-  const said = await Promise.race([first, ended.then((status) => `ended with ${status}: ${warned}`)]);
-  return { said, warned: () => warned, stop: () => (stop.abort(), ended) };
-}
+const gateway = (argv: readonly string[], env: Record<string, string> = {}, isTTY = false): Promise<Served> =>
+  served(["gateway", "--port", "0", ...argv], env, isTTY);
 
 async function provider(): Promise<string> {
   const server = createServer((request, response) => {
     response.setHeader("content-type", "application/json");
-    const usage = { input_tokens: 9, output_tokens: 3 };
-    const content = [{ type: "text", text: "A bird." }];
-    const said = {
-      ...{ id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" },
-      content,
-      usage,
-    };
-    request.resume().on("end", () => response.end(JSON.stringify({ asked: request.url, ...said })));
+    const said = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" };
+    const answer = { content: [{ type: "text", text: "A bird." }], usage: { input_tokens: 9, output_tokens: 3 } };
+    request.resume().on("end", () => response.end(JSON.stringify({ asked: request.url, ...said, ...answer })));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -49,7 +29,7 @@ describe("windrow gateway", () => {
     const store = join(await newFolder(), "store");
     const address = await provider();
     const upstreams = ["--upstream", `anthropic=${address}`, `corp=${address}/base`];
-    const { said, warned, stop } = await served([...upstreams, "--store", store]);
+    const { said, warned, stop } = await gateway([...upstreams, "--store", store]);
     const [, url = "", mode, where] = /^(http:\/\/127\.0\.0\.1:\d+) (\w+), store (.*)\n$/.exec(said) ?? [];
     expect([mode, where, warned()]).toEqual(["observing", store, ""]);
     const body = "{}";
@@ -63,18 +43,14 @@ describe("windrow gateway", () => {
 
   it("keeps conversations as they pass, and no key", async () => {
     const store = join(await newFolder(), "store");
-    const { said, warned, stop } = await served(["--upstream", `anthropic=${await provider()}`, "--store", store]);
+    const { said, warned, stop } = await gateway(["--upstream", `anthropic=${await provider()}`, "--store", store]);
     const [url = ""] = said.split(" ");
     const messages = [{ role: "user", content: "what is a heron?" }];
     // A request without tools would be a client's own side request, of which no text is kept.
     const tools = [{ name: "look_up", description: "Looks a word up.", input_schema: { type: "object" } }];
     const answer = await fetch(`${url}/v1/messages`, {
       method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "anthropic-version": "2023-06-01",
-        "x-api-key": "sk-ant-canary-0123",
-      },
+      headers: { "content-type": "application/json", "x-api-key": "sk-ant-canary-0123" },
       body: JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 100, tools, messages }),
     });
     expect(answer.headers.get("x-windrow")).toMatch(/^observed/);
@@ -93,7 +69,7 @@ describe("windrow gateway", () => {
   it("serves the page of its store behind a token, and keeps a secret of its owner's alone", async () => {
     const store = join(await newFolder(), "store");
     const env = { WINDROW_VIEWER_TOKEN: "token-of-the-page-0123" };
-    const { said, stop } = await served(["--store", store, "--json"], env);
+    const { said, stop } = await gateway(["--store", store, "--json"], env);
     const { url, link } = JSON.parse(said) as { readonly url: string; readonly link: string };
     expect(link).toBe(`${url}/-/ui/#token=token-of-the-page-0123`);
     const list = `${url}/-/ui/api/sessions`;
@@ -110,21 +86,19 @@ describe("windrow gateway", () => {
   it("prints the link to its page on a terminal, and in a pipe its one line", async () => {
     const store = join(await newFolder(), "store");
     const env = { WINDROW_VIEWER_TOKEN: "token-of-the-page-0123" };
-    const terminal = await served(["--store", store], env, true);
+    const terminal = await gateway(["--store", store], env, true);
     const [line = "", link, ...rest] = terminal.said.split("\n");
     expect([link, rest]).toEqual([`${line.split(" ")[0]}/-/ui/#token=token-of-the-page-0123`, [""]]);
     await terminal.stop();
-    const pipe = await served(["--store", store], env);
+    const pipe = await gateway(["--store", store], env);
     expect(pipe.said).not.toContain("token");
     await pipe.stop();
   });
 
-  it("asks for a token where other machines reach it, and warns", async () => {
+  it("warns where other machines reach it", async () => {
     const store = join(await newFolder(), "store");
-    const refused = await windrow(["gateway", "--port", "0", "--host", "0.0.0.0", "--store", store]);
-    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("give a token")]);
     const env = { WINDROW_GATEWAY_TOKEN: "token-of-the-clients-01" };
-    const { said, warned, stop } = await served(["--host", "0.0.0.0", "--store", store], env);
+    const { said, warned, stop } = await gateway(["--host", "0.0.0.0", "--store", store], env);
     expect(warned()).toContain("warning: other machines reach http://0.0.0.0:");
     expect(said + warned()).not.toContain(env.WINDROW_GATEWAY_TOKEN);
     await stop();
@@ -132,32 +106,12 @@ describe("windrow gateway", () => {
 
   it("logs each request with --debug, without keys and queries", async () => {
     const store = join(await newFolder(), "store");
-    const { said, warned, stop } = await served([
-      "--upstream",
-      `gemini=${await provider()}`,
-      "--store",
-      store,
-      "--debug",
-    ]);
+    const upstream = `gemini=${await provider()}`;
+    const { said, warned, stop } = await gateway(["--upstream", upstream, "--store", store, "--debug"]);
     const [url = ""] = said.split(" ");
     await (await fetch(`${url}/v1beta/models?key=canary`, { headers: { "x-goog-api-key": "canary" } })).text();
     expect(await stop()).toBe(0);
     expect(warned()).toContain("/v1beta/models");
     expect(warned()).not.toContain("canary");
-  });
-
-  it.each([
-    [["--port", "no"], "a port"],
-    [["--budget", "lots"], "a number of tokens"],
-    [["--edits", "provider"], "--edits provider needs --budget"],
-    [["--edits", "mine", "--budget", "9k"], "windrow, provider"],
-    [["--upstream", "no-address"], "a name and an address"],
-    [["--upstream", "a=ftp://example.com"], "an http or https address"],
-    [["--upstream", "a=https://me:secret@example.com"], "a password"],
-    [["--token", "short"], "16 to 200"],
-  ])("refuses %s", async (argv, words) => {
-    const { status, stderr } = await windrow(["gateway", ...argv, "--store", join(await newFolder(), "store")]);
-    expect([status, stderr]).toEqual([2, expect.stringContaining(words)]);
-    expect(stderr).not.toContain("secret@");
   });
 });

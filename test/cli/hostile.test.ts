@@ -1,9 +1,12 @@
 /** No byte that a terminal obeys, or that makes a text read as another, leaves any command, whatever a session holds. */
-import { readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { run } from "../kit/inside/cli.ts";
+import { catalogue, run } from "../kit/inside/cli.ts";
+import { temporaryFolder } from "../kit/stores.ts";
+import { commands, filledPlace, refusals } from "./every-command.ts";
+import type { Place } from "./every-command.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 /** Title, clear screen, clipboard, concealed text, line ends of every kind, C1, bidi, tags, half a character. */
@@ -17,196 +20,34 @@ const own = /\u001b\[(?:0|1|2|22|39|3[1-6])m|^\u001b\[H\u001b\[J/g;
 const obeyed =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]|\p{Cs}/u;
 
-/** What commands are run on. */
-interface Place {
-  readonly store: string;
-  readonly beside: string;
-  readonly file: string;
-  readonly config: string;
-  readonly session: string;
-  readonly finished: string;
-}
-
-/** Every command, in an order in which each still has its session. */
-const commands: Readonly<Record<string, readonly ((place: Place) => readonly string[])[]>> = {
-  usage: [
-    ({ store }) => ["--agent", "windrow", "--no-cache", "--store", store],
-    () => ["--since", hostile],
-    () => ["--agent", hostile],
-  ],
-  init: [
-    ({ beside }) => [beside, "--dry-run"],
-    ({ beside }) => [join(beside, `init${hostile}`)],
-    ({ beside }) => [join(beside, `init${hostile}`), "--dry-run", "--force"],
-    () => ["--host", hostile],
-  ],
-  replay: [({ file }) => [file], ({ file, beside }) => [file, "--keep", `${beside}/kept`], () => [hostile]],
-  compose: [({ store }) => ["latest", "--store", store, "--explain"], ({ file }) => [file], () => [hostile]],
-  view: [
-    ({ store, session }) => [session, "--store", store],
-    ({ store, session }) => [session, "--messages", "--summaries", "--tools", "--epochs", "--store", store],
-    ({ store, session }) => [session, "--window", "--store", store],
-    ({ store, finished }) => [finished, "--window", "--tools", "--store", store],
-    ({ store, session }) => [session, "--layout", "coding-agent", "--store", store],
-    ({ store, session }) => [session, "--message", "m1-m3", "--store", store],
-    ({ store }) => [hostile, "--store", store],
-    () => ["latest", "--store", hostile],
-    () => ["latest", "--message", hostile],
-    () => ["latest", "--last", hostile],
-  ],
-  stats: [
-    ({ store }) => ["--store", store],
-    ({ store }) => ["--store", store, "--user", hostile],
-    ({ store }) => ["--store", store, "--layout", "coding-agent"],
-  ],
-  logs: [({ store }) => ["--store", store, "--level", "DEBUG"], ({ store, session }) => [session, "--store", store]],
-  top: [({ store }) => ["--once", "--store", store]],
-  search: [({ store }) => ["FORGED", "--store", store], ({ store }) => [hostile, "--store", store]],
-  memory: [
-    ({ store }) => ["--store", store],
-    ({ store }) => ["list", "--history", "--store", store, "--user", hostile],
-    ({ store }) => ["show", hostile, "--store", store],
-    ({ store }) => ["forget", hostile, "--store", store],
-  ],
-  similar: [
-    ({ store }) => ["FORGED", "--store", store],
-    ({ store, session }) => ["--session", session, "--store", store],
-    ({ store }) => [hostile, "--store", store],
-  ],
-  recall: [
-    ({ store, session }) => [session, "m1-m99", "--store", store],
-    ({ store, session }) => [session, "FORGED", "--store", store],
-    ({ store, finished }) => [finished, "zzz", hostile, "--store", store],
-    () => ["latest", "m1", "--max-tokens", hostile],
-  ],
-  scan: [({ store }) => ["--store", store]],
-  doctor: [({ store }) => ["--store", store], ({ store }) => ["--mend", "--store", store], () => ["--store", hostile]],
-  monitor: [({ store }) => ["--once", "--store", store], () => ["--once", "--webhook", hostile]],
-  audit: [({ store }) => ["--store", store], () => ["--action", hostile]],
-  config: [({ config }) => ["--config", config], () => ["--config", hostile]],
-  mcp: [() => ["--http", hostile]],
-  serve: [() => ["--port", hostile], ({ store }) => [hostile, "--no-open", "--store", store]],
-  gateway: [
-    () => ["--port", hostile],
-    () => ["--budget", hostile],
-    () => ["--upstream", hostile],
-    ({ store }) => ["--upstream", `a=${hostile}`, "--store", store],
-    ({ store }) => ["--host", "0.0.0.0", "--store", store],
-    ({ store }) => ["--token", hostile, "--store", store],
-  ],
-  completion: [() => [hostile]],
-  bench: [() => [hostile], () => ["loop", "--policy", hostile], () => ["loop", "--family", hostile]],
-  export: [
-    ({ store, session }) => [session, "--store", store],
-    ({ store, session }) => [session, "--format", "openai", "--store", store],
-    ({ store, session, beside }) => [session, "--output", join(beside, "a\u202e\u001b[2J.jsonl"), "--store", store],
-  ],
-  import: [({ file, beside }) => [file, "--store", `${beside}/imported`], () => [hostile]],
-  copy: [({ store, beside }) => ["--from", store, "--to", `${beside}/copied`]],
-  backup: [({ store, beside }) => [`${beside}/backup`, "--running", "--store", store], () => ["x", "--keep", hostile]],
-  restore: [({ beside }) => ["--all", "--from", `${beside}/backup`, "--to", `${beside}/restored`]],
-  unlock: [({ store, session }) => [session, "--force", "--reason", hostile, "--store", store]],
-  keep: [({ store, session }) => [session, "--reason", hostile, "--store", store]],
-  unkeep: [({ store, session }) => [session, "--store", store]],
-  compact: [
-    ({ store, session }) => [session, "--store", store],
-    ({ store }) => ["latest", "--model", hostile, "--store", store],
-  ],
-  finish: [
-    ({ store, finished }) => [finished, "--store", store],
-    ({ store, session }) => [session, "--error", hostile, "--store", store],
-    () => ["latest", "--status", hostile],
-    () => [hostile],
-  ],
-  store: [
-    ({ store }) => ["migrate", "--store", store],
-    () => [hostile],
-    () => ["migrate", "--store", `postgres:${hostile}`],
-  ],
-  archive: [({ store, finished }) => [finished, "--store", store], () => [hostile]],
-  cleanup: [({ store }) => ["--store", store, "--dry-run"], () => ["--older-than", hostile]],
-  erase: [
-    ({ store, session }) => [session, "--store", store],
-    ({ store, session }) => [session, "--yes", "--store", store],
-    ({ store }) => [hostile, "--store", store],
-  ],
-};
-
-async function fill(): Promise<Place> {
-  const folder = await newFolder();
-  const store = join(folder, "store");
-  const user = hostile.replaceAll("\0", "").toWellFormed();
-  const manager = await SessionManager.open({ store, user, budget: 3_000, audit: true });
-  const ids: string[] = [];
-  for (const finish of [false, true]) {
-    const session = await manager.create({ taskKey: { repo: hostile, [hostile]: hostile } });
-    await session.append({ role: "user", parts: [{ type: "text", text: hostile }] });
-    for (let step = 0; step < 12; step += 1) {
-      const call = { callId: `c${step}${hostile}`, name: hostile, args: { path: hostile, [hostile]: 1 } };
-      const thought = { type: "reasoning", text: hostile } as const;
-      await session.append({ role: "assistant", parts: [thought, { type: "tool-call", ...call }] });
-      const run = await session.startTool(call);
-      await run.finish(hostile.repeat(20), { isError: step % 2 === 1 });
-      await session.compose();
-    }
-    await session.startTool({ callId: `open${hostile}`, name: hostile, args: { path: hostile } });
-    await session.pin(hostile);
-    await session.goal.set(hostile);
-    await session.compose();
-    ids.push(session.id);
-    await (finish ? session.finish("failed", hostile) : session.close());
-  }
-  await manager.close();
-  const messages = [
-    { role: "user", content: hostile },
-    {
-      role: "assistant",
-      content: null,
-      tool_calls: [
-        { id: hostile, type: "function", function: { name: hostile, arguments: JSON.stringify({ path: hostile }) } },
-      ],
-    },
-    { role: "tool", tool_call_id: hostile, content: hostile },
-    { role: "assistant", content: hostile, model: hostile },
-  ];
-  const file = join(folder, "a\u001b]0;PWNED\u0007\u202e\nFORGED.jsonl");
-  await writeFile(
-    file,
-    `${messages.map((message) => JSON.stringify(message)).join("\n")}\n{"torn": "\u001b[2J\u202e\n`,
-  );
-  const config = join(folder, "windrow.config.json");
-  await writeFile(config, JSON.stringify({ user: hostile, model: hostile, strategy: "adaptive" }));
-  const [session = "", finished = ""] = ids;
-  // What a crash or another program left: a value that is none where a time belongs, and a line that is none.
+let place: Place;
+let withJson: ReadonlySet<string>;
+beforeAll(async () => {
+  const helps = await Promise.all(catalogue.map(async ({ name }) => [name, (await windrow([name, "--help"])).stdout]));
+  withJson = new Set(helps.flatMap(([name = "", help]) => (help?.includes("--json") ? [name] : [])));
+  place = await filledPlace(await temporaryFolder(), hostile, { name: "a\u001b]0;PWNED\u0007\u202e\nFORGED.jsonl" });
+  // What a crash or another program left: a line that is none, and a value that is none where a time belongs.
+  const { store, file, open, finished } = place;
+  await appendFile(file, '\n{"torn": "\u001b[2J\u202e\n');
+  await appendFile(join(store, "running", open, "messages.jsonl"), "\u001b]0;PWNED\u0007\u202e\n");
   const metadata = join(store, "completed", finished, "metadata.json");
   const text = await readFile(metadata, "utf8");
   await writeFile(metadata, text.replaceAll(/"created_at": ?"[^"]*"/g, `"created_at": ${JSON.stringify(hostile)}`));
-  const log = join(store, "running", session, "messages.jsonl");
-  await writeFile(log, `${await readFile(log, "utf8")}\u001b]0;PWNED\u0007\u202e\n`);
-  return { store, beside: folder, file, config, session, finished };
-}
-
-let place: Place;
-let names: readonly string[];
-let withJson: ReadonlySet<string>;
-beforeAll(async () => {
-  names = [...(await windrow(["--help"])).stdout.matchAll(/^ {2}([a-z]+) /gm)]
-    .map(([, name = ""]) => name)
-    .filter((name) => name !== "help");
-  const helps = await Promise.all(names.map(async (name) => (await windrow([name, "--help"])).stdout));
-  withJson = new Set(names.filter((_, index) => helps[index]?.includes("--json")));
-  place = await fill();
 }, 120_000);
+
+afterAll(() => rm(place.beside, { recursive: true, force: true }));
+
+const typed = [...new Set([...Object.keys(commands), ...Object.keys(refusals)])];
 
 describe("a hostile session", () => {
   it("is shown by every command there is", () => {
-    expect(Object.keys(commands).sort()).toEqual([...names].sort());
+    expect([...typed].sort()).toEqual([...catalogue.map(({ name }) => name), "completion"].sort());
   });
 
-  it.each(Object.keys(commands))(
+  it.each(typed)(
     "is harmless in what %s writes",
     async (name) => {
-      for (const argvOf of commands[name] ?? []) {
+      for (const argvOf of [...(commands[name] ?? []), ...(refusals[name] ?? [])]) {
         const argv = [name, ...argvOf(place)];
         for (const full of [argv, ...(withJson.has(name) ? [[...argv, "--json"]] : [])]) {
           for (const isTTY of [false, true]) {

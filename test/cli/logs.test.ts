@@ -24,11 +24,7 @@ async function ran(folder: string, steps: number): Promise<readonly string[]> {
     await session.append(message);
     if (message.role === "assistant") await session.endStep({ usage: { input: tokens, output: 10 } });
   }
-  const run = await session.startTool({
-    callId: "last",
-    name: "github_get_file_contents",
-    args: {},
-  });
+  const run = await session.startTool({ callId: "last", name: "github_get_file_contents", args: {} });
   await run.finish("ok");
   await session.finish("completed");
   await manager.close();
@@ -116,19 +112,6 @@ it("follows one session until it has ended", async () => {
   expect([status, stdout]).toEqual([0, expect.stringMatching(/Task started\n.* Task completed successfully\n$/)]);
 });
 
-it("says what is wrong, and of an empty store nothing", async () => {
-  const folder = await emptyStore();
-  expect(await windrow(["logs", "--store", folder])).toMatchObject({ status: 0, stdout: "" });
-  const cases: readonly (readonly [argv: readonly string[], status: number, said: string])[] = [
-    [["abcd", "--store", folder], 1, "session-not-found"],
-    [["--store", `${folder}/none`], 1, "no store at"],
-    [["--store", folder, "--level", "loud"], 2, "WARNING"],
-    [["--store", folder, "--folow"], 2, "--follow"],
-    [["--store", folder, "--interval", "soon"], 2, "seconds"],
-  ];
-  for (const [argv, status, said] of cases) {
-    const found = await windrow(["logs", ...argv]);
-    expect([found.status, found.stderr], argv.join(" ")).toEqual([status, expect.stringContaining(said)]);
-  }
-  expect((await windrow(["logs", "--help"])).stdout).toContain("windrow logs 550e");
+it("says nothing of an empty store", async () => {
+  expect(await windrow(["logs", "--store", await emptyStore()])).toMatchObject({ status: 0, stdout: "" });
 });

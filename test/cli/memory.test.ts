@@ -60,13 +60,3 @@ it("corrects a fact, and forgets it for good only with --yes", async () => {
   expect((await memory("forget", id, "--yes")).status).toBe(0);
   expect(await idOf("osprey")).toBe("");
 });
-
-it.each([[["forget"]], [["correct", "f-1"]], [["show", "/etc/passwd"]], [["correct", "f-none", "text"]], [["eat"]]])(
-  "tells what is wrong with %j",
-  async (args) => {
-    const { status, stderr } = await memory(...args);
-    expect(status).toBeGreaterThan(0);
-    expect(stderr).not.toBe("");
-    expect(stderr).not.toContain("    at ");
-  },
-);

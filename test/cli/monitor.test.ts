@@ -85,19 +85,3 @@ it("serves metrics while it runs, and lets go of the port", { timeout: 20_000 },
   expect(text).toMatch(/# TYPE windrow_monitor_ended_total counter/);
   await expect(fetch(url)).rejects.toThrow("fetch failed");
 });
-
-it("says what is wrong", async () => {
-  const folder = await newFolder();
-  const cases: readonly (readonly [argv: readonly string[], said: string])[] = [
-    [["--metrics", "0"], "without --once"],
-    [["--webhook", "nowhere"], "https://"],
-    [["--stuck", "many"], "--stuck is a number"],
-    [["--no-alerts", "--webhook", "http://127.0.0.1/"], "--no-alerts"],
-    [["--webhok", "x"], "--webhook"],
-  ];
-  for (const [argv, said] of cases) {
-    const { status, stderr } = await windrow(["monitor", "--once", "--store", folder, ...argv]);
-    expect([status, stderr], argv.join(" ")).toEqual([2, expect.stringContaining(said)]);
-  }
-  expect((await windrow(["monitor", "--help"])).stdout).toContain("windrow monitor --metrics 9464");
-});

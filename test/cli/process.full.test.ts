@@ -1,22 +1,19 @@
-import { execFileSync, spawn } from "node:child_process";
-import { copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { spawn } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { dist } from "../kit/build.ts";
+import { temporaryFolder } from "../kit/stores.ts";
 import { chatLines } from "./stage.ts";
 
 let root: string;
 let session: string;
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "windrow-built-"));
-  await copyFile("package.json", join(root, "package.json"));
-  await symlink(resolve("node_modules"), join(root, "node_modules"));
-  const compiler = resolve("node_modules/@typescript/native/bin/tsc");
-  execFileSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--noCheck", "--outDir", join(root, "dist")]);
+  root = await temporaryFolder();
   session = join(root, "chat.jsonl");
   await writeFile(session, chatLines(20));
-}, 120_000);
+});
 
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -25,7 +22,7 @@ function windrow(
   closeAfter = Infinity,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   return new Promise((done) => {
-    const child = spawn(process.execPath, [join(root, "dist/cli/main.js"), ...argv], { cwd: root });
+    const child = spawn(process.execPath, [join(dist, "cli/main.js"), ...argv], { cwd: root });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (data: Buffer) => {

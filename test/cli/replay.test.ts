@@ -1,14 +1,12 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
-import { run } from "../kit/inside/cli.ts";
-import { recordedLines, chatLines, claudeCodeLines, newFolder, put, windrow } from "./stage.ts";
+import { chatLines, claudeCodeLines, json, newFolder, put, recordedLines, windrow } from "./stage.ts";
 
 interface Document {
   readonly sessions: readonly {
     readonly file: string;
-    readonly format: string;
     readonly messages: number;
     readonly calls: number;
     readonly results: readonly Record<string, unknown>[];
@@ -17,37 +15,35 @@ interface Document {
   readonly kept?: readonly string[];
 }
 
-describe("windrow replay of sessions by folder and id", () => {
-  it("takes every session in a folder and below it, and no other file of JSON", async () => {
-    const folder = await newFolder();
-    await put(folder, "a.jsonl", chatLines(3));
-    await mkdir(join(folder, "below"));
-    await put(join(folder, "below"), "b.jsonl", claudeCodeLines());
-    await put(folder, "package.json", '{"name":"not a session"}');
-    const { status, stdout, stderr } = await windrow(["replay", folder, "--budget", "3k", "--json"]);
-    expect(status, stderr).toBe(0);
-    const { sessions, failed } = JSON.parse(stdout) as Document;
-    expect(sessions.map(({ file }) => file)).toEqual([join(folder, "a.jsonl"), join(folder, "below", "b.jsonl")]);
-    expect(failed).toEqual([]);
-  });
+const replayed = (...argv: readonly string[]): Promise<Document> => json<Document>(["replay", ...argv]);
 
-  it("leaves out what is installed there", async () => {
+/** A session of so many steps in a file. */
+const chat = async (steps: number): Promise<string> => put(await newFolder(), "chat.jsonl", chatLines(steps));
+
+/** What a person sees. */
+const text = async (...argv: readonly string[]): Promise<string> => {
+  const { status, stdout, stderr } = await windrow(["replay", ...argv]);
+  expect(status, stderr).toBe(0);
+  return stdout;
+};
+
+describe("windrow replay of sessions by folder and id", () => {
+  it("takes every session in a folder and below it, no other file of JSON, and nothing that is installed", async () => {
     const folder = await newFolder();
-    await put(folder, "a.jsonl", chatLines(3));
-    await mkdir(join(folder, "node_modules", "agent"), { recursive: true });
-    await put(join(folder, "node_modules", "agent"), "b.jsonl", chatLines(3));
-    const { stdout } = await windrow(["replay", folder, "--budget", "3k", "--json"]);
-    const { sessions } = JSON.parse(stdout) as { readonly sessions: readonly { readonly file: string }[] };
-    expect(sessions.map(({ file }) => file)).toEqual([join(folder, "a.jsonl")]);
+    const first = await put(folder, "a.jsonl", chatLines(3));
+    const second = await put(folder, "below/b.jsonl", claudeCodeLines());
+    await put(folder, "package.json", '{"name":"not a session"}');
+    await put(folder, "node_modules/agent/b.jsonl", chatLines(3));
+    const { sessions, failed } = await replayed(folder, "--budget", "3k");
+    expect([sessions.map(({ file }) => file), failed]).toEqual([[first, second], []]);
   });
 
   it("says so where a folder has no session", async () => {
     const folder = await newFolder();
-    const empty = await windrow(["replay", folder]);
-    expect([empty.status, empty.stderr]).toEqual([1, expect.stringContaining("There is no session in")]);
+    const said = async (): Promise<string> => (await windrow(["replay", folder])).stderr;
+    expect(await said()).toContain("There is no session in");
     await put(folder, "package.json", '{"name":"not a session"}');
-    const other = await windrow(["replay", folder]);
-    expect([other.status, other.stderr]).toEqual([1, expect.stringContaining("not-a-transcript")]);
+    expect(await said()).toContain("not-a-transcript");
   });
 
   it.each(["files", "sqlite"])(
@@ -56,32 +52,12 @@ describe("windrow replay of sessions by folder and id", () => {
       const folder = await newFolder();
       const file = await put(folder, "chat.jsonl", chatLines(5));
       const store = kind === "files" ? join(folder, "contexts") : `sqlite:${join(folder, "contexts.db")}`;
-      const kept = await windrow(["import", file, "--store", store, "--finished"]);
-      expect(kept.status, kept.stderr).toBe(0);
-      const figures = async (name: string): Promise<unknown> => {
-        const { status, stdout, stderr } = await windrow([
-          "replay",
-          name,
-          "--store",
-          store,
-          "--budget",
-          "3k",
-          "--json",
-        ]);
-        expect(status, stderr).toBe(0);
-        const [session] = (JSON.parse(stdout) as Document).sessions;
-        return { messages: session?.messages, calls: session?.calls };
-      };
-      const manager = await SessionManager.open({ store, budget: 8_000 });
-      let id = "";
-      for await (const { metadata } of manager.list()) id = metadata.uuid;
-      await manager.close();
-      const expected = { messages: 12, calls: 6 };
-      expect([await figures("latest"), await figures(id), await figures(id.slice(0, 6))]).toEqual([
-        expected,
-        expected,
-        expected,
-      ]);
+      expect(await windrow(["import", file, "--store", store, "--finished"])).toMatchObject({ status: 0 });
+      const { id } = await json<{ readonly id: string }>(["view", "latest", "--store", store]);
+      for (const name of ["latest", id, id.slice(0, 6)]) {
+        const { sessions } = await replayed(name, "--store", store, "--budget", "3k");
+        expect(sessions).toMatchObject([{ messages: 12, calls: 6 }]);
+      }
       const unknown = await windrow(["replay", "00000000", "--store", store]);
       expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("session-not-found")]);
     },
@@ -90,118 +66,75 @@ describe("windrow replay of sessions by folder and id", () => {
 
 describe("windrow replay FILE --json", () => {
   it("takes strategies with options, beside names, and tells them apart", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
-    const given =
-      'none, {"use":"adaptive","lowWater":0.5,"delta":true},{"use":"importance","weights":{"base":0.4,"error":1}}';
-    const { status, stdout, stderr } = await windrow(["replay", file, "--strategy", given, "--budget", "3k", "--json"]);
-    expect(status, stderr).toBe(0);
-    const { sessions } = JSON.parse(stdout) as Document;
+    const options = [
+      '{"use":"adaptive","lowWater":0.5,"delta":true}',
+      '{"use":"importance","weights":{"base":0.4,"error":1}}',
+    ];
+    const { sessions } = await replayed(await chat(20), "--strategy", ["none", ...options].join(), "--budget", "3k");
     expect(sessions[0]?.results.map(({ strategy }) => strategy)).toEqual([
       "none",
       "adaptive lowWater=0.5 delta=true",
       'importance weights={"base":0.4,"error":1}',
     ]);
-    for (const [wrong, said] of [
-      ['{"use":"adaptive","lowWatr":0.5}', /no option "lowWatr".*lowWater/],
-      ['none,{"lowWater":0.5}', /--strategy \{"lowWater":0.5\} is no JSON object with `use`/],
-      ['{"use":"adaptive",,"delta":1', /is no JSON object with `use`/],
-    ] as const) {
-      const refused = await windrow(["replay", file, "--strategy", wrong]);
-      expect(refused.status).toBe(2);
-      expect(refused.stderr).toMatch(said);
-    }
   });
 
   it("writes one document with a result for every strategy and budget", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
-    const { status, stdout, stderr } = await windrow(["replay", file, "--budget", "3k,100_000", "--json"]);
-    expect(status, stderr).toBe(0);
-    expect(stderr).not.toContain("windrow:");
-    const { sessions, failed } = JSON.parse(stdout) as Document;
+    const file = await chat(20);
+    const { sessions, failed } = await replayed(file, "--budget", "3k,100_000");
     expect(failed).toEqual([]);
-    expect(sessions).toHaveLength(1);
-    expect(sessions[0]).toMatchObject({ file, messages: 42, calls: 21 });
-    expect(sessions[0]?.results.map(({ strategy, budget }) => `${String(strategy)} ${String(budget)}`)).toEqual([
-      "none 3000",
-      "none 100000",
-      "sliding-window 3000",
-      "sliding-window 100000",
-      "adaptive 3000",
-      "adaptive 100000",
-    ]);
-    for (const result of sessions[0]?.results ?? []) {
-      expect(Object.keys(result)).toEqual(
-        expect.arrayContaining([
-          "strategy",
-          "budget",
-          "profile",
-          "tokens",
-          "cost",
-          "cachedShare",
-          "epochs",
-          "lookback",
-          "staleShare",
-          "digestLines",
-          "removedLines",
-          "broken",
-          "overBudget",
-          "faults",
-        ]),
-      );
-      expect(result).toMatchObject({
-        broken: 0,
-        faults: 0,
-        lookback: { strict: expect.any(Number) as number, quotes: { found: 0, total: 0 } },
-      });
-      expect("series" in result).toBe(false);
+    expect(sessions).toMatchObject([{ file, messages: 42, calls: 21 }]);
+    const [{ results = [] } = {}] = sessions;
+    expect(results.map(({ strategy, budget }) => `${String(strategy)} ${String(budget)}`)).toEqual(
+      ["none", "sliding-window", "adaptive"].flatMap((name) => [`${name} 3000`, `${name} 100000`]),
+    );
+    const figures =
+      "strategy budget profile tokens cost cachedShare epochs lookback staleShare digestLines removedLines";
+    for (const result of results) {
+      expect(Object.keys(result)).toEqual(expect.arrayContaining(figures.split(" ")));
+      const lookback = { strict: expect.any(Number) as number, quotes: { found: 0, total: 0 } };
+      expect(result).toMatchObject({ broken: 0, faults: 0, lookback });
+      expect(result).not.toHaveProperty("series");
     }
-    expect(sessions[0]?.results[4]).toMatchObject({ overBudget: 0, refused: 0 });
+    expect(results[4]).toMatchObject({ overBudget: 0, refused: 0 });
   });
 
   it("takes prices and profile from the model", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(2));
-    const { stdout } = await windrow(["replay", file, "-s", "adaptive", "--model", "claude-sonnet-4-5", "--json"]);
-    const [result] = (JSON.parse(stdout) as Document).sessions[0]?.results ?? [];
+    const { sessions } = await replayed(await chat(2), "-s", "adaptive", "--model", "claude-sonnet-4-5");
+    const [result] = sessions[0]?.results ?? [];
     expect(result).toMatchObject({ profile: "anthropic", cost: { dollars: expect.any(Number) as number } });
     expect(result?.["budget"]).toBeGreaterThan(32_000);
   });
 
-  it("goes on behind a bad file, reports it and fails", async () => {
-    const folder = await newFolder();
-    const good = await put(folder, "chat.jsonl", chatLines(2));
-    const empty = await put(folder, "empty.jsonl", "");
-    const missing = join(folder, "missing.jsonl");
-    const { status, stdout, stderr } = await windrow(["replay", missing, good, empty, "--json"]);
-    expect(status).toBe(1);
-    const { sessions, failed } = JSON.parse(stdout) as Document;
-    expect(sessions.map((session) => session.file)).toEqual([good]);
-    expect(failed.map(({ file, code }) => ({ file, code }))).toEqual([
-      { file: missing, code: "input-not-found" },
-      { file: empty, code: "not-a-transcript" },
-    ]);
-    for (const { file, code } of failed) expect(stderr).toMatch(new RegExp(`windrow: ${code}: .*${file}`));
-  });
-
-  it("fails, and is no wrong use, when every file is bad", async () => {
-    const { status, stdout } = await windrow(["replay", "/no/such/file", "--json"]);
-    expect(status).toBe(1);
-    expect((JSON.parse(stdout) as Document).sessions).toEqual([]);
+  it("goes on behind a bad file, reports it and fails, also where every file is bad", async () => {
+    const good = await chat(2);
+    const empty = await put(await newFolder(), "empty.jsonl", "");
+    const missing = `${empty}.none`;
+    for (const [files, replays] of [
+      [[missing, good, empty], [good]],
+      [[missing, empty], []],
+    ] as const) {
+      const { status, stdout, stderr } = await windrow(["replay", ...files, "--json"]);
+      const { sessions, failed } = JSON.parse(stdout) as Document;
+      expect([status, sessions.map(({ file }) => file)]).toEqual([1, replays]);
+      expect(failed).toMatchObject([
+        { file: missing, code: "input-not-found" },
+        { file: empty, code: "not-a-transcript" },
+      ]);
+      for (const { file, code } of failed) expect(stderr).toMatch(new RegExp(`windrow: ${code}: .*${file}`));
+    }
   });
 
   it("reports lines it could not read and uses the rest", async () => {
     const file = await put(await newFolder(), "chat.jsonl", `${chatLines(2)}\n{"role": "user", "con`);
     const { status, stdout, stderr } = await windrow(["replay", file, "-s", "none", "--json"]);
-    expect(status).toBe(0);
-    expect(stderr).toContain(`${file}:7: `);
+    expect([status, stderr]).toEqual([0, expect.stringContaining(`${file}:7: `)]);
     expect((JSON.parse(stdout) as Document).sessions[0]?.calls).toBe(3);
   });
 });
 
 describe("windrow replay FILE", () => {
   it("shows a table and a chart for people", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
-    const { status, stdout } = await windrow(["replay", file, "-b", "3000", "-s", "none,adaptive"]);
-    expect(status).toBe(0);
+    const stdout = await text(await chat(20), "-b", "3000", "-s", "none,adaptive");
     expect(stdout).toMatch(/strategy +budget +average +peak/);
     expect(stdout).toMatch(/^ adaptive +3,000 /m);
     expect(stdout).toContain("tokens per call (21 calls, budget 3,000)");
@@ -210,13 +143,9 @@ describe("windrow replay FILE", () => {
   });
 
   it("shows the finer measures of recall on a wide terminal", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
-    const shown = async (columns: number): Promise<string> => {
-      let text = "";
-      const stdout = { write: (piece: string) => (text += piece), columns };
-      await run(["replay", file, "-s", "adaptive", "-b", "3000"], { stdout, stderr: { write: () => "" }, env: {} });
-      return text;
-    };
+    const file = await chat(20);
+    const shown = async (columns: number): Promise<string> =>
+      (await windrow(["replay", file, "-s", "adaptive", "-b", "3000"], {}, false, columns)).stdout;
     expect(await shown(129)).not.toMatch(/strict|quotes|hunks|stale|gone/);
     expect(await shown(130)).toMatch(/1-hop +named +strict +quotes +hunks +stale +gone$/m);
   });
@@ -225,14 +154,11 @@ describe("windrow replay FILE", () => {
     "fits every terminal of sixty columns and more, and says which columns have no room",
     { tags: ["slow"] },
     async () => {
-      const file = await put(await newFolder(), "chat.jsonl", chatLines(30));
+      const file = await chat(30);
       for (const columns of [60, 80, 130]) {
         for (const env of [{}, { NO_COLOR: "1" }]) {
-          let text = "";
-          const stdout = { write: (piece: string) => (text += piece), columns, isTTY: true };
-          await run(["replay", file, "-b", "2000,4000"], { stdout, stderr: { write: () => "" }, env });
-          // oxlint-disable-next-line no-control-regex -- colours take no room
-          const bare = text.replaceAll(/\u001B\[[\d;]*m/g, "");
+          const { stdout } = await windrow(["replay", file, "-b", "2000,4000"], env, true, columns);
+          const bare = stripVTControlCharacters(stdout);
           const widths = bare.split("\n").map((line) => line.length);
           expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
           expect(/^ strategy.* peak .* over$/m.test(bare) || bare.includes("terminal is too")).toBe(true);
@@ -242,57 +168,44 @@ describe("windrow replay FILE", () => {
   );
 
   it("leaves out columns of zeros, and rows that repeat an earlier one", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
-    const roomy = (await windrow(["replay", file, "-b", "100k"])).stdout;
+    const file = await chat(20);
+    const roomy = await text(file, "-b", "100k");
     expect(roomy).not.toMatch(/broken|over:/);
     expect(roomy).toContain("The same as none: sliding-window at 100,000, adaptive at 100,000.");
     expect(roomy.match(/┼/g)?.length).toBeLessThan(7);
-    const tight = (await windrow(["replay", file, "-b", "3000"])).stdout;
+    const tight = await text(file, "-b", "3000");
     expect(tight).toMatch(/1-hop +named +over$/m);
     expect(tight).toContain("over: requests above the budget without need.");
     expect(tight).not.toContain("The same as");
   });
 
   it("ends with a verdict", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(60));
-    const tight = (await windrow(["replay", file, "-b", "3000"])).stdout;
-    expect(tight).toMatch(
-      /adaptive at 3,000 would have cost 0\.\d+ million input tokens; sending\s+everything costs 0\.\d+/,
-    );
-    expect(tight.replaceAll(/\s+/g, " ")).toMatch(
-      /It rewrote the beginning of the request (twice|\d+ times) in 61 calls, and had in view [\d.]+ % of what they referred/,
-    );
-    const roomy = (await windrow(["replay", file, "-b", "100k"])).stdout;
-    expect(roomy).toMatch(
-      /100,000 tokens hold the whole of it, [\d,]+ tokens in the largest request: there is nothing to/,
-    );
+    const file = await chat(60);
+    const tight = (await text(file, "-b", "3000")).replaceAll(/\s+/g, " ");
+    expect(tight).toMatch(/adaptive at 3,000 would have cost 0\.\d+ million .* sending everything costs 0\.\d+/);
+    expect(tight).toMatch(/It rewrote .* (twice|\d+ times) in 61 calls, and had in view [\d.]+ %/);
+    expect(await text(file, "-b", "100k")).toMatch(/100,000 tokens hold the whole of it, [\d,]+ tokens in the largest/);
   });
 
   it("shows what the file recorded above the strategies, and takes the budget of the session's model", async () => {
-    const { status, stdout } = await windrow(["replay", await put(await newFolder(), "s.jsonl", recordedLines())]);
-    expect(status).toBe(0);
+    const stdout = await text(await put(await newFolder(), "s.jsonl", recordedLines()));
     expect(stdout).toMatch(/^ as recorded +– +(\S+) /m);
     expect(stdout).toMatch(/^ none +132,000 /m);
-    expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-      /By the file's own usage: [\d.]+ tokens for each counted one; the cache stayed warm/,
-    );
-    const plain = (await windrow(["replay", await put(await newFolder(), "chat.jsonl", chatLines(5))])).stdout;
+    expect(stdout).toMatch(/By the file's own usage: [\d.]+ tokens for each counted/);
+    const plain = await text(await chat(5));
     expect(plain).not.toContain("as recorded");
     expect(plain).toContain("No message reports usage");
   });
 
   it("colours on a terminal, and not where NO_COLOR is set", async () => {
-    const file = await put(await newFolder(), "chat.jsonl", chatLines(2));
-    const argv = ["replay", file, "-s", "none,adaptive"];
+    const argv = ["replay", await chat(2), "-s", "none,adaptive"];
     expect((await windrow(argv, {}, true)).stdout).toContain("\u001B[");
     expect((await windrow(argv, { NO_COLOR: "1" }, true)).stdout).not.toContain("\u001B[");
   });
 
   it("adds many sessions up", async () => {
-    const folder = await newFolder();
-    const files = await Promise.all(["a", "b", "c", "d"].map((name) => put(folder, `${name}.jsonl`, chatLines(2))));
-    const { stdout } = await windrow(["replay", ...files]);
-    expect(stdout).toContain("4 sessions, 12 calls");
+    const files = await Promise.all(Array.from({ length: 4 }, () => chat(2)));
+    expect(await text(...files)).toContain("4 sessions, 12 calls");
   });
 });
 
@@ -300,11 +213,9 @@ describe("windrow replay", () => {
   it("finds the person's own sessions and says in plain words what happened", async () => {
     const home = await newFolder();
     await put(home, ".claude/projects/repo/8f14e45f-ceea-4672-9d2a-3f2b1c0a7e11.jsonl", claudeCodeLines());
-    const { status, stdout } = await windrow(["replay"], { HOME: home });
-    expect(status).toBe(0);
+    const { stdout } = await windrow(["replay"], { HOME: home });
     expect(stdout).toContain("Your session made 3 model calls.");
     expect(stdout).toMatch(/Sent as recorded, 2 of them \(66\.7 %\) would have been refused/);
-    expect(stdout).toMatch(/tokens hold the whole of it/);
   });
 
   it("says where it looked when there are none", async () => {
@@ -318,63 +229,19 @@ describe("windrow replay", () => {
 
 describe("windrow replay --keep", () => {
   it("writes the session through the file store, every message of it", async () => {
-    const folder = await newFolder();
-    const file = await put(folder, "chat.jsonl", chatLines(20));
-    const store = join(folder, "contexts");
-    const { status, stdout } = await windrow([
-      "replay",
-      file,
-      "-b",
-      "3000",
-      "-s",
-      "adaptive",
-      "--keep",
-      store,
-      "--json",
-    ]);
-    expect(status).toBe(0);
-    const [kept = ""] = (JSON.parse(stdout) as Document).kept ?? [];
+    const store = join(await newFolder(), "contexts");
+    const [kept = ""] = (await replayed(await chat(20), "-b", "3000", "-s", "adaptive", "--keep", store)).kept ?? [];
     expect(kept.startsWith(join(store, "completed"))).toBe(true);
-    const lines = async (name: string): Promise<readonly Record<string, unknown>[]> => {
-      const text = await readFile(join(kept, name), "utf8");
-      return text
+    const lines = async (name: string): Promise<readonly Record<string, unknown>[]> =>
+      (await readFile(join(kept, name), "utf8"))
         .trimEnd()
         .split("\n")
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
-    };
+        .map((line) => JSON.parse(line) as never);
     const messages = await lines("messages.jsonl");
     expect(messages.map((message) => message["seq"])).toEqual(Array.from({ length: 42 }, (_, index) => index + 1));
     expect(messages[0]).toMatchObject({ role: "user", content: "fix the bug in src/file_0.ts" });
     expect(await lines("tools.jsonl")).toHaveLength(20);
     expect((await lines("edits.jsonl")).length).toBeGreaterThan(0);
     expect(await readdir(join(store, "running"))).toEqual([]);
-  });
-});
-
-describe("wrong use", () => {
-  it.each([
-    [["replay", "--strategi", "none"], "--strategy"],
-    [["repaly"], "replay"],
-    [["replay", "x.jsonl", "-s", "adaptiv"], '"adaptive"'],
-    [["replay", "x.jsonl", "-p", "antropic"], '"anthropic"'],
-    [["replay", "x.jsonl", "--counter", "estimat"], '"estimate"'],
-    [["replay", "x.jsonl", "-m", "claude-sonet-4-5"], "claude-sonnet-4-5"],
-    [["replay", "x.jsonl", "-b", "many"], "32000"],
-    [["replay", "x.jsonl", "-b", "0"], "above 0"],
-    [["replay", "x.jsonl", "-b", ","], "--budget"],
-    [["replay", "x.jsonl", "--far", "-1"], "--far"],
-  ])("%j is refused before any work, with what is right", async (argv, hint) => {
-    const { status, stdout, stderr } = await windrow(argv);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
-    expect(stderr).toMatch(/^windrow: (bad-option|unknown-[a-z]+): /);
-    expect(stderr).toContain(hint);
-    expect(stderr).not.toContain("x.jsonl");
-  });
-
-  it("is not a call for help or for the version", async () => {
-    const help = await windrow(["replay", "--help"]);
-    expect(help).toMatchObject({ status: 0, stderr: "" });
-    expect(help.stdout).toContain("Examples:");
-    expect((await windrow(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+/);
   });
 });

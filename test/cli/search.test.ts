@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { SearchReport } from "windrow/ops";
-import { newFolder, windrow } from "./stage.ts";
+import { json, newFolder, windrow } from "./stage.ts";
 
 let folder: string;
 let id: string;
@@ -14,10 +14,7 @@ beforeEach(async () => {
   const manager = await SessionManager.open({ store: folder, user: "ann" });
   const session = await manager.create();
   id = session.id;
-  await session.append({
-    role: "user",
-    parts: [{ type: "text", text: "The deploy \u001b[31mfailed\u001b[0m with 认证 errors" }],
-  });
+  await session.append("The deploy \u001b[31mfailed\u001b[0m with 认证 errors");
   await session.finish("failed", "no access");
   await manager.close();
 });
@@ -32,8 +29,7 @@ it("shows where the words stand, and that they are still in the window", async (
 });
 
 it("gives one JSON document", async () => {
-  const { stdout } = await windrow(["search", "deploy", "failed", "--store", folder, "--json"]);
-  const report = JSON.parse(stdout) as SearchReport;
+  const report = await json<SearchReport>(["search", "deploy", "failed", "--store", folder]);
   expect(report).toMatchObject({ more: false, hits: [{ sessionId: id, seq: 1, window: "shown" }] });
 });
 
@@ -49,18 +45,4 @@ it("writes nothing with --no-index", async () => {
   const { status } = await windrow(["search", "deploy", "--no-index", "--store", folder]);
   expect(status).toBe(0);
   expect(existsSync(join(folder, "search-index"))).toBe(false);
-});
-
-it("names what is wrong with its words, options and store", async () => {
-  const wrong = async (...argv: readonly string[]) => {
-    const { status, stderr } = await windrow(["search", ...argv]);
-    expect(status).toBeGreaterThan(0);
-    return stderr;
-  };
-  expect(await wrong("--store", folder)).toContain("missing required argument");
-  expect(await wrong("!?", "--store", folder)).toContain("has no word to search for");
-  expect(await wrong("x", "--status", "done", "--store", folder)).toContain("Allowed choices are");
-  expect(await wrong("x", "--limit", "none", "--store", folder)).toContain("--limit");
-  expect(await wrong("x", "--session", "abcd1234", "--store", folder)).toContain("session-not-found");
-  expect(await wrong("x", "--store", join(folder, "absent"))).toContain("store-unavailable");
 });

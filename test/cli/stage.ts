@@ -1,22 +1,11 @@
 /** Runs command lines in this process, with streams that remember, and makes session files to run them on. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
+import { expect } from "vitest";
 import { run } from "../kit/inside/cli.ts";
+import { newFolder } from "../kit/sessions.ts";
 
-const folders: string[] = [];
-
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
-
-/** A folder that goes when the test ends. */
-export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-cli-"));
-  folders.push(folder);
-  return folder;
-}
+export { newFolder };
 
 /** A store of files that has had no session yet, or has none any more. It goes when the test ends. */
 export async function emptyStore(): Promise<string> {
@@ -47,6 +36,37 @@ export async function windrow(
     now: () => 0,
   });
   return { status, stdout, stderr };
+}
+
+/** The one document that a command prints with `--json`. */
+export async function json<Document>(argv: readonly string[], env: Record<string, string> = {}): Promise<Document> {
+  const { status, stdout, stderr } = await windrow([...argv, "--json"], env);
+  expect(status, stderr).toBe(0);
+  return JSON.parse(stdout) as Document;
+}
+
+/** A command that runs until it is stopped. */
+export interface Served {
+  /** The first that it wrote to standard output, or what it ended with. */
+  readonly said: string;
+  readonly warned: () => string;
+  readonly stop: () => Promise<number>;
+}
+
+/** Starts a command that serves, and waits until it has printed something. */
+export async function served(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  isTTY = false,
+): Promise<Served> {
+  const stop = new AbortController();
+  let warned = "";
+  let told: (text: string) => void = () => undefined;
+  const first = new Promise<string>((resolve) => (told = resolve));
+  const io = { stdout: { write: told, isTTY }, stderr: { write: (text: string) => (warned += text) }, env };
+  const ended = run(argv, io, stop.signal);
+  const said = await Promise.race([first, ended.then((status) => `ended with ${status}: ${warned}`)]);
+  return { said, warned: () => warned, stop: () => (stop.abort(), ended) };
 }
 
 /** A chat session of `steps` tool calls, as JSON lines. */

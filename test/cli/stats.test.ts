@@ -9,7 +9,7 @@ import { openStore } from "windrow/store";
 import type { FinalStatus } from "windrow/store/author";
 import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { driver } from "../kit/sqlite-stores.ts";
-import { emptyStore, newFolder, put, windrow } from "./stage.ts";
+import { emptyStore, json, newFolder, put, windrow } from "./stage.ts";
 
 interface Given {
   readonly user: string;
@@ -40,11 +40,8 @@ const sessions: readonly Given[] = [
   { user: "bob", day: "2024-01-15" },
 ];
 
-async function statsOf(store: string, ...flags: readonly string[]): Promise<StatsReport> {
-  const { status, stdout, stderr } = await windrow(["stats", "--store", store, "--json", ...flags]);
-  expect(status, stderr).toBe(0);
-  return JSON.parse(stdout) as StatsReport;
-}
+const statsOf = (store: string, ...flags: readonly string[]): Promise<StatsReport> =>
+  json<StatsReport>(["stats", "--store", store, ...flags]);
 
 async function bytesUnder(folder: string): Promise<number> {
   let bytes = 0;
@@ -59,9 +56,7 @@ it("counts what is there, and sizes as the disk has them", async () => {
   await fill(folder, sessions);
   const report = await statsOf(folder);
   expect(report).toMatchObject({
-    total: 5,
-    running: 1,
-    completed: 4,
+    ...{ total: 5, running: 1, completed: 4 },
     byStatus: { completed: 2, failed: 1, timeout: 1 },
     failed: { sessions: 1, share: 0.25 },
     summaries: { made: 0, failed: 0, share: null },
@@ -129,22 +124,9 @@ it("tells the share of summaries that were made, and whether runs take longer", 
   expect(increase?.met).toBe(false);
 });
 
-it("says what is wrong, and shows an empty store as empty", async () => {
-  const folder = await emptyStore();
-  const empty = await windrow(["stats", "--store", folder]);
-  expect([empty.status, empty.stdout]).toEqual([0, expect.stringContaining("Sessions: 0\n")]);
-  const cases: readonly (readonly [argv: readonly string[], status: number, said: string])[] = [
-    [["--store", `${folder}/none`], 1, "no store at"],
-    [["--store", folder, "--from", "2024-02-30"], 2, "2024-01-31"],
-    [["--store", folder, "--to", "yesterday"], 2, 'not "yesterday"'],
-    [["--store", folder, "--status", "done"], 2, "Allowed choices are"],
-    [["--store", folder, "--form", "2024-01-01"], 2, "--from"],
-  ];
-  for (const [argv, status, said] of cases) {
-    const found = await windrow(["stats", ...argv]);
-    expect([found.status, found.stderr], argv.join(" ")).toEqual([status, expect.stringContaining(said)]);
-  }
-  expect((await windrow(["stats", "--help"])).stdout).toContain("windrow stats --status failed");
+it("shows an empty store as empty", async () => {
+  const { status, stdout } = await windrow(["stats", "--store", await emptyStore()]);
+  expect([status, stdout]).toEqual([0, expect.stringContaining("Sessions: 0\n")]);
 });
 
 it("shows how sessions stand, the tokens of their history, and the money of the calls that have a price", async () => {

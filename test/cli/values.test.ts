@@ -1,8 +1,8 @@
 /** Numbers on the command line: each flag's own kind, wrong ones refused by name, none that makes a command spin. */
 import { expect, it } from "vitest";
-import { openStore } from "windrow/store";
 import {
   ageOf,
+  catalogue,
   countOf,
   intervalOf,
   messagesOf,
@@ -12,7 +12,7 @@ import {
   tokenListOf,
   tokensOf,
 } from "../kit/inside/cli.ts";
-import { chatLines, newFolder, put, windrow } from "./stage.ts";
+import { chatLines, emptyStore, put, windrow } from "./stage.ts";
 
 it("are read by their kind", () => {
   expect([countOf("--last", "20"), countOf("--last", "1_000")]).toEqual([20, 1_000]);
@@ -46,76 +46,6 @@ it("in a list are told apart, and a comma that may be between thousands is refus
   expect(() => tokenListOf("-b", "16k,32,000")).toThrow('"32,000" would be 2 of them. Write 32000 or 32k for one');
 });
 
-it.each([
-  ["replay", "FILE"],
-  ["bench", "loop"],
-])("windrow %s refuses --budget 32,000", async (command, subject) => {
-  const { status, stderr } = await windrow([command, subject, "--budget", "32,000"]);
-  expect([status, stderr]).toEqual([2, expect.stringContaining("Write 32000 or 32k")]);
-});
-
-/** The numeric flags of all commands, with what their errors say they are. */
-const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
-  [["view", "latest", "--last"], "a whole number above 0, for example 20"],
-  [["view", "latest", "--message"], "a message or a range of them, for example m12 or m12-m14"],
-  [["logs", "--last"], "a whole number above 0, for example 20"],
-  [["search", "x", "--limit"], "a whole number above 0, for example 20"],
-  [["similar", "x", "--limit"], "a whole number above 0, for example 20"],
-  [["top", "--once", "--limit"], "a whole number above 0, for example 20"],
-  [["backup", "nowhere", "--keep"], "a whole number above 0, for example 20"],
-  [["compose", "latest", "--at"], "a whole number above 0, for example 20"],
-  [["compose", "latest", "--session"], "a whole number above 0, for example 20"],
-  [["compose", "latest", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
-  [["replay", "FILE", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
-  [["bench", "loop", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
-  [["recall", "latest", "m1", "--max-tokens"], "a number of tokens above 0, for example 32000 or 32k"],
-  [["replay", "FILE", "--far"], "a number of tokens above 0, for example 32000 or 32k"],
-  [["top", "--interval"], "a number of seconds from 0.01, for example 2"],
-  [["logs", "--follow", "--interval"], "a number of seconds from 0.01, for example 2"],
-  [["monitor", "--interval"], "a number of seconds from 0.01, for example 2"],
-  [["monitor", "--once", "--stale"], "a number of seconds from 0, for example 300"],
-  [["monitor", "--once", "--timeout"], "a number of seconds from 0, for example 300"],
-  [["monitor", "--once", "--disk-warning"], "a number of GB from 0, for example 10"],
-  [["monitor", "--once", "--disk-critical"], "a number of GB from 0, for example 10"],
-  [["monitor", "--once", "--failures"], "a number of percent from 0 to 100, for example 10"],
-  [["monitor", "--once", "--stuck"], "a number of sessions from 0, for example 10"],
-  [["monitor", "--once", "--long"], "a number of hours from 0, for example 10"],
-  [["monitor", "--metrics"], "a port from 0 to 65535, for example 9464"],
-  [["mcp", "--http"], "a port from 0 to 65535, for example 9464"],
-  [["serve", "--port"], "a port from 0 to 65535, for example 9464"],
-  [["gateway", "--port"], "a port from 0 to 65535, for example 9464"],
-  [["gateway", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
-  [["import", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
-  [["import", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
-  [["replay", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
-  [["replay", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
-  [["compose", "FILE", "--budget", "8k", "--max-bytes"], "a whole number above 0, for example 20"],
-  [["compose", "FILE", "--budget", "8k", "--max-entries"], "a whole number above 0, for example 20"],
-  [["usage", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
-  [["cleanup", "--closed-after"], "an age, for example 30d, 24h or 90m"],
-  [["monitor", "--once", "--closed-after"], "an age, for example 30d, 24h or 90m"],
-  [["cleanup", "--compress-after"], "an age, for example 30d, 24h or 90m"],
-  [["cleanup", "--older-than"], "an age, for example 30d, 24h or 90m"],
-  [["archive", "--archive", "FILE", "--older-than"], "an age, for example 30d, 24h or 90m"],
-  [["cleanup", "--trash-for"], "an age, for example 30d, 24h or 90m"],
-  [["cleanup", "--every"], "an age above 0, for example 30d, 24h or 90m"],
-];
-
-it.each(flags)("%j says what it is", async (argv, kind) => {
-  const folder = await newFolder();
-  await (await openStore(folder)).close();
-  const file = await put(folder, "session.jsonl", chatLines(2));
-  const store = argv[0] === "replay" || argv[0] === "bench" ? [] : ["--store", folder];
-  const command = argv.map((word) => (word === "FILE" ? file : word));
-  const flag = argv.at(-1) ?? "";
-  const none = /above 0|0\.01|m12/.test(kind) ? ["0"] : [];
-  const suffixed = kind.includes("32k") ? [] : ["2k"];
-  for (const value of ["seven", "-1", "1e3", "NaN", "Infinity", "9".repeat(30), ...none, ...suffixed]) {
-    const { status, stderr } = await windrow([...command, value, ...store]);
-    expect([status, stderr], value).toEqual([2, `windrow: bad-option: ${flag} is ${kind}, not "${value}".\n`]);
-  }
-});
-
 it("takes messages by their numbers", () => {
   expect(["m12", "12", "m12-m14", "12-14"].map((text) => messagesOf("--message", text))).toEqual([
     { from: 12, to: 12 },
@@ -125,13 +55,48 @@ it("takes messages by their numbers", () => {
   ]);
 });
 
-it("every flag of a number is among these", async () => {
-  const { stdout } = await windrow(["--help"]);
-  const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = ""]) => name).filter((name) => name !== "help");
-  const told = new Set(flags.map(([argv]) => `${argv[0]} ${argv.at(-1)}`));
-  for (const name of names) {
-    const help = (await windrow([name, "--help"])).stdout;
-    const numeric = /(--[a-z-]+) <(?:n|ids|tokens|seconds|age|GB|percent|hours|port)>/g;
-    for (const [, flag = ""] of help.matchAll(numeric)) expect(told, `${name} ${flag}`).toContain(`${name} ${flag}`);
-  }
+/** What a flag's errors say it is, by the word for its value in the help. */
+const kinds: Readonly<Record<string, RegExp>> = {
+  n: /^a whole number above 0, for example 20$|^a number of sessions from 0, /,
+  ids: /^a message or a range of them, for example m12 or m12-m14$/,
+  tokens: /^a number of tokens above 0, for example 32000 or 32k$/,
+  seconds: /^a number of seconds from 0(?:\.01)?, /,
+  age: /^an age(?: above 0)?, for example 30d, 24h or 90m$/,
+  GB: /^a number of GB from 0, /,
+  percent: /^a number of percent from 0 to 100, /,
+  hours: /^a number of hours from 0, /,
+  port: /^a port from 0 to 65535, /,
+};
+
+/** What a command needs beside the flag. */
+const needs: Readonly<Record<string, string>> = {
+  ...{ view: "latest", search: "x", similar: "x", backup: "nowhere", recall: "latest m1", bench: "loop" },
+  ...{ replay: "FILE", import: "FILE", compose: "FILE --budget 8k", archive: "--archive FILE" },
+};
+
+const flags: (readonly [name: string, flag: string, word: string])[] = [];
+for (const { name } of catalogue) {
+  const help = (await windrow([name, "--help"])).stdout;
+  const found = help.matchAll(new RegExp(`(--[a-z-]+) <(${Object.keys(kinds).join("|")})>`, "g"));
+  for (const [, flag = "", word = ""] of found) flags.push([name, flag, word]);
+}
+
+it("are looked for in the help of every command", () => expect(flags.length).toBeGreaterThan(40));
+
+it.each(flags)("windrow %s %s <%s> says what it is", async (name, flag, word) => {
+  const store = await emptyStore();
+  const file = await put(store, "session.jsonl", chatLines(2));
+  const needed = needs[name]?.split(" ").map((one) => (one === "FILE" ? file : one)) ?? [];
+  const kindOf = async (value: string): Promise<string> => {
+    const { status, stderr } = await windrow([name, ...needed, flag, value], { WINDROW_STORE: store });
+    const [begin, end] = [`windrow: bad-option: ${flag} is `, `, not "${value}".\n`];
+    expect([status, stderr.slice(0, begin.length), stderr.slice(-end.length)]).toEqual([2, begin, end]);
+    return stderr.slice(begin.length, -end.length);
+  };
+  const kind = await kindOf("seven");
+  expect(kind).toMatch(kinds[word]!);
+  const none = /above 0|0\.01|m12/.test(kind) ? ["0"] : [];
+  const suffixed = word === "tokens" ? [] : ["2k"];
+  for (const value of ["-1", "1e3", "NaN", "Infinity", "9".repeat(30), ...none, ...suffixed])
+    expect(await kindOf(value), value).toBe(kind);
 });

@@ -140,3 +140,11 @@ it("a port that is taken is told", async () => {
   const { url } = await server();
   await expect(server({ port: Number(new URL(url).port) })).rejects.toMatchObject({ code: "store-unavailable" });
 });
+
+it("ends though a client is in the middle of its request", async () => {
+  const made = await server();
+  const socket = connect(Number(new URL(made.url).port), "127.0.0.1");
+  socket.on("error", () => undefined).write("GET / HTTP/1.1\r\n");
+  await once(socket, "connect");
+  await made.close();
+});

@@ -1,19 +1,13 @@
 /** A cut never leaves half a secret: windows are cut after the session's own mask, whatever that mask knows. */
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { composeWindow, SessionManager } from "windrow";
 import type { Message } from "windrow";
 import { createMask, openStore } from "windrow/store";
 import { estimate } from "windrow/testing";
 import { recallFrom } from "windrow/window";
+import { newFolder } from "../kit/sessions.ts";
 import { excerpt } from "../kit/inside/window.ts";
-
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
+import { textsOf } from "./samples.ts";
 
 /** 50 characters, of which no eight that follow each other may be found. */
 const secret = "zebrafieldmountain42quietriverlanternbookcase77abc";
@@ -25,8 +19,7 @@ it.each(strategies)(
   "%s: a registered secret across any cut leaves no part of itself on the disk",
   { tags: ["slow"] },
   async (strategy) => {
-    const folder = await mkdtemp(join(tmpdir(), "windrow-cuts-"));
-    folders.push(folder);
+    const folder = await newFolder();
     const store = await openStore(folder, { mask: createMask({ values: { HOUSE: secret } }) });
     const manager = await SessionManager.open({
       store,
@@ -81,9 +74,3 @@ it("excerpts, recall and windows of a host cut after the mask they are given", (
   ];
   for (const text of shown) expect(pieces.filter((piece) => text.includes(piece))).toEqual([]);
 });
-
-async function textsOf(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Promise.all(files.map((file) => readFile(file, "utf8")));
-}

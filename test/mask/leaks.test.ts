@@ -70,6 +70,7 @@ describe("values", () => {
   it.each([
     ["a query", `https://api.host/v1?api_key=${value}&page=2`, "https://api.host/v1?api_key=[SECRET]&page=2"],
     ["a later one", `/v1?x=1&access_token=${value}`, "/v1?x=1&access_token=[SECRET]"],
+    ["each of two", `/v1?api_key=${value}&token=${value}`, "/v1?api_key=[SECRET]&token=[SECRET]"],
     ["a flag", `mysql --password=${value} -h db`, "mysql --password=[SECRET] -h db"],
     ["a connection", `Server=db;User Id=sa;Password=${value};`, "Server=db;User Id=sa;Password=[SECRET];"],
     ["a short name", `SMTP_PASS=${value}\n`, "SMTP_PASS=[SECRET]\n"],

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMask } from "windrow/store";
@@ -151,35 +149,18 @@ describe("records", () => {
     const result = maskRecord(mask, record);
     expect(record).toEqual(before);
     const fingerprint = mask.fingerprint?.(github);
-    expect(result).toEqual({
-      ...record,
-      message: {
-        ...record.message,
-        parts: [
-          { type: "reasoning", text: "[GITHUB_TOKEN]", signature: github, opaque: { raw: github } },
-          {
-            type: "tool-call",
-            callId: "c",
-            name: "run",
-            args: { list: [{ "[GITHUB_TOKEN]": "[GITHUB_TOKEN]" }] },
-            argsText: "[GITHUB_TOKEN]",
-            opaque: github,
-          },
-          {
-            type: "tool-result",
-            callId: "c",
-            content: [
-              { type: "text", text: "[GITHUB_TOKEN]", opaque: github },
-              { type: "opaque", kind: "k", data: github },
-            ],
-          },
-          { type: "file", mediaType: "text/plain", name: "[GITHUB_TOKEN]", data: github },
-          { type: "image", mediaType: "image/png", url: `data:image/png;base64,${github}` },
-        ],
-        extra: { deep: [["[GITHUB_TOKEN]"]] },
-        masks: [{ kind: "github-token", placeholder: "[GITHUB_TOKEN]", fingerprint }],
-      },
-    });
+    // Masked by hand: every text but those of keys that must stay exact.
+    const exact = new Set(["signature", "opaque", "data", "url"]);
+    const byHand = (value: unknown, name = ""): unknown => {
+      if (exact.has(name)) return value;
+      if (value === github) return "[GITHUB_TOKEN]";
+      if (Array.isArray(value)) return value.map((item) => byHand(item));
+      if (value === null || typeof value !== "object") return value;
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [byHand(key), byHand(item, key)]));
+    };
+    const expected = byHand(record.kind === "message" ? record.message : {}) as object;
+    const masks = [{ kind: "github-token", placeholder: "[GITHUB_TOKEN]", fingerprint }];
+    expect(result).toEqual({ ...record, message: { ...expected, masks } });
   });
 
   it("a clean record is given back as it is", () => {
@@ -192,16 +173,8 @@ describe("records", () => {
   });
 
   it("a rule set of one's own takes the place of the tokens", () => {
-    const own = createMask({
-      rules: [
-        {
-          kind: "word",
-          placeholder: "[WORD]",
-          keywords: ["xyzzy"],
-          find: (_text, at) => ({ start: at, length: 5 }),
-        },
-      ],
-    });
+    const find = (_text: string, at: number): { start: number; length: number } => ({ start: at, length: 5 });
+    const own = createMask({ rules: [{ kind: "word", placeholder: "[WORD]", keywords: ["xyzzy"], find }] });
     expect(maskText(own, `say xyzzy to ${github}`).text).toBe(`say [WORD] to ${github}`);
     expect(maskText(createMask({ rules: [] }), github).text).toBe(github);
   });
@@ -216,19 +189,12 @@ describe("any text", () => {
       fc.property(pieces, (list) => {
         const text = list.join(" ");
         const { text: result, masks } = maskText(withEmail, text);
-        let rebuilt = result;
-        for (const one of [...masks].reverse()) {
-          const start =
-            one.start +
-            masks
-              .filter((other) => other.start < one.start)
-              .reduce((sum, other) => sum + placeholder(other.kind) - other.length, 0);
-          rebuilt =
-            rebuilt.slice(0, start) +
-            text.slice(one.start, one.start + one.length) +
-            rebuilt.slice(start + placeholder(one.kind));
+        let [expected, from] = ["", 0];
+        for (const { start, length, kind } of masks.toSorted((left, right) => left.start - right.start)) {
+          expected += text.slice(from, start) + placeholders[kind];
+          from = start + length;
         }
-        expect(rebuilt).toBe(text);
+        expect(result).toBe(expected + text.slice(from));
         for (const secret of [github, openai, gitlab]) expect(result).not.toContain(secret);
       }),
     );
@@ -244,36 +210,10 @@ describe("any text", () => {
   );
 });
 
-const corpus = "../shared/data/open/secrets-secretlint/cases.jsonl.gz";
-
-it.skipIf(!existsSync(corpus))(
-  "the labelled cases of these three kinds are all found, and clean ones left alone",
-  () => {
-    const cases = gunzipSync(readFileSync(corpus))
-      .toString("utf8")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as { text: string; secrets: readonly string[]; kind: string; label: string })
-      .filter((one) => ["github", "gitlab", "openai"].includes(one.label));
-    let found = 0;
-    for (const { text, secrets, kind, label } of cases) {
-      const result = masked(text);
-      for (const secret of secrets.filter((one) => /^(gh[posur]_|github_pat_|glpat-|sk-)/.test(one))) {
-        expect(result.includes(secret), secret.slice(0, 12)).toBe(false);
-        found += 1;
-      }
-      const clean = kind === "negative" && label !== "openai";
-      expect(clean && result !== text).toBe(false);
-    }
-    expect(found).toBeGreaterThan(4);
-  },
-);
-
-if (!existsSync(corpus)) console.log(`skipped: ${corpus} is not there`);
-
-function placeholder(kind: string): number {
-  return { "github-token": 14, "openai-key": 12, "gitlab-token": 14, "email": 7 }[kind]!;
-}
+const placeholders: Readonly<Record<string, string>> = {
+  ...{ "github-token": "[GITHUB_TOKEN]", "openai-key": "[OPENAI_KEY]" },
+  ...{ "gitlab-token": "[GITLAB_TOKEN]", "email": "[EMAIL]" },
+};
 
 describe("options that would leave secrets in clear are refused", () => {
   it.each([

@@ -31,6 +31,11 @@ interface Client {
   readonly body: object;
 }
 
+const messages = [
+  { role: "system", content: "Be brief." },
+  { role: "user", content: "Sum up: 😀" },
+];
+
 const clients: readonly Client[] = [
   {
     name: "openai",
@@ -39,10 +44,8 @@ const clients: readonly Client[] = [
     whole: {
       choices: [{ message: { role: "assistant", content: "A summary." }, finish_reason: "stop" }],
       usage: {
-        prompt_tokens: 120,
-        completion_tokens: 30,
-        prompt_tokens_details: { cached_tokens: 100 },
-        completion_tokens_details: { reasoning_tokens: 20 },
+        ...{ prompt_tokens: 120, prompt_tokens_details: { cached_tokens: 100 } },
+        ...{ completion_tokens: 30, completion_tokens_details: { reasoning_tokens: 20 } },
       },
     },
     short: { error: null, choices: [{ message: { content: "A sum" }, finish_reason: "length" }] },
@@ -50,14 +53,7 @@ const clients: readonly Client[] = [
     usage: { input: 120, output: 30, cacheRead: 100, reasoning: 20 },
     path: "/v1/chat/completions",
     header: ["authorization", `Bearer ${key}`],
-    body: {
-      model: "gpt-5-mini",
-      messages: [
-        { role: "system", content: "Be brief." },
-        { role: "user", content: "Sum up: 😀" },
-      ],
-      max_tokens: 500,
-    },
+    body: { model: "gpt-5-mini", messages, max_tokens: 500 },
   },
   {
     name: "anthropic",
@@ -79,12 +75,7 @@ const clients: readonly Client[] = [
     usage: { input: 120, output: 30, cacheRead: 90, cacheWrite: 10, cacheWriteHour: 7 },
     path: "/v1/messages",
     header: ["x-api-key", key],
-    body: {
-      model: "claude-haiku-4-5",
-      max_tokens: 500,
-      system: "Be brief.",
-      messages: [{ role: "user", content: "Sum up: 😀" }],
-    },
+    body: { model: "claude-haiku-4-5", max_tokens: 500, system: "Be brief.", messages: messages.slice(1) },
   },
   {
     name: "gemini",
@@ -94,10 +85,8 @@ const clients: readonly Client[] = [
         { content: { parts: [{ text: "hm", thought: true }, { text: "A summary." }] }, finishReason: "STOP" },
       ],
       usageMetadata: {
-        promptTokenCount: 120,
-        candidatesTokenCount: 10,
-        thoughtsTokenCount: 20,
-        cachedContentTokenCount: 100,
+        ...{ promptTokenCount: 120, cachedContentTokenCount: 100 },
+        ...{ candidatesTokenCount: 10, thoughtsTokenCount: 20 },
       },
     },
     short: { candidates: [{ content: { parts: [{ text: "A sum" }] }, finishReason: "MAX_TOKENS" }] },
@@ -116,22 +105,13 @@ const clients: readonly Client[] = [
     make: (baseUrl, options) => ollamaModel({ model: "qwen3", baseUrl, contextWindow: 16_384, ...options }),
     whole: {
       message: { role: "assistant", content: "A summary.", thinking: "hm" },
-      done: true,
-      done_reason: "stop",
-      prompt_eval_count: 120,
-      eval_count: 30,
+      ...{ done: true, done_reason: "stop", prompt_eval_count: 120, eval_count: 30 },
     },
     short: { message: { content: "A sum" }, done: true, done_reason: "length" },
     usage: { input: 120, output: 30 },
     path: "/api/chat",
     body: {
-      model: "qwen3",
-      messages: [
-        { role: "system", content: "Be brief." },
-        { role: "user", content: "Sum up: 😀" },
-      ],
-      stream: false,
-      truncate: false,
+      ...{ model: "qwen3", messages, stream: false, truncate: false },
       options: { num_ctx: 16_384, num_predict: 500 },
     },
   },
@@ -251,7 +231,7 @@ describe.each(clients)("$name", ({ make, whole, short, declined, usage, path, he
   it("stops at its timeout and does not try again", async () => {
     const server = await start(silence);
     const clock = fastClock();
-    const error = await errorOf(make(server.url, { timeoutMs: 40, clock })(request));
+    const error = await errorOf(make(server.url, { timeoutMs: 40, clock })(request, new AbortController().signal));
     expect(error.message).toContain("no answer within 40 ms");
     expect(clock.waits).toEqual([]);
   });

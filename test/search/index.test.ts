@@ -1,15 +1,6 @@
 /** The index: it answers as a look into every message would, whatever was added, forgotten, torn or cut off. */
 import fc from "fast-check";
-import {
-  appendFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -27,18 +18,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(folder, ".."), { recursive: true }));
 
-const words = [
-  "alpha",
-  "beta",
-  "gamma",
-  "delta",
-  "認証",
-  "データ",
-  "parser",
-  "crashed",
-  "composeWindow",
-  "src/main.ts",
-];
+const words = "alpha beta gamma delta 認証 データ parser crashed composeWindow src/main.ts".split(" ");
 const text = fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((list) => list.join(" "));
 const users = ["ann", "bob"];
 
@@ -156,40 +136,6 @@ function die(index: SearchIndex): void {
   index.close();
   const reserved = /^\s*\{"reserved":\d+\}\n/.exec(readFileSync(table, "utf8").slice(before.length))?.[0];
   writeFileSync(table, reserved === undefined ? before : `${before}${reserved}{"session":"s`);
-}
-
-it.each([
-  ["postings are missing", (): void => truncateSync(join(folder, largest(".postings")), 8)],
-  ["a file of postings is gone", (): void => rmSync(join(folder, largest(".postings")))],
-  ["facts are missing", (): void => truncateSync(join(folder, "facts"), 12)],
-  [
-    "another format",
-    (): void => writeFileSync(join(folder, "sessions.jsonl"), '{"session":"s0","number":1,"from":1,"to":3}\n'),
-  ],
-  ["no table", (): void => rmSync(join(folder, "sessions.jsonl"))],
-])("is built anew where %s", (_, damage) => {
-  const log: Said[] = words.map((said, at) => ({ session: "s0", user: "ann", seq: at + 1, text: `${said} alpha` }));
-  const index = new SearchIndex(folder);
-  index.open();
-  complete(index, log);
-  index.close();
-  damage();
-  const again = new SearchIndex(folder);
-  again.open();
-  expect(again.covered("s0")).toBe(0);
-  complete(again, log);
-  again.close();
-  const reader = new SearchIndex(folder);
-  reader.open();
-  expect(answer(reader, "alpha beta", "ann")).toEqual(bruteForce(log, "alpha beta", () => true).toSorted());
-  reader.close();
-});
-
-function largest(ending: string): string {
-  const names = readdirSync(folder).filter((name) => name.endsWith(ending));
-  return (
-    names.toSorted((left, right) => statSync(join(folder, right)).size - statSync(join(folder, left)).size)[0] ?? ""
-  );
 }
 
 it("takes the place of a folder of an older version, of which it leaves nothing", () => {

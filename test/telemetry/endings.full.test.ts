@@ -13,6 +13,7 @@ import { sdk } from "./sdk.ts";
 import {
   answer,
   asks,
+  begun,
   call,
   clock,
   folders,
@@ -33,9 +34,8 @@ useStage();
 
 describe("calls without an end", () => {
   it("end with an error where the session ends first", async () => {
-    const seen = sdk();
-    const session = await (await open(seen)).create();
-    await session.append([user, asks]);
+    const { seen, session } = await begun();
+    await session.append(asks);
     await session.compose();
     await session.finish("failed", "the provider did not answer");
     const chat = only(seen, `chat ${model}`);
@@ -48,9 +48,7 @@ describe("calls without an end", () => {
   });
 
   it("end with an error where the session is closed first, tools too", async () => {
-    const seen = sdk();
-    const session = await (await open(seen)).create();
-    await session.append(user);
+    const { seen, session } = await begun();
     await session.compose();
     await session.startTool(call);
     await session.close();
@@ -61,9 +59,7 @@ describe("calls without an end", () => {
   });
 
   it("end at their answer where a host tells no usage", async () => {
-    const seen = sdk();
-    const session = await (await open(seen)).create();
-    await session.append(user);
+    const { seen, session } = await begun();
     await session.compose();
     clock.seconds += 4;
     await session.append(answer);
@@ -77,9 +73,7 @@ describe("calls without an end", () => {
   });
 
   it("are marked where another window was composed without an answer, and are not timed", async () => {
-    const seen = sdk();
-    const session = await (await open(seen)).create();
-    await session.append(user);
+    const { seen, session } = await begun();
     await session.compose();
     await session.compose();
     const chat = only(seen, `chat ${model}`);

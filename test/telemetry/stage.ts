@@ -7,7 +7,7 @@ import { SessionManager } from "windrow";
 import type { ManagerOptions, NewMessage, Session } from "windrow";
 import { telemetry } from "windrow/opentelemetry";
 import type { TelemetryOptions } from "windrow/opentelemetry";
-import { useContexts } from "./sdk.ts";
+import { useContexts, sdk } from "./sdk.ts";
 import type { Sdk } from "./sdk.ts";
 
 export const model = "claude-sonnet-4-5";
@@ -49,16 +49,19 @@ export const named = (seen: Sdk, name: string): readonly ReadableSpan[] =>
   seen.spans().filter((span) => span.name === name);
 export const only = (seen: Sdk, name: string): ReadableSpan => {
   const [span, ...others] = named(seen, name);
-  if (!span || others.length > 0)
-    throw new Error(
-      `Spans: ${seen
-        .spans()
-        .map((one) => one.name)
-        .join(", ")}`,
-    );
+  const names = seen.spans().map((one) => one.name);
+  if (!span || others.length > 0) throw new Error(`Spans: ${names.join(", ")}`);
   return span;
 };
 export const lasted = ({ duration: [whole, nano] }: ReadableSpan): number => whole + nano / 1e9;
+
+/** A session that is observed, in which a user has said something. */
+export async function begun(given: Given = {}) {
+  const seen = sdk();
+  const session = await (await open(seen, given)).create();
+  await session.append(user);
+  return { seen, session };
+}
 
 /** One step of an agent: a window, an answer after two seconds, a tool of three, the usage. */
 export async function step(session: Session, withTool = true): Promise<void> {

@@ -1,20 +1,29 @@
 /** The requests of a gateway's line as a page asks for them, and how their sessions stand in a list. */
 import { expect, it, vi } from "vitest";
-import { SessionManager } from "windrow";
 import type { Scope } from "windrow";
-import { createMask, openStore } from "windrow/store";
-import type { ReadQuery } from "windrow/store";
-import { storedSource } from "windrow/viewer";
-import type { ListedSession, LiveEvent } from "windrow/viewer";
+import { createMask } from "windrow/store";
+import type { Mask, ReadQuery } from "windrow/store";
+import type { ListedSession } from "windrow/viewer";
 import { encodeSessions, fileSource } from "../kit/inside/viewer.ts";
 import { groupedLines, requestWords } from "../../web/model/requests.ts";
-import { newFolder } from "../cli/stage.ts";
 import { gatewayStore, requestOf } from "./gateway-store.ts";
+import { followed, opened } from "./windows.ts";
+
+/** The store and the source of two lines, and their ids. */
+async function lines(mask?: Mask) {
+  const { folder, main, agent } = await gatewayStore();
+  return { folder, main, agent, ...(await opened({}, folder, mask)) };
+}
+
+/** A line of a gateway, and the source over its store. */
+async function lineOf() {
+  const { store, manager, source } = await opened();
+  const line = await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main" } });
+  return { store, manager, source, line };
+}
 
 it("are told by ranges, each with the usage of its own answer and the call of it", async () => {
-  const { folder, main, agent } = await gatewayStore();
-  const store = await openStore(folder);
-  const source = storedSource(store, {});
+  const { main, agent, source } = await lines();
   const all = await source.requests?.(main, 1, 100);
   expect(all?.total).toBe(4);
   expect(all?.requests.map(({ request, status, attempt, call }) => [request, status, attempt, call])).toEqual([
@@ -23,15 +32,9 @@ it("are told by ranges, each with the usage of its own answer and the call of it
     [3, 200, 2, 2],
     [4, 200, 1, 3],
   ]);
-  expect(all?.requests[0]).toMatchObject({
-    kind: "turn",
-    firstByteMs: 420,
-    totalMs: 2_100,
-    bytesIn: 51_000,
-    bytesOut: 51_000,
-    usage: { input: 1_000, output: 20, cacheRead: 900 },
-    error: null,
-  });
+  const figures = { firstByteMs: 420, totalMs: 2_100, bytesIn: 51_000, bytesOut: 51_000 };
+  const usage = { input: 1_000, output: 20, cacheRead: 900 };
+  expect(all?.requests[0]).toMatchObject({ kind: "turn", ...figures, usage, error: null });
   expect(all?.requests[3]).toMatchObject({ bypassed: "slow-store", mends: ["without-reasoning"] });
   expect((await source.requests?.(main, 2, 3))?.requests).toEqual(all?.requests.slice(1, 3));
   expect(await source.requests?.(main, 5, 9)).toEqual({ total: 4, requests: [] });
@@ -43,18 +46,14 @@ it("are told by ranges, each with the usage of its own answer and the call of it
   ]);
   expect((await source.session(agent)).line?.parent).toEqual({ id: main, reason: "agent" });
   expect((await source.sessions({ text: "session-7" })).sessions).toHaveLength(2);
-  await store.close();
 });
 
 it("stand in the list below the line that they go on from, whichever is newer", async () => {
-  const { folder, main, agent } = await gatewayStore();
-  const manager = await SessionManager.open({ store: folder });
+  const { main, agent, manager, source } = await lines();
   const fork = await manager.fork(main, { at: 1 });
   const later = await manager.fork(fork.id, { at: 1 });
   await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main", session: "session-8" } });
-  await manager.close();
-  const store = await openStore(folder);
-  const { sessions } = await storedSource(store, {}).sessions({});
+  const { sessions } = await source.sessions({});
   expect(sessions.find(({ id }) => id === fork.id)?.line?.parent).toEqual({ id: main, reason: "forked at m1" });
   const rows = groupedLines(sessions);
   expect(rows.slice(1).map(({ id, isNext = false }) => [id, isNext])).toEqual([
@@ -68,48 +67,25 @@ it("stand in the list below the line that they go on from, whichever is newer", 
     const parent = { id: sessions[(place + 1) % sessions.length]?.id ?? "", reason: "x" };
     return { ...row, line: { client: "a", line: "b", session: "c", parent } };
   });
-  expect(
-    groupedLines(looped)
-      .map(({ id }) => id)
-      .toSorted(),
-  ).toEqual(sessions.map(({ id }) => id).toSorted());
-  await store.close();
+  const idsOf = (rows: readonly ListedSession[]): readonly string[] => rows.map(({ id }) => id).toSorted();
+  expect(idsOf(groupedLines(looped))).toEqual(idsOf(sessions));
 });
 
 it("are counted for those who follow a line, and for no other session", async () => {
-  const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder });
+  const { store, manager, line } = await lineOf();
   const plain = await manager.create({ taskKey: { task: "x" } });
-  const line = await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main" } });
-  const store = await openStore(folder);
-  let look = (): void => undefined;
-  const clock = { now: () => 0, every: (_: number, work: () => void) => ((look = work), () => undefined) };
-  const source = storedSource(store, {}, { clock });
-  const left = new AbortController();
-  const events: LiveEvent[] = [];
-  let told = (): void => undefined;
-  const next = (): Promise<void> => new Promise((resolve) => (told = resolve));
-  const first = next();
-  const end = source.follow(line.id, (event) => (events.push(event), told()), left.signal);
-  await first;
-  const second = next();
+  const following = followed(store, line.id);
+  expect((await following.first).requests).toBe(0);
   await line.records.append("request", requestOf({ status: 401 }));
-  look();
-  await second;
-  expect(events.map(({ requests }) => requests)).toEqual([0, 1]);
-  left.abort();
-  await end;
-  const once = new AbortController();
-  await source.follow(plain.id, (event) => (events.push(event), once.abort()), once.signal);
-  expect(events.at(-1)).not.toHaveProperty("requests");
-  await manager.close();
-  await store.close();
+  expect((await following.next()).requests).toBe(1);
+  await following.stop();
+  const other = followed(store, plain.id);
+  expect(await other.first).not.toHaveProperty("requests");
+  await other.stop();
 });
 
 it("link to the calls of a line that was seen from its middle on, and of one with calls that are no messages", async () => {
-  const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder });
-  const line = await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main" } });
+  const { line, source } = await lineOf();
   const say = (role: "user" | "assistant"): Promise<unknown> =>
     line.append({ role, parts: [{ type: "text", text: role }] });
   const used = { usage: { input: 9, output: 1 }, model: "a-model" };
@@ -127,24 +103,15 @@ it("link to the calls of a line that was seen from its middle on, and of one wit
   await line.endStep(used);
   await line.records.append("request", requestOf({ incomplete: true }));
   await line.endStep(used);
-  const store = await openStore(folder);
-  const source = storedSource(store, {});
   const rows = (await source.requests?.(line.id, 1, 9))?.requests ?? [];
   expect(rows.map(({ call }) => call)).toEqual([4, null, 5, null]);
   expect((await source.window(line.id, 5)).lastSeq).toBe(9);
-  await manager.close();
-  await store.close();
 });
 
 it("stand in a single file, masked", async () => {
-  const { folder, main, agent } = await gatewayStore();
+  const { main, agent, manager, source } = await lines(createMask({ rules: [] }));
   const secret = `ghp_${"a1B2".repeat(9)}`;
-  const manager = await SessionManager.open({ store: folder });
-  const line = await manager.resume(main);
-  await line.records.append("request", requestOf({ stop: secret }));
-  await manager.close();
-  const store = await openStore(folder, { mask: createMask({ rules: [] }) });
-  const source = storedSource(store, {});
+  await (await manager.resume(main)).records.append("request", requestOf({ stop: secret }));
   const data = await encodeSessions(source, [main, agent], { mask: createMask() });
   const file = fileSource(data);
   expect((await file.session(main)).line).toBeDefined();
@@ -153,18 +120,14 @@ it("stand in a single file, masked", async () => {
   expect((await file.requests?.(main, 2, 3))?.requests).toEqual(all?.requests.slice(1, 3));
   expect((await file.requests?.(agent, 1, 9))?.total).toBe(1);
   expect(JSON.stringify(data)).not.toContain(secret);
-  await store.close();
 });
 
 it("are told without reading the usage of all other calls", async () => {
-  const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder });
-  const line = await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main" } });
+  const { store, line, source } = await lineOf();
   for (let number = 1; number <= 200; number++) {
     await line.records.append("request", requestOf());
     if (number % 3 > 0) await line.endStep({ usage: { input: number }, model: "a-model" });
   }
-  const store = await openStore(folder);
   let read = 0;
   const readAll = store.read.bind(store);
   vi.spyOn(store, "read").mockImplementation(async function* (scope: Scope, id: string, query: ReadQuery) {
@@ -173,7 +136,6 @@ it("are told without reading the usage of all other calls", async () => {
       yield record;
     }
   } as typeof store.read);
-  const source = storedSource(store, {});
   // Whether any call names its window is found out once.
   await source.calls(line.id, 1, 1);
   for (const [from, to] of [
@@ -187,22 +149,18 @@ it("are told without reading the usage of all other calls", async () => {
     expect(used).toEqual(numbers.map((number) => (number % 3 > 0 ? number : null)));
     expect(read).toBeLessThan(40);
   }
-  await manager.close();
-  await store.close();
 });
 
 it("say how they went", async () => {
-  const { folder, main } = await gatewayStore();
-  const store = await openStore(folder);
-  const rows = (await storedSource(store, {}).requests?.(main, 1, 9))?.requests ?? [];
+  const { main, source } = await lines();
+  const rows = (await source.requests?.(main, 1, 9))?.requests ?? [];
   expect(rows.map((row) => requestWords(row))).toEqual([
     { words: "200 · end_turn", isBad: false },
     { words: "529 · overloaded_error: Overloaded", isBad: true },
     { words: "200 · end_turn", isBad: false },
     {
-      words: "200 · bypassed: slow-store · the provider cleared 4,321 tokens · mended: without-reasoning · end_turn",
+      words: expect.stringMatching(/^200 · bypassed: slow-store · .* 4,321 tokens · mended: .* · end_turn$/),
       isBad: false,
     },
   ]);
-  await store.close();
 });

@@ -61,8 +61,19 @@ describe("a server", () => {
     expect(await ask(get, "Host: localhost", "Origin: null")).toBe(403);
     expect(await ask("POST /api/sessions HTTP/1.1", "Host: localhost", "Content-Length: 0")).toBe(405);
     expect(await ask("OPTIONS /api/sessions HTTP/1.1", "Host: localhost")).toBe(405);
-    expect(await ask("GET /../package.json HTTP/1.1", "Host: localhost")).toBe(404);
-    expect(await ask("GET /%2e%2e/package.json HTTP/1.1", "Host: localhost")).toBe(404);
-    expect(await ask("GET /api/sessions/%2e%2e%2fx HTTP/1.1", "Host: localhost")).toBe(400);
+    for (const path of [
+      "/../package.json",
+      "/%2e%2e/package.json",
+      "/viewer.js/..%2f..%2fpackage.json",
+      "/.git/config",
+    ]) {
+      expect(await ask(`GET ${path} HTTP/1.1`, "Host: localhost"), path).toBe(404);
+    }
+    const { token } = viewer;
+    expect(await statusOf(viewer, `GET /api/sessions?token=${token} HTTP/1.1`, "Host: localhost")).toBe(401);
+    expect(await statusOf(viewer, get, "Host: localhost", `Cookie: token=${token}`)).toBe(401);
+    for (const id of ["%2e%2e%2fx", "..%2f..", "%2fetc%2fpasswd", "a%00b"]) {
+      expect(await ask(`GET /api/sessions/${id} HTTP/1.1`, "Host: localhost"), id).toBe(400);
+    }
   });
 });

@@ -1,28 +1,21 @@
 /** A page's questions over a store: lists, ranges, calls, epochs, fates, origins, caches, recalls, search, live counts. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import type { ManagerOptions, Message, Session, Store } from "windrow";
+import type { ManagerOptions, Message, Session } from "windrow";
 import { MemoryLog } from "windrow/memory";
 import { openStore } from "windrow/store";
 import { storedSource } from "windrow/viewer";
-import type { LiveEvent } from "windrow/viewer";
-import { codingSession } from "../kit/inside/message.ts";
+import { codingSession, HistoryBuilder } from "../kit/inside/message.ts";
 import { partsText, textCap } from "../kit/inside/viewer.ts";
-import { newFolder } from "../cli/stage.ts";
+import { newFolder } from "../kit/sessions.ts";
+import { followed, opened } from "./windows.ts";
 
-const managers: SessionManager[] = [];
-
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
-
-async function opened(options: Partial<ManagerOptions> = {}): Promise<{ store: Store; manager: SessionManager }> {
-  const store = await openStore(await newFolder());
-  const manager = await SessionManager.open({ budget: 4_000, ...options, store });
-  managers.push(manager);
-  return { store, manager };
+/** A session and the source over its store, as most tests need them. */
+async function lived(options: Partial<ManagerOptions> = {}) {
+  const { manager, source } = await opened(options);
+  return { source, session: await manager.create() };
 }
 
 async function talk(session: Session, messages: readonly Message[], system = "You mend code."): Promise<void> {
@@ -40,15 +33,13 @@ const sample = codingSession(60, 20);
 
 describe("a source over a store", () => {
   it("lists sessions in pages, newest first, and narrows them", async () => {
-    const { store, manager } = await opened();
+    const { manager, source } = await opened();
     for (let number = 0; number < 5; number++) {
-      const session = await manager.create({
-        taskKey: { task_source: "github", owner: "o", repo: "r", task_id: number },
-      });
+      const taskKey = { task_source: "github", owner: "o", repo: "r", task_id: number };
+      const session = await manager.create({ taskKey });
       await session.append(`Task number ${number}`);
       if (number < 2) await session.finish("completed");
     }
-    const source = storedSource(store, {});
     const first = await source.sessions({ limit: 2 });
     expect(first.sessions.map(({ title }) => title)).toHaveLength(2);
     const rest = await source.sessions({ limit: 10, after: first.next ?? "" });
@@ -76,12 +67,8 @@ describe("a source over a store", () => {
     for (let next = pages[0]?.next; next !== undefined; next = pages.at(-1)?.next) {
       pages.push(await source.sessions({ limit: 2, after: next }));
     }
-    const lengths = pages.map(({ sessions, unreadable }) => [sessions.length, unreadable.length]);
-    expect(lengths).toEqual([
-      [2, 1],
-      [2, 0],
-      [1, 0],
-    ]);
+    const lengths = pages.map(({ sessions, unreadable }) => `${sessions.length}, ${unreadable.length} unreadable`);
+    expect(lengths).toEqual(["2, 1 unreadable", "2, 0 unreadable", "1, 0 unreadable"]);
     const after = pages[0]?.next ?? "";
     await rm(join(folder, "completed", after), { recursive: true });
     const later = storedSource(store, {}).sessions({ limit: 2, after });
@@ -107,18 +94,11 @@ describe("a source over a store", () => {
   });
 
   it("has a session's head, outline and messages by ranges", { tags: ["slow"] }, async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
+    const { source, session } = await lived();
     await talk(session, sample);
     const long = "x".repeat(3 * textCap);
-    await session.append({
-      role: "user",
-      parts: [
-        { type: "text", text: long },
-        { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" },
-      ],
-    });
-    const source = storedSource(store, {});
+    const image = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
+    await session.append({ role: "user", parts: [{ type: "text", text: long }, image] });
     const head = await source.session(session.id);
     const { messages, tokens } = session.stats();
     expect(head).toMatchObject({ messages, historyTokens: tokens, calls: 60, isLive: true, windows: "recorded" });
@@ -142,12 +122,10 @@ describe("a source over a store", () => {
   });
 
   it("tells the tokens of every call by block, and its cache", { tags: ["slow"] }, async () => {
-    const { store, manager } = await opened({ profile: "anthropic" });
-    const session = await manager.create();
+    const { source, session } = await lived({ profile: "anthropic" });
     await session.pin("Never push.");
     await talk(session, sample.slice(0, 60));
     await talk(session, sample.slice(60, 100), "You mend code, briefly.");
-    const source = storedSource(store, {});
     const { total, calls } = await source.calls(session.id, 1, 1_000);
     expect(calls).toHaveLength(total);
     for (const row of calls) {
@@ -179,13 +157,11 @@ describe("a source over a store", () => {
   });
 
   it("lays a miss of a window that only grew to the provider", async () => {
-    const { store, manager } = await opened({ profile: "anthropic" });
-    const session = await manager.create();
+    const { source, session } = await lived({ profile: "anthropic" });
     await talk(session, sample.slice(0, 6));
     const { tokens } = await session.compose({ system: "You mend code." });
     const usage = { input: tokens, output: 10, cacheRead: 0, cacheWrite: tokens };
     await session.endStep({ usage, model: "claude-sonnet-4-5" });
-    const source = storedSource(store, {});
     const { total } = await source.calls(session.id, 1, 1);
     const { cache } = await source.window(session.id, total);
     expect(cache).toMatchObject({ isHit: false, divergence: { block: "none" } });
@@ -193,10 +169,8 @@ describe("a source over a store", () => {
   });
 
   it("tells the fate of every message, and the origin of the digest's lines", { tags: ["slow"] }, async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
+    const { source, session } = await lived();
     await talk(session, sample);
-    const source = storedSource(store, {});
     const { total } = await source.calls(session.id, 1, 1);
     const window = await source.window(session.id, total, { origins: true });
     expect(window.fates.at(0)?.from).toBe(1);
@@ -219,10 +193,8 @@ describe("a source over a store", () => {
   });
 
   it("composes what another strategy would have kept", { tags: ["slow"] }, async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
+    const { source, session } = await lived();
     await talk(session, sample);
-    const source = storedSource(store, {});
     const { total } = await source.calls(session.id, 1, 1);
     const window = await source.window(session.id, total, { strategy: "sliding-window", budget: 2_000 });
     expect(window.instead).toEqual({ strategy: "sliding-window", budget: 2_000 });
@@ -234,10 +206,8 @@ describe("a source over a store", () => {
   });
 
   it("shows a session whose calls name no window as its log", async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
+    const { source, session } = await lived();
     for (const message of sample.slice(0, 21)) await session.append(message);
-    const source = storedSource(store, {});
     const head = await source.session(session.id);
     const { calls } = await source.calls(session.id, 1, 100);
     expect(head.windows).toBe("none");
@@ -251,13 +221,11 @@ describe("a source over a store", () => {
   });
 
   it("has the recalls and finds words, in one session and in all", { tags: ["slow"] }, async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
+    const { source, session } = await lived();
     await talk(session, sample.slice(0, 60));
     await session.recall({ id: "m4" });
     await expect(session.recall({ id: "m99999" })).rejects.toMatchObject({ code: "not-found" });
     await talk(session, sample.slice(60, 80));
-    const source = storedSource(store, {});
     const recalls = await source.recalls(session.id);
     const { calls } = await source.calls(session.id, 1, 1_000);
     const before = calls.filter(({ lastSeq }) => lastSeq < 60).length;
@@ -273,18 +241,11 @@ describe("a source over a store", () => {
   });
 
   it("finds what a call answered by the words of the call, and shows the call before it", async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
-    await session.append([
-      { role: "user", parts: [{ type: "text", text: "Look." }] },
-      {
-        role: "assistant",
-        parts: [{ type: "tool-call", callId: "c1", name: "read", args: { path: "src/lost.ts" } }],
-      },
-      { role: "tool", parts: [{ type: "tool-result", callId: "c1", name: "read", content: "export const a = 1;" }] },
-      { role: "assistant", parts: [{ type: "text", text: "Done." }] },
-    ]);
-    const hits = await storedSource(store, {}).search("lost.ts", session.id);
+    const { source, session } = await lived();
+    const call = ["c1", "read", { path: "src/lost.ts" }] as const;
+    const history = new HistoryBuilder().user("Look.").assistant("", call).result("c1", "export const a = 1;");
+    await session.append(history.assistant("Done.").messages);
+    const hits = await source.search("lost.ts", session.id);
     expect(hits.map(({ seq, role }) => [seq, role])).toEqual([
       [2, "assistant"],
       [3, "tool"],
@@ -293,25 +254,20 @@ describe("a source over a store", () => {
   });
 
   it("shows the words of a long call where they stand in it", async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
+    const { source, session } = await lived();
     const args = { content: "x ".repeat(5_000), path: "src/lost.ts", more: "y ".repeat(5_000) };
-    await session.append([
-      { role: "assistant", parts: [{ type: "tool-call", callId: "c1", name: "write", args }] },
-      { role: "tool", parts: [{ type: "tool-result", callId: "c1", name: "write", content: "Written." }] },
-    ]);
-    const hits = await storedSource(store, {}).search("lost.ts", session.id);
+    await session.append(new HistoryBuilder().assistant("", ["c1", "write", args]).result("c1", "Written.").messages);
+    const hits = await source.search("lost.ts", session.id);
     expect(hits.map(({ seq }) => seq)).toEqual([1, 2]);
     expect(hits[1]?.excerpt).toMatch(/^…x x .*"path":"src\/lost\.ts",.* y… Written\.$/);
   });
 
   it("tells how sessions stand: written now, let go, ended", async () => {
-    const { store, manager } = await opened();
+    const { manager, source } = await opened();
     const session = await manager.create();
     await session.append("Go.");
     const ended = await manager.create();
     await ended.finish("completed");
-    const source = storedSource(store, {});
     const standings = async (): Promise<readonly unknown[]> =>
       Promise.all([session, ended].map(async ({ id }) => (await source.session(id)).standing));
     expect(await standings()).toEqual(["running", "completed"]);
@@ -322,10 +278,8 @@ describe("a source over a store", () => {
   });
 
   it("counts the prefix that two calls share with the system prompt and the tools", async () => {
-    const { store, manager } = await opened();
-    const session = await manager.create();
+    const { source, session } = await lived();
     await talk(session, sample.slice(0, 12), "You mend code, and say what you did. ".repeat(20));
-    const source = storedSource(store, {});
     const { cache, epoch } = await source.window(session.id, 3);
     expect(epoch).toBe(0);
     expect(cache?.predicted).toBe((await source.window(session.id, 2)).tokens);
@@ -336,43 +290,15 @@ describe("a source over a store", () => {
     const { store, manager } = await opened();
     const session = await manager.create();
     await session.append("Go.");
-    const looks: (() => void)[] = [];
-    const clock = {
-      now: () => 0,
-      every: (_: number, run: () => void) => {
-        looks.push(run);
-        return () => undefined;
-      },
-    };
-    const source = storedSource(store, {}, { clock });
-    const events: LiveEvent[] = [];
-    const stop = new AbortController();
-    const heard: (() => void)[] = [];
-    const following = source.follow(
-      session.id,
-      (event) => {
-        events.push(event);
-        heard.splice(0).forEach((run) => run());
-      },
-      stop.signal,
-    );
-    const next = (): Promise<void> => new Promise((resolve) => heard.push(resolve));
-    await next();
-    expect(events.at(-1)).toMatchObject({ messages: 1, calls: 0, epochs: 0 });
+    const { first, next, events, stop } = followed(store, session.id);
+    expect(await first).toMatchObject({ messages: 1, calls: 0, epochs: 0 });
     await session.compose({ system: "s" });
     await session.endStep({ usage: { input: 5 } });
     await session.append("More.");
-    const told = next();
-    looks.forEach((look) => look());
-    await told;
-    expect(events.at(-1)).toMatchObject({ messages: 2, calls: 1 });
+    expect(await next()).toMatchObject({ messages: 2, calls: 1 });
     await session.finish("completed");
-    const ended = next();
-    looks.forEach((look) => look());
-    await ended;
-    expect(events.at(-1)).toMatchObject({ status: "completed" });
-    stop.abort();
-    await following;
+    expect(await next()).toMatchObject({ status: "completed" });
+    await stop();
     expect(events).toHaveLength(3);
   });
 });

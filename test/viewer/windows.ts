@@ -1,9 +1,39 @@
 /** Sessions whose every window is remembered as it was composed, to compare with what a source makes again. */
 import assert from "node:assert/strict";
-import type { Message, Session } from "windrow";
-import type { ViewerMessage, ViewerSource, ViewerWindow } from "windrow/viewer";
+import type { ManagerOptions, Message, Session, Store } from "windrow";
+import { openStore } from "windrow/store";
+import type { Mask } from "windrow/store";
+import { storedSource } from "windrow/viewer";
+import type { LiveEvent, ViewerMessage, ViewerSource, ViewerWindow } from "windrow/viewer";
 import type { SessionComposeOptions } from "../kit/inside/session.ts";
+import { newFolder, openManager } from "../kit/sessions.ts";
 import { cutParts, windowMessages, windowText } from "../kit/inside/viewer.ts";
+
+/** A store, a manager over it that is closed when the test ends, and the page's source; in a folder of its own if not named. */
+export async function opened(options: Partial<ManagerOptions> = {}, where?: string, mask?: Mask) {
+  const store = await openStore(where ?? (await newFolder()), mask && { mask });
+  const manager = await openManager({ budget: 4_000, ...options, store });
+  return { store, manager, source: storedSource(store, {}) };
+}
+
+/** Follows a session by a clock of the test's; `next` has the source look again, and is what it tells then. */
+export function followed(store: Store, id: string) {
+  let look = (): void => undefined;
+  let told: (event: LiveEvent) => void = () => undefined;
+  const clock = { now: () => 0, every: (_: number, work: () => void) => ((look = work), () => undefined) };
+  const left = new AbortController();
+  const events: LiveEvent[] = [];
+  const heard = (): Promise<LiveEvent> => new Promise((resolve) => (told = resolve));
+  const first = heard();
+  const source = storedSource(store, {}, { clock });
+  const ended = source.follow(id, (event) => (events.push(event), told(event)), left.signal);
+  const next = (): Promise<LiveEvent> => {
+    const event = heard();
+    look();
+    return event;
+  };
+  return { first, next, events, stop: () => (left.abort(), ended) };
+}
 
 /** A window as it was returned. */
 export interface Composed {
@@ -22,6 +52,19 @@ export async function call(
   seen.push({ messages: JSON.parse(JSON.stringify(messages)) as readonly Message[], tokens });
   await session.endStep({ usage: { input: tokens, output: 10 }, model: "a-model" });
   return messages;
+}
+
+/** Appends messages, with a call before each answer. */
+export async function talk(
+  session: Session,
+  seen: Composed[],
+  messages: readonly Message[],
+  options: SessionComposeOptions = { system: "You mend code." },
+): Promise<void> {
+  for (const message of messages) {
+    if (message.role === "assistant") await call(session, seen, options);
+    await session.append(message);
+  }
 }
 
 /** The messages of a rebuilt window, each whole; `logged` remembers those of the log. */

@@ -12,37 +12,18 @@ import type {
 } from "windrow/viewer";
 
 const time = "2026-01-01T00:00:00.000Z";
-const shown = 200;
+const most = 200;
 const callsInEpoch = 50;
 
 /** A session called `large`: its windows hold the newest 200 messages, and what left has a fate. */
 export function largeSource(messages: number, calls: number): ViewerSource {
   const perCall = messages / calls;
   const session: ViewerSession = {
-    id: "large",
-    status: "completed",
-    title: "large",
-    model: "a-model",
-    strategy: "adaptive",
-    user: null,
-    startedAt: time,
-    updatedAt: time,
-    calls,
-    toolCalls: 0,
-    epochs: calls / callsInEpoch,
-    usedTokens: 1,
-    windowTokens: 1,
-    error: null,
-    taskKey: {},
-    profile: null,
-    counter: null,
-    budget: 32_000,
-    completedAt: time,
-    messages,
-    historyTokens: messages * 100,
-    isLive: false,
-    damage: [],
-    windows: "recorded",
+    ...{ id: "large", title: "large", status: "completed", isLive: false, windows: "recorded" },
+    ...{ model: "a-model", strategy: "adaptive", profile: null, counter: null, budget: 32_000 },
+    ...{ startedAt: time, updatedAt: time, completedAt: time, user: null, error: null, taskKey: {}, damage: [] },
+    ...{ calls, messages, toolCalls: 0, epochs: calls / callsInEpoch, historyTokens: messages * 100 },
+    ...{ usedTokens: 1, windowTokens: 1 },
   };
   const range = <Row>(from: number, to: number, most: number, row: (number: number) => Row): readonly Row[] =>
     Array.from({ length: Math.max(0, Math.min(to, most) - from + 1) }, (_, place) => row(from + place));
@@ -69,14 +50,8 @@ function outlineRow(seq: number): OutlineRow {
 
 function message(seq: number): ViewerMessage {
   const text = `message ${seq}\n`.repeat(1 + (seq % 60));
-  return {
-    seq,
-    id: `message-${seq}`,
-    role: "assistant",
-    tokens: 100,
-    timestamp: time,
-    parts: [{ type: "text", text }],
-  };
+  const parts = [{ type: "text", text }] as const;
+  return { seq, id: `message-${seq}`, role: "assistant", tokens: 100, timestamp: time, parts };
 }
 
 function blocksOf(tokens: number): CallBlocks {
@@ -85,41 +60,25 @@ function blocksOf(tokens: number): CallBlocks {
 
 function callRow(call: number, perCall: number): CallRow {
   const tokens = 8_000 + (call % callsInEpoch) * 400;
+  const cacheRead = tokens - 500;
   return {
-    call,
-    purpose: "turn",
-    timestamp: time,
-    model: "a-model",
-    lastSeq: call * perCall,
-    epoch: Math.floor((call - 1) / callsInEpoch),
-    tokens,
-    blocks: blocksOf(tokens),
-    predictedCached: tokens - 500,
-    usage: { input: tokens, output: 10, cacheRead: tokens - 500, cacheWrite: 500 },
-    dollars: null,
-    idleMs: 10,
+    ...{ call, purpose: "turn", timestamp: time, model: "a-model", lastSeq: call * perCall, dollars: null, idleMs: 10 },
+    ...{ epoch: Math.floor((call - 1) / callsInEpoch), tokens, blocks: blocksOf(tokens), predictedCached: cacheRead },
+    usage: { input: tokens, output: 10, cacheRead, cacheWrite: 500 },
   };
 }
 
 function epochRow(epoch: number, perCall: number): EpochRow {
   const opened = epoch * callsInEpoch * perCall;
-  return {
-    epoch,
-    reason: "over-budget",
-    timestamp: time,
-    opened,
-    tokensBefore: 32_000,
-    tokensAfter: 8_000,
-    budget: 32_000,
-    firstCall: epoch * callsInEpoch + 1,
-    fates: fatesTo(opened),
-  };
+  const tokens = { tokensBefore: 32_000, tokensAfter: 8_000, budget: 32_000 };
+  const firstCall = epoch * callsInEpoch + 1;
+  return { epoch, reason: "over-budget", timestamp: time, opened, ...tokens, firstCall, fates: fatesTo(opened) };
 }
 
 /** Fates in at most 300 runs, and the newest messages whole. */
 function fatesTo(last: number): readonly FateRun[] {
   const names = ["gone", "quoted", "named", "cut"] as const;
-  const left = Math.max(0, last - shown);
+  const left = Math.max(0, last - most);
   const step = Math.max(1, Math.ceil(left / 300));
   const runs: FateRun[] = [];
   for (let from = 1; from <= left; from += step) {
@@ -138,26 +97,16 @@ function fatesTo(last: number): readonly FateRun[] {
 
 function windowOf(call: number, perCall: number): ViewerWindow {
   const lastSeq = call * perCall;
-  const first = Math.max(1, lastSeq - shown + 1);
+  const first = Math.max(1, lastSeq - most + 1);
+  const shown = { role: "assistant", kind: "message", tokens: 100 } as const;
   return {
-    call,
-    lastSeq,
-    epoch: Math.floor((call - 1) / callsInEpoch),
-    tokens: 20_000,
-    budget: 32_000,
+    ...{ call, lastSeq, epoch: Math.floor((call - 1) / callsInEpoch), tokens: 20_000, budget: 32_000 },
     blocks: blocksOf(20_000),
     verified: { isVerified: true, recorded: "0", rebuilt: "0" },
-    tools: [],
-    missing: [],
-    entries: Array.from({ length: lastSeq - first + 1 }, (_, place) => ({
-      seq: first + place,
-      role: "assistant" as const,
-      tokens: 100,
-      kind: "message" as const,
-      key: `${first + place}`,
-    })),
+    entries: Array.from({ length: lastSeq - first + 1 }, (_, place) => {
+      return { ...shown, seq: first + place, key: `${first + place}` };
+    }),
     fates: fatesTo(lastSeq),
-    cache: null,
-    repairs: [],
+    ...{ tools: [], missing: [], cache: null, repairs: [] },
   };
 }
