@@ -1,32 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import type { StoredRecord } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
-import { closedSession, startWriter, storeFolder } from "./store-kit.ts";
-import type { StoreFolder, Writer } from "./store-kit.ts";
+import { closedSession, startWriter, storePlace } from "./store-kit.ts";
+import type { StoreFolder } from "./store-kit.ts";
 
 let place: StoreFolder;
 let store: Store;
-const writers: Writer[] = [];
 
-beforeEach(async () => {
-  place = await storeFolder();
-  store = place.open();
-});
-afterEach(async () => {
-  for (const writer of writers.splice(0)) await writer.kill();
-  await place.remove();
-});
+beforeEach(async () => void ({ place, store } = await storePlace()));
 
-async function holder(): Promise<Writer> {
-  const started = await startWriter(dist, place.folder);
-  writers.push(started);
-  return started;
-}
-
+const holder = () => startWriter(dist, place.folder);
 const unlock = (id: string, ...flags: readonly string[]) => windrow(["unlock", id, "--store", place.folder, ...flags]);
 
 describe("windrow unlock", () => {
@@ -39,15 +26,9 @@ describe("windrow unlock", () => {
     expect(await store.holding?.holder(everybody, id)).toMatchObject({ state: "none" });
   });
 
-  it("says so of a session that is free already", async () => {
+  it("says so of a session that is free already, found by the beginning of its id, or as the latest", async () => {
     const id = await closedSession(store);
-    const { status, stdout } = await unlock(id, "--json");
-    expect([status, JSON.parse(stdout)]).toMatchObject([0, { id, state: "none" }]);
-  });
-
-  it("finds it by the beginning of its id, and as the latest", async () => {
-    const id = await closedSession(store);
-    for (const name of [id.slice(0, 8), "latest"]) {
+    for (const name of [id, id.slice(0, 8), "latest"]) {
       const { status, stdout } = await unlock(name, "--json");
       expect([status, JSON.parse(stdout)]).toMatchObject([0, { id, state: "none" }]);
     }

@@ -18,7 +18,8 @@ import { driver } from "../../kit/sqlite-stores.ts";
 import { dist } from "../../kit/build.ts";
 import { startWriter, storeFolder } from "../store-kit.ts";
 import type { StoreFolder } from "../store-kit.ts";
-import { agedSession, daysAgo, grep, today } from "./aged.ts";
+import { grep } from "../../kit/stores.ts";
+import { agedSession, daysAgo, today } from "./aged.ts";
 
 const canary = "canary-7f3a-認証-kanarienvogel";
 const now = (): Date => today;

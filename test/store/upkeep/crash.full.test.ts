@@ -18,7 +18,7 @@ import {
   stateOf,
   texts,
 } from "../../kit/inside/store.ts";
-import { grep } from "../../ops/upkeep/aged.ts";
+import { grep } from "../../kit/stores.ts";
 import { temporaryFolder } from "../../kit/stores.ts";
 
 const canary = "canary-7f3a";
