@@ -145,9 +145,9 @@ it("has what was said last, also where the older session is read last, and keeps
   const memory = { ...reads, receive };
   const offload = { lookEvery: Infinity, wait: true };
   const manager = await openManager({ store, memory, now: () => new Date(now), offload });
-  for (const name of ["heron", "stork"]) {
+  for (const said of [["heron"], ["stork", "stork"]]) {
     const session = await manager.create();
-    await session.append([1, 2].map(() => asked(`The database is called ${name}.`)));
+    await session.append(said.map((name) => asked(`The database is called ${name}.`)));
     await session.finish("completed");
     now += 86_400_000;
   }
