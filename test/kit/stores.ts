@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
-import type { Store } from "windrow";
+import type { Lock, Store } from "windrow";
 import { openStore } from "windrow/store";
 import type { StoreFixture } from "windrow/testing";
-import { filesStore, ramStore } from "./inside/store.ts";
+import { everybody, filesStore, messageRecord, newSession, ramStore } from "./inside/store.ts";
 import type { FilesStoreOptions } from "./inside/store.ts";
 
 /** A fresh folder under the system's temporary one. */
@@ -56,6 +56,13 @@ export function closing<T extends { close(): unknown }>(store: T): T {
 /** Opens a store that is closed when the test ends. */
 export async function opened(...given: Parameters<typeof openStore>): Promise<Store> {
   return closing(await openStore(...given));
+}
+
+/** A new session of nobody's with these messages, held. */
+export async function held(store: Store, ...texts: readonly string[]): Promise<Lock> {
+  const lock = await store.create(everybody, newSession());
+  for (const text of texts) await store.append(lock, [messageRecord(text)]);
+  return lock;
 }
 
 /** A store, or a facet of one, with some of its parts in the place of its own. */

@@ -21,7 +21,7 @@ import {
 } from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 import { driver } from "../kit/sqlite-stores.ts";
-import { over } from "../kit/stores.ts";
+import { held, over } from "../kit/stores.ts";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
 
@@ -52,8 +52,7 @@ describe("backup and restore", () => {
       const [from, to, again] = [await newFolder(), join(await newFolder(), "b"), await newFolder()];
       const store = filesStore({ folder: from });
       const finished = await finishedSession(store, "done");
-      const running = await store.create(everybody, newSession());
-      await store.append(running, [messageRecord("at work")]);
+      const running = await held(store, "at work");
       const report = await backup(store, to);
       expect(report).toMatchObject({
         ...{ written: 1, unchanged: 0, failed: 0, leftOut: 1 },

@@ -3,9 +3,10 @@ import { readdir, rm, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { doctor } from "windrow/ops";
-import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
+import { everybody, newSession } from "../kit/inside/store.ts";
 import { storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
+import { held } from "../kit/stores.ts";
 
 let place: StoreFolder;
 beforeEach(async () => void ({ place } = await storePlace()));
@@ -67,8 +68,7 @@ describe("a session whose making was cut short", () => {
 
   it("is none where something was written: its log that went missing is lost", async () => {
     const store = place.open();
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await lock.release();
     const folder = join(place.folder, "running", lock.id);
     for (const name of await readdir(folder)) if (name.endsWith(".jsonl")) await unlink(join(folder, name));

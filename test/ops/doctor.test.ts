@@ -7,6 +7,7 @@ import { everybody, everyKind, messageRecord, newSession, ramStore, stateOf, tex
 import { windrow } from "../cli/stage.ts";
 import { closedSession, infoOf, storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
+import { held } from "../kit/stores.ts";
 
 let place: StoreFolder;
 let store: Store;
@@ -129,8 +130,7 @@ describe("a store with nothing wrong", () => {
   });
 
   it("is called so while a live writer is in the middle of a line", async () => {
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("1")]);
+    const lock = await held(store, "1");
     await appendFile(running(lock.id, "messages.jsonl"), '{"seq":2,"role":"us');
     for (const mend of [false, true]) {
       const { findings, before } = await doctor(place.open(), { mend });
@@ -265,8 +265,7 @@ describe("mending", () => {
   });
 
   it("does not touch what a live process writes", async () => {
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("1")]);
+    const lock = await held(store, "1");
     await chmod(running(lock.id, "tools.jsonl"), 0o644);
     const { findings, open } = await doctor(place.open(), { mend: true });
     expect(findings).toMatchObject([{ problem: "bad-mode", mended: false }]);

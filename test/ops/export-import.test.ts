@@ -22,6 +22,7 @@ import {
 } from "../kit/inside/store.ts";
 import { answered } from "../kit/sessions.ts";
 import { chatLines, claudeCodeLines, newFolder, put, windrow } from "../cli/stage.ts";
+import { held } from "../kit/stores.ts";
 
 async function collect(lines: AsyncIterable<string>): Promise<string> {
   let text = "";
@@ -96,8 +97,7 @@ describe("windrow's own format", () => {
     async (format) => {
       const [base, folder] = [await newFolder(), await newFolder()];
       const store = filesStore({ folder: base });
-      const whole = await store.create(everybody, newSession());
-      await store.append(whole, [messageRecord("one")]);
+      const whole = await held(store, "one");
       await store.finish(whole, stateOf("completed"));
       const lock = await store.create(everybody, newSession());
       for (let line = 1; line <= 20; line += 1) await store.append(lock, [messageRecord(`message ${line}`)]);

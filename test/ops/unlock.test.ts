@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
-import type { StoredRecord } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
 import { dist } from "../kit/build.ts";
-import { startChild } from "../kit/child.ts";
 import { closedSession, startWriter, storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
 
@@ -58,48 +56,4 @@ describe("windrow unlock", () => {
     const other = newSession().uuid;
     expect(await unlock(other)).toMatchObject({ status: 1, stderr: expect.stringContaining("session-not-found") });
   });
-});
-
-describe.skipIf(process.platform === "win32")("a session taken by force from a writer that was stopped", () => {
-  it(
-    "loses nothing that was acknowledged, and the writer writes nothing more",
-    { tags: ["slow"], timeout: 60_000 },
-    async () => {
-      let acknowledged = 0;
-      for (let round = 0; round < 3; round += 1) {
-        const created = await store.create(everybody, newSession());
-        await created.release();
-        const { id } = created;
-        const writer = startChild("test/store/child/writer.js", [dist, place.folder, id, "w"], { errors: "read" });
-        // "ready", and then so many acknowledgements.
-        await writer.until((lines) => lines.length >= 9 + 5 * round);
-        writer.signal("SIGSTOP");
-        await store.holding?.unlock(everybody, id, { force: true, reason: "it was stopped" });
-        const lock = await store.lock(everybody, id);
-        await store.append(lock, [messageRecord("ours")]);
-        writer.signal("SIGCONT");
-        for (let count = 0; count < 20; count += 1) await store.append(lock, [messageRecord(`ours ${count}`)]);
-        await writer.ended;
-        expect(writer.errors()).toContain("took over this session");
-        await store.append(lock, [messageRecord("the end")]);
-        await lock.release();
-
-        const kept = new Map<number, StoredRecord>();
-        for (const kind of ["message", "call", "tool", "edit"] as const) {
-          for (const record of await readAll(store, id, { kind })) {
-            expect(kept.has(record.pos), `pos ${record.pos} comes twice`).toBe(false);
-            kept.set(record.pos, record);
-          }
-        }
-        expect([...kept.keys()].sort((a, b) => a - b)).toEqual([...kept.keys()].map((_, index) => index + 1));
-        for (const line of writer.lines().slice(1)) {
-          const [kind, seq, pos] = line.split(" ");
-          expect(kept.get(Number(pos)), line).toMatchObject({ kind, seq: Number(seq) });
-          acknowledged += 1;
-        }
-        expect((await store.recovery(everybody, id)).filter(({ problem }) => problem === "damaged")).toEqual([]);
-      }
-      expect(acknowledged).toBeGreaterThanOrEqual(8 + 13 + 18);
-    },
-  );
 });

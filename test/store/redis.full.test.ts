@@ -7,7 +7,7 @@ import { redisStore } from "windrow/store/redis";
 import type { IoRedisClient } from "windrow/store/redis";
 import { everybody, listAll, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { hasRedis } from "../kit/redis.ts";
-import { temporaryFolder } from "../kit/stores.ts";
+import { held, temporaryFolder } from "../kit/stores.ts";
 import { closing, opened, ownRedis, Redis, redisHere } from "./stage.ts";
 
 /** The answer of a server whose replica went away after it was looked for. */
@@ -30,8 +30,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
       const error: unknown = await strict.create(everybody, newSession()).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: "bad-option", message: expect.stringContaining('durability "group"') });
       const group = await opened(lazy.url, { durability: "group" });
-      const lock = await group.create(everybody, newSession());
-      await group.append(lock, [messageRecord("kept")]);
+      const lock = await held(group, "kept");
       await lock.release();
       const replica = await ownRedis(["--replicaof", "127.0.0.1", new URL(lazy.url).port]);
       const replicated = await opened(lazy.url);

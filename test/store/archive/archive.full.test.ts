@@ -12,6 +12,7 @@ import { everybody, messageRecord, newSession, readAll, refused, stateOf, summar
 import { startChild } from "../../kit/child.ts";
 import { backupOf, newArchive, newFolder, objectsIn, storeKinds } from "./kinds.ts";
 import { opened } from "../stage.ts";
+import { held } from "../../kit/stores.ts";
 
 /** A session that ended, with lines of several logs. */
 async function finished(store: Store, turns = 6, scope: Scope = everybody): Promise<string> {
@@ -182,8 +183,7 @@ for (const kind of storeKinds()) {
 
     it("refuses what is not at rest, what is kept, and what lacks records", async () => {
       const { archive, store } = await beside();
-      const lock = await store.create(everybody, newSession());
-      await store.append(lock, [messageRecord("one")]);
+      const lock = await held(store, "one");
       await expect(store.archiving!.archive(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
       await lock.release();
       await expect(store.archiving!.archive(everybody, lock.id)).rejects.toMatchObject({ code: "bad-option" });
