@@ -288,12 +288,18 @@ describe("backup and restore", () => {
       yield* store.list(...given);
     }
     await backup(over(store, { list }), to);
-    const [name] = generationNames(to);
-    const path = join(to, "generations", `${name}.json`);
-    writeFileSync(path, readFileSync(path, "utf8").replace('"lines":10', '"lines":11'));
-    expect(readGeneration(to, name!)).toBeUndefined();
+    const path = join(to, "generations", `${generationNames(to)[0]}.json`);
+    for (const name of generationNames(to)) {
+      const file = join(to, "generations", `${name}.json`);
+      writeFileSync(file, readFileSync(file, "utf8").replace('"lines":10', '"lines":11'));
+      expect(readGeneration(to, name)).toBeUndefined();
+    }
     await expect(restore(path, ramStore({}))).rejects.toMatchObject({ code: "store-corrupt" });
     await expect(restore(join(to, "none"), ramStore({}))).rejects.toMatchObject({ code: "input-not-found" });
+    const other = ramStore({});
+    await finishedSession(other, "other");
+    await backup(other, to);
+    expect(copies(to), "a damaged generation may have the first").toHaveLength(2);
   });
 });
 
