@@ -145,8 +145,10 @@ describe("backup and restore", () => {
     const store = ramStore({});
     await finishedSession(store, "ended");
     const running = await store.create(everybody, newSession());
-    const first = await backup(store, to, { running: true });
-    await backup(store, to);
+    // A clock that stands still: a generation never takes the place of another.
+    const clock = { now: () => Date.UTC(2026, 0, 1), every: () => () => undefined };
+    const first = await backup(store, to, { running: true, clock });
+    await backup(store, to, { clock });
     const missing = restore(to, ramStore({}), { ids: [running.id] });
     const message = expect.stringContaining(join(to, "generations", `${first.generation}.json`)) as string;
     await expect(missing).rejects.toMatchObject({ code: "session-not-found", message });

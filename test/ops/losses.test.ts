@@ -65,8 +65,11 @@ describe.each(["completed", "processing"] as const)("a session that is %s", (sta
       expect(diagnosis).toMatchObject({ open: 1, toMend: 0, toRestore: 1, restore: [id], lost, addsUp: true });
       expect(diagnosis.findings.map(({ sessionId }) => sessionId)).toEqual([id]);
     }
-    const own = await backup(place.open(), join(await newFolder(), "own"), { running: true, verify: true });
-    expect(own.sessions[0]?.error?.code).toBe("store-corrupt");
+    const own = join(await newFolder(), "own");
+    for (let run = 0; run < 2; run += 1) {
+      const { sessions } = await backup(place.open(), own, { running: true, verify: true });
+      expect(sessions[0]?.error?.code, "a copy that lacks records is never called whole").toBe("store-corrupt");
+    }
     expect(await restore(backups, place.open(), { ids: [id] })).toMatchObject({ failed: 1 });
     const replaced = await restore(backups, place.open(), { ids: [id], replace: true });
     expect(replaced).toMatchObject({ restored: 1 });
