@@ -1,18 +1,14 @@
 /** Facts: read by a model, each with a source; the newest wins, history stays, and what is forgotten is gone. */
-import { afterEach, expect, it } from "vitest";
-import { loadCounter, SessionManager } from "windrow";
+import { expect, it } from "vitest";
+import { loadCounter } from "windrow";
 import type { Store } from "windrow";
 import { factMemory, Facts, forgetSessions, MemoryLog, offloadDue } from "windrow/memory";
 import type { Model, ModelAnswer } from "windrow/model";
 import { erase } from "windrow/ops";
 import { messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
+import { asked, listed, openManager } from "../kit/sessions.ts";
 import { everyRecord } from "./kit.ts";
-
-const managers: SessionManager[] = [];
-afterEach(async () => {
-  for (const manager of managers.splice(0)) await manager.close();
-});
 
 /** A model that finds "NAME is called VALUE" in what it is given. */
 function scripted(change: (facts: object[]) => unknown = (facts) => facts): Model & { calls: number } {
@@ -27,11 +23,8 @@ function scripted(change: (facts: object[]) => unknown = (facts) => facts): Mode
           quote: `${about} is called ${value}`,
         }),
       );
-      return {
-        text: `Here they are:\n${JSON.stringify(change(facts))}`,
-        usage: { inputTokens: 10 } as never,
-        finish: "stop",
-      };
+      const text = `Here they are:\n${JSON.stringify(change(facts))}`;
+      return { text, usage: { inputTokens: 10 } as never, finish: "stop" };
     },
     { calls: 0 },
   );
@@ -39,30 +32,13 @@ function scripted(change: (facts: object[]) => unknown = (facts) => facts): Mode
 }
 
 async function told(store: Store, model: Model, texts: readonly string[], user?: string): Promise<string> {
-  const memory = factMemory({ store, model, scope: user === undefined ? {} : { user } });
-  const manager = await SessionManager.open({
-    store: unclosed(store),
-    memory,
-    budget: 8_000,
-    offload: { wait: true, lookEvery: Infinity },
-    ...(user !== undefined && { user }),
-  });
+  const scope = user === undefined ? {} : { user };
+  const offload = { wait: true, lookEvery: Infinity };
+  const manager = await openManager({ store, memory: factMemory({ store, model, scope }), offload, ...scope });
   const session = await manager.create();
-  for (const text of texts) await session.append({ role: "user", parts: [{ type: "text", text }] });
+  await session.append(texts.map(asked));
   await session.finish("completed");
-  await manager.close();
   return session.id;
-}
-
-/** The store, which a manager may close and others still use. */
-function unclosed(store: Store): Store {
-  return new Proxy(store, {
-    get: (target, name) => {
-      if (name === "close") return async () => undefined;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? (value as () => unknown).bind(target) : value;
-    },
-  });
 }
 
 const texts = async (facts: Facts): Promise<readonly string[]> => (await facts.list()).map(({ text }) => text);
@@ -78,17 +54,11 @@ it("reads facts with their sources when a session has ended, once, and tells the
   ]);
   const memory = factMemory({ store, model });
   const calls = model.calls;
-  await memory.receive(id, [
-    {
-      seq: 2,
-      message: { id: "m", role: "user", parts: [{ type: "text", text: "The staging database is called heron" }] },
-    },
-  ]);
+  await memory.receive(id, [{ seq: 2, message: { id: "m", ...asked("The staging database is called heron") } }]);
   expect(model.calls).toBe(calls);
-  const manager = await SessionManager.open({ store, memory, budget: 8_000 });
-  managers.push(manager);
+  const manager = await openManager({ store, memory, budget: 8_000 });
   const session = await manager.create({ bootstrap: "which staging database?" });
-  await session.append({ role: "user", parts: [{ type: "text", text: "go" }] });
+  await session.append("go");
   const window = (await session.compose()).messages.map(messageText).join("\n");
   expect(window).toContain("heron");
   expect(window).toContain(`${id} m2`);
@@ -100,29 +70,26 @@ it("lets the newest win, and keeps what it took the place of", async () => {
   await told(store, scripted(), ["The staging database is called heron"]);
   await told(store, scripted(), ["The staging database is called osprey", "The staging database is called osprey"]);
   const [fact, ...others] = await new Facts(store, {}).list();
-  expect(others).toEqual([]);
-  expect(fact?.text).toBe("The staging database is called osprey.");
+  expect([fact?.text, others]).toEqual(["The staging database is called osprey.", []]);
   expect(fact?.history.map(({ text }) => text)).toEqual(["The staging database is called heron."]);
   expect(fact?.replaces).toBe(fact?.history[0]?.id);
 });
 
-it("keeps no fact without a source that says it", async () => {
+it("keeps no fact without a source that says it, and none that is no sentence", async () => {
   const store = ramStore();
   const wrong = [
     { about: "a", fact: "No source.", quote: "hello" },
     { about: "b", fact: "No such message.", source: "m99", quote: "hello" },
     { about: "c", fact: "Words that nobody said.", source: "m1", quote: "goodbye" },
-    { about: "d", fact: "No words.", source: "m1", quote: " " },
+    ...[" ", ".", "is"].map((quote) => ({ about: "d", fact: "No words.", source: "m1", quote })),
     { about: "", fact: "No subject.", source: "m1", quote: "hello" },
+    { about: "f", fact: "x".repeat(1_000_000), source: "m1", quote: "hello" },
     "text",
     null,
     { about: "e", fact: "Right.", source: "m1", quote: "HELLO  there" },
   ];
-  await told(
-    store,
-    scripted(() => wrong),
-    ["Hello there"],
-  );
+  const model = scripted(() => wrong);
+  await told(store, model, ["Hello there. It is noon."]);
   expect(await texts(new Facts(store, {}))).toEqual(["Right."]);
 });
 
@@ -157,6 +124,7 @@ it("is corrected by hand, and forgotten with its history so that nothing of it i
   const { ids } = new MemoryLog(store, {}, "facts");
   expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toContain("canary");
   expect(await texts(facts)).toEqual(["The queue is called wren."]);
+  await forgetSessions(store, {}, [crypto.randomUUID()]);
   expect((await facts.list())[0]?.sources[0]?.sessionId).toBe(kept);
   await expect(facts.forget(["f-nothing"])).rejects.toMatchObject({ code: "not-found" });
 });
@@ -173,64 +141,30 @@ it("goes with the session that said it, wherever it stands, and comes from no on
   );
   expect(await texts(new Facts(store, { user: "ann" }))).toEqual([]);
   expect(await texts(new Facts(store, { user: "bob" }))).toHaveLength(1);
-  const left: unknown[] = [];
-  for await (const { metadata } of store.list({})) {
-    left.push(metadata, ...(await everyRecord(store, {}, [metadata.uuid])));
-  }
-  expect(JSON.stringify(left)).not.toContain("canary");
-  expect(JSON.stringify(left)).not.toContain(ann);
-});
-
-it("forgets nothing where a session said nothing", async () => {
-  const store = ramStore();
-  await told(store, scripted(), ["The queue is called wren"]);
-  await forgetSessions(store, {}, [crypto.randomUUID()]);
-  expect(await texts(new Facts(store, {}))).toEqual(["The queue is called wren."]);
+  const ids = (await listed(store.list({}))).map(({ metadata }) => metadata.uuid);
+  const left = JSON.stringify([ids, await everyRecord(store, {}, ids)]);
+  expect([left.includes("canary"), left.includes(ann)]).toEqual([false, false]);
 });
 
 it("has what was said last, also where the older session is read last", async () => {
   const store = ramStore();
   const reads = factMemory({ store, model: scripted() });
+  const receive: typeof reads.receive = (...given) => (isDown ? Promise.reject(new Error()) : reads.receive(...given));
   let isDown = true;
-  const memory: typeof reads = {
-    ...reads,
-    receive: (...given) => (isDown ? Promise.reject(new Error("down")) : reads.receive(...given)),
-  };
   let now = Date.parse("2026-01-01T00:00:00Z");
-  const manager = await SessionManager.open({
-    store: unclosed(store),
-    memory,
-    budget: 8_000,
-    now: () => new Date(now),
-    offload: { lookEvery: Infinity, wait: true },
-  });
-  managers.push(manager);
+  const memory = { ...reads, receive };
+  const offload = { lookEvery: Infinity, wait: true };
+  const manager = await openManager({ store, memory, now: () => new Date(now), offload });
   for (const name of ["heron", "stork"]) {
     const session = await manager.create();
-    await session.append({ role: "user", parts: [{ type: "text", text: `The database is called ${name}.` }] });
+    await session.append(`The database is called ${name}.`);
     await session.finish("completed");
     now += 86_400_000;
   }
   isDown = false;
   await offloadDue(store, {}, memory, { all: true });
-  const facts = await new Facts(store, {}).list();
-  expect(facts.map(({ text, saidAt }) => [text, saidAt])).toEqual([
-    ["The database is called stork.", "2026-01-02T00:00:00.000Z"],
-  ]);
-  expect(facts[0]?.history.map(({ text }) => text)).toEqual(["The database is called heron."]);
-});
-
-it("drops a fact whose quote says nothing, and one that is no sentence", async () => {
-  const store = ramStore();
-  const invented = [
-    { about: "money", fact: "Wire it.", source: "m1", quote: "." },
-    { about: "keys", fact: "Mail them.", source: "m1", quote: "is" },
-    { about: "size", fact: "x".repeat(1_000_000), source: "m1", quote: "heron" },
-  ];
-  await told(
-    store,
-    scripted((facts) => [...facts, ...invented]),
-    ["The database is called heron."],
-  );
-  expect((await new Facts(store, {}).list()).map(({ text }) => text)).toEqual(["The database is called heron."]);
+  const [fact, ...others] = await new Facts(store, {}).list();
+  expect(others).toEqual([]);
+  expect([fact?.text, fact?.saidAt]).toEqual(["The database is called stork.", "2026-01-02T00:00:00.000Z"]);
+  expect(fact?.history.map(({ text }) => text)).toEqual(["The database is called heron."]);
 });

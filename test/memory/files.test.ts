@@ -1,19 +1,19 @@
 /** Memory files: what an agent keeps, its versions, what may not be, and what erasing a session leaves of them. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { forgetSessions, MemoryFiles, MemoryLog } from "windrow/memory";
 import { ramStore } from "../kit/inside/store.ts";
 import { everyRecord } from "./kit.ts";
 
 it("keeps, changes, moves, deletes and lists files", async () => {
   const files = new MemoryFiles(ramStore(), { user: "ann" });
-  await files.create("/memories/notes.md", "one\ntwo\n");
-  await files.create("/memories/project/plan.md", "build");
+  await files.create("/memories/notes.md", "öne\ntwo\n");
+  await files.create("/memories//project/./plan.md/", "build");
   await files.edit("/memories/notes.md", "replace", (text) => text.replace("two", "2"));
   await files.rename("/memories/project", "/memories/old/project");
-  expect(await files.read("/memories/notes.md")).toBe("one\n2\n");
+  expect(await files.read("/memories/notes.md")).toBe("öne\n2\n");
   expect((await files.list()).map(({ path, bytes, version }) => [path, bytes, version])).toEqual([
-    ["/memories/notes.md", 6, 2],
+    ["/memories/notes.md", 7, 2],
     ["/memories/old/project/plan.md", 5, 1],
   ]);
   expect(await files.delete("/memories/old")).toEqual(["/memories/old/project/plan.md"]);
@@ -41,33 +41,25 @@ it("takes changes back one after the other, deletions too, and keeps every versi
   ]);
 });
 
-describe("a path", () => {
-  it.each([
-    "/etc/passwd",
-    "memories/a",
-    "/memories/../etc/passwd",
-    "/memories/a/../../b",
-    "/memories/%2e%2e/b",
-    "/memories/%2E%2E%2fb",
-    "/memories\\..\\b",
-    "/memories/a\u0000b",
-    "/memoriesb",
-    "/memories/..",
-    "",
-    5,
-    null,
-    `/memories/${"a".repeat(2_000)}`,
-  ])("outside the memory is refused: %j", async (path) => {
-    const files = new MemoryFiles(ramStore(), {});
-    await expect(files.create(path as string, "x")).rejects.toMatchObject({ code: "bad-option" });
-    expect(await files.list()).toEqual([]);
-  });
-
-  it("has one form", async () => {
-    const files = new MemoryFiles(ramStore(), {});
-    await files.create("/memories//a/./b/", "x");
-    expect(await files.read("/memories/a/b")).toBe("x");
-  });
+it.each([
+  "/etc/passwd",
+  "memories/a",
+  "/memories/../etc/passwd",
+  "/memories/a/../../b",
+  "/memories/%2e%2e/b",
+  "/memories/%2E%2E%2fb",
+  "/memories\\..\\b",
+  "/memories/a\u0000b",
+  "/memoriesb",
+  "/memories/..",
+  "",
+  5,
+  null,
+  `/memories/${"a".repeat(2_000)}`,
+])("refuses a path outside the memory: %j", async (path) => {
+  const files = new MemoryFiles(ramStore(), {});
+  await expect(files.create(path as string, "x")).rejects.toMatchObject({ code: "bad-option" });
+  expect(await files.list()).toEqual([]);
 });
 
 it("refuses what is there, a file in the place of a folder, too much and too many", async () => {
@@ -95,14 +87,13 @@ it("are masked as the store masks", async () => {
 
 it("loses no change of many writers", async () => {
   const store = ramStore();
+  const numbers = Array.from({ length: 12 }, (_, at) => `${at};`);
+  const add = (number: string): Promise<unknown> =>
+    new MemoryFiles(store, {}).edit("/memories/a", "insert", (text) => text + number);
   await new MemoryFiles(store, {}).create("/memories/a", "");
-  await Promise.all(
-    Array.from({ length: 12 }, (_, at) =>
-      new MemoryFiles(store, {}).edit("/memories/a", "insert", (text) => `${text}${at};`),
-    ),
-  );
+  await Promise.all(numbers.map(add));
   const kept = await new MemoryFiles(store, {}).read("/memories/a");
-  expect(new Set(kept.split(";").filter(Boolean))).toEqual(new Set(Array.from({ length: 12 }, (_, at) => String(at))));
+  expect(kept.match(/\d+;/g)?.toSorted()).toEqual(numbers.toSorted());
 });
 
 it("are as they were before an erased session wrote them, whatever it and others did", async () => {

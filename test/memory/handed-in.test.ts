@@ -7,6 +7,7 @@ import { fileMemory, MemoryFiles, semanticMemory } from "windrow/memory";
 import type { MemorySignal, SemanticMemoryOptions } from "windrow/memory";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
+import { asked, openManager } from "../kit/sessions.ts";
 
 const warnings: string[] = [];
 beforeEach(() => {
@@ -24,9 +25,8 @@ describe("an embedder", () => {
   let store: Store;
   beforeEach(async () => {
     store = ramStore();
-    const manager = await SessionManager.open({ store });
-    const session = await manager.create();
-    for (const text of ["my puppy eats", "the car is red", "we had rain"]) await session.append(text);
+    const session = await (await SessionManager.open({ store })).create();
+    await session.append(["my puppy eats", "the car is red", "we had rain"].map(asked));
     await session.finish("completed");
   });
 
@@ -75,18 +75,11 @@ describe("an embedder", () => {
       "vectors of 3 numbers, and then of 4",
       (texts) => rows(texts).map((row) => (texts[0]!.includes("rain") ? [...row, 1] : row)),
     ],
-    [
-      "could not",
-      () => {
-        throw new Error("could not");
-      },
-    ],
+    ["could not", () => Promise.reject(new Error("could not"))],
   ])("that gives no vectors is reported once, and words alone answer: %s", async (what, embedder) => {
     for (let time = 0; time < 2; time++) expect(await signalsOf(embedder)).toEqual(["words"]);
-    expect(warnings).toEqual([
-      expect.stringMatching(/^embedder-failed: The memory "semantic" answers by words alone: /),
-    ]);
-    expect(warnings[0]).toContain(what);
+    expect(warnings).toEqual([expect.stringContaining(what)]);
+    expect(warnings[0]).toMatch(/^embedder-failed: /);
     expect(warnings[0]).not.toContain(secret);
   });
 
@@ -107,10 +100,9 @@ describe("an embedder", () => {
     for (const answer of [undefined, Promise.resolve(false)]) {
       expect(await signalsOf(rows, { understands: untyped(() => answer) })).toEqual(["words", "meaning"]);
     }
-    expect(warnings).toEqual([
-      expect.stringMatching(/^embedder-failed: `understands` answered undefined; .*true or false/),
-      expect.stringMatching(/^embedder-failed: `understands` answered a promise; /),
-    ]);
+    expect(warnings.map((text) => text.split(";")[0])).toEqual(
+      ["undefined", "a promise"].map((what) => `embedder-failed: \`understands\` answered ${what}`),
+    );
   });
 
   it("stands beside a counter that is wrong: passages fit by `estimate`", async () => {
@@ -132,17 +124,15 @@ describe("a memory", () => {
     user?: string,
   ): Promise<{ readonly window: string; readonly reasons: readonly string[] }> {
     const memory = untyped({ name: "own", receive: () => undefined, close: () => undefined, ...given });
-    const open = async (on?: (event: SessionEvent) => void): Promise<string> => {
-      const scope = user === undefined ? {} : { user };
-      const manager = await SessionManager.open({ store: "ram:", budget: 2_000, memory, ...scope, ...(on && { on }) });
+    const scope = user === undefined ? {} : { user };
+    const open = async (on: { on?: (event: SessionEvent) => void } = {}): Promise<string> => {
+      const manager = await openManager({ budget: 2_000, memory, ...scope, ...on });
       const session = await manager.create({ bootstrap: "heron" });
       await session.append("Hello");
-      const window = JSON.stringify((await session.compose()).messages);
-      await manager.close();
-      return window;
+      return JSON.stringify((await session.compose()).messages);
     };
     const reasons: string[] = [];
-    await open((event) => event.type === "bootstrap-failed" && reasons.push(event.reason));
+    await open({ on: (event) => event.type === "bootstrap-failed" && reasons.push(event.reason) });
     return { window: await open(), reasons };
   }
 
@@ -177,18 +167,13 @@ describe("a memory", () => {
   ])("whose earlierTasks %s is reported once, and its passages are told", async (what, earlierTasks) => {
     const { window } = await begun({ query: () => [passage], earlierTasks });
     expect(window).toContain("the heron is grey");
-    expect(warnings).toEqual([
-      expect.stringContaining(`bootstrap-failed: \`earlierTasks\` of the memory "own" ${what}`),
-    ]);
+    expect(warnings).toEqual([expect.stringContaining(`\`earlierTasks\` of the memory "own" ${what}`)]);
     expect(warnings[0]).not.toContain(secret);
   });
 
   it("without a name is refused when it is handed in", async () => {
     const memory = untyped({ receive: () => undefined, query: () => [] });
-    await expect(SessionManager.open({ store: "ram:", memory })).rejects.toMatchObject({
-      code: "bad-option",
-      message: expect.stringContaining("the text `name` and the functions `receive` and `query`") as string,
-    });
+    await expect(SessionManager.open({ store: "ram:", memory })).rejects.toMatchObject({ code: "bad-option" });
   });
 
   it("beside files, and behind a tool, is reported by the shape of its answer", async () => {

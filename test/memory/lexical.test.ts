@@ -54,12 +54,7 @@ describe("search", () => {
     const index = indexOf([...filler, "Which city has the best ramen?"]);
     index.add("other", 1, says("Sapporo, without a doubt."));
     const hits = index.search("best ramen city");
-    expect(hits.map(({ sessionId, seq }) => [sessionId, seq])).toEqual([
-      ["s", 41],
-      ["s", 40],
-      ["s", 39],
-      ["s", 38],
-    ]);
+    expect(hits.map(({ sessionId, seq }) => `${sessionId} ${seq}`)).toEqual(["s 41", "s 40", "s 39", "s 38"]);
   });
 
   it("answers nothing where no word is known, and obeys limit and session", () => {
@@ -78,19 +73,14 @@ describe("search", () => {
 });
 
 describe("a lexical memory", () => {
-  const messages = [...filler, "Ms. Tanaka's dog is called Mochi."].map((text, at) => ({
-    seq: at + 1,
-    message: says(text),
-  }));
+  const texts = [...filler, "Ms. Tanaka's dog is called Mochi."];
+  const messages = texts.map((text, at) => ({ seq: at + 1, message: says(text) }));
 
   it("answers in the words it was told, within the tokens, in the order of the conversation", async () => {
     const memory = lexicalMemory();
     await memory.receive("one", messages);
-    const passages = await memory.query({
-      text: "What is the name of Tanaka's dog?",
-      maxTokens: 80,
-      counter: estimate,
-    });
+    const text = "What is the name of Tanaka's dog?";
+    const passages = await memory.query({ text, maxTokens: 80, counter: estimate });
     expect(passages.map(({ text }) => text)).toContain("[one m41 user] Ms. Tanaka's dog is called Mochi.");
     expect(passages.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(80);
     const seqs = passages.map(({ seq }) => seq);
@@ -117,12 +107,7 @@ describe("a lexical memory", () => {
 describe("evidence recall with the question known", () => {
   const file = "../shared/data/open/locomo/conversations.jsonl.gz";
   interface Conversation {
-    readonly messages: readonly {
-      readonly id: string;
-      readonly role: "user" | "assistant";
-      readonly speaker: string;
-      readonly content: string;
-    }[];
+    readonly messages: readonly { id: string; role: "user" | "assistant"; speaker: string; content: string }[];
     readonly questions: readonly { readonly q: string; readonly evidence: readonly string[] }[];
   }
 
@@ -137,11 +122,8 @@ describe("evidence recall with the question known", () => {
       const shown = told.map((message, at) => shownMessage("", at + 1, message, defaultMask));
       for (const { q, evidence } of questions) {
         const hits = index.search(q, { limit: 200 });
-        const taken = fillByRank(
-          hits.map(({ seq }) => shown[seq - 1] ?? ""),
-          2_000,
-          estimate,
-        );
+        const texts = hits.map(({ seq }) => shown[seq - 1] ?? "");
+        const taken = fillByRank(texts, 2_000, estimate);
         const found = new Set(taken.map((place) => messages[(hits[place]?.seq ?? 0) - 1]?.id));
         shares.push(evidence.filter((id) => found.has(id)).length / evidence.length);
       }

@@ -1,5 +1,5 @@
 /** A memory of a store's own sessions: what it tells, of whom, and what it never tells. */
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -12,21 +12,13 @@ import { openStore } from "windrow/store";
 import { estimate } from "windrow/testing";
 import { messageText } from "../kit/inside/message.ts";
 import type { JsonObject } from "../kit/inside/message.ts";
+import { answered, asked, openManager } from "../kit/sessions.ts";
 import { driver } from "../kit/sqlite-stores.ts";
+import { grep } from "../kit/stores.ts";
+import { toolRun } from "./kit.ts";
 
 let folder: string;
 let time: number;
-
-/** A store that managers share: it is closed by itself. */
-function unclosed(store: Store): Store {
-  return new Proxy(store, {
-    get: (target, name) => {
-      if (name === "close") return async () => undefined;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-}
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-memory-"));
@@ -37,11 +29,9 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const now = (): Date => new Date((time += 60_000));
 
-type Told = string | NewMessage;
-
 async function write(
   store: Store,
-  told: readonly Told[],
+  told: readonly (string | NewMessage)[],
   options: Omit<ManagerOptions, "store"> & { taskKey?: JsonObject; end?: boolean } = {},
 ): Promise<string> {
   const { taskKey, end = true, ...rest } = options;
@@ -86,16 +76,11 @@ describe.each(Object.entries(kinds))("over %s", (_, place) => {
     const memory = storeMemory(store, index === undefined ? {} : { index });
     const query = { text: "what of heron?", counter: estimate };
     const told = await memory.query(query);
-    expect(told.map(({ text }) => text)).toContain(
-      `[${first.slice(0, 8)} m1 user] The staging database is called heron.`,
+    const text = `[${first.slice(0, 8)} m1 user] The staging database is called heron.`;
+    expect(told.map((one) => one.text)).toContain(text);
+    expect(told.map(({ sessionId, seq }) => `${sessionId} ${seq}`)).toEqual(
+      [1, 2, 3].map((seq) => `${first} ${seq}`).concat(`${second} 1`, `${second} 2`),
     );
-    expect(told.map(({ sessionId, seq }) => [sessionId, seq])).toEqual([
-      [first, 1],
-      [first, 2],
-      [first, 3],
-      [second, 1],
-      [second, 2],
-    ]);
     expect(told[0]?.signals).toEqual(["words"]);
     const manager = await SessionManager.open({ store, now });
     const session = await manager.resume(second);
@@ -115,83 +100,70 @@ describe.each(Object.entries(kinds))("over %s", (_, place) => {
     const memory = storeMemory(store, index === undefined ? {} : { index });
     const passages = await memory.query({ text: "heron", maxTokens: 500, counter: estimate });
     const tokens = passages.reduce((sum, one) => sum + one.tokens, 0);
-    expect(tokens).toBeLessThanOrEqual(500);
-    expect(tokens).toBeGreaterThan(400);
+    expect([tokens > 400, tokens <= 500]).toEqual([true, true]);
     const bodies = passages.map(({ text }) => text.slice(text.indexOf("]")));
     expect(new Set(bodies).size).toBe(bodies.length);
   });
 
   it("asks by session, outcome, project, time and tool", async () => {
-    const call: NewMessage = {
-      role: "assistant",
-      parts: [{ type: "tool-call", callId: "1", name: "bash", args: { command: "heron --fly" } }],
-    };
-    const one = await write(store, ["heron one", call], { taskKey: { owner: "acme", repo: "birds" } });
+    const [call] = toolRun("1", "bash", { command: "heron --fly" }, "");
+    const one = await write(store, ["heron one", call!], { taskKey: { owner: "acme", repo: "birds" } });
     const middle = now();
     const two = await write(store, ["heron two"], { taskKey: { project: "water" }, end: false });
-    expect(await ask("heron", { sessionId: one })).toEqual([`${one} 1`, `${one} 2`]);
-    expect(await ask("heron", { status: "completed" })).toEqual([`${one} 1`, `${one} 2`]);
-    expect(await ask("heron", { status: "unfinished" })).toEqual([`${two} 1`]);
-    expect(await ask("heron", { status: "failed" })).toEqual([]);
-    expect(await ask("heron", { project: "birds" })).toEqual([`${one} 1`, `${one} 2`]);
-    expect(await ask("heron", { project: "acme/birds" })).toEqual([`${one} 1`, `${one} 2`]);
-    expect(await ask("heron", { project: "water" })).toEqual([`${two} 1`]);
-    expect(await ask("heron", { tool: "bash" })).toEqual([`${one} 2`]);
-    expect(await ask("heron", { since: middle })).toEqual([`${two} 1`]);
-    expect(await ask("heron", { until: middle })).toEqual([`${one} 1`, `${one} 2`]);
-    expect(await ask("heron", {}, one)).toEqual([`${two} 1`]);
+    const [ofOne, ofTwo] = [[`${one} 1`, `${one} 2`], [`${two} 1`]];
+    const cases: readonly (readonly [MemoryFilter, readonly string[]])[] = [
+      [{ sessionId: one }, ofOne],
+      [{ status: "completed" }, ofOne],
+      [{ status: "unfinished" }, ofTwo],
+      [{ status: "failed" }, []],
+      [{ project: "birds" }, ofOne],
+      [{ project: "acme/birds" }, ofOne],
+      [{ project: "water" }, ofTwo],
+      [{ tool: "bash" }, [`${one} 2`]],
+      [{ since: middle }, ofTwo],
+      [{ until: middle }, ofOne],
+    ];
+    for (const [where, found] of cases) expect(await ask("heron", where), JSON.stringify(where)).toEqual(found);
+    expect(await ask("heron", {}, one)).toEqual(ofTwo);
   });
 });
 
+/** What a new session of a manager is told first. */
+async function begun(manager: SessionManager, bootstrap: string): Promise<string> {
+  const session = await manager.create({ bootstrap });
+  await session.append("go");
+  return messageText((await session.compose()).messages[0]!);
+}
+
 it("is the memory `store` of a manager: a later session begins with what an earlier one said", async () => {
-  const manager = await SessionManager.open({ store: folder, memory: "store", user: "ann", budget: 8_000, now });
+  const options = { store: folder, memory: "store", budget: 8_000, now } as const;
+  const manager = await openManager({ ...options, user: "ann" });
   const first = await manager.create();
   await first.append("The staging database is called heron.");
-  const next = await manager.create({ bootstrap: "what is the staging database called?" });
-  await next.append("hello");
-  expect(messageText((await next.compose()).messages[0]!)).toContain("heron");
-  const other = await SessionManager.open({ store: folder, memory: "store", user: "bob", budget: 8_000, now });
-  const foreign = await other.create({ bootstrap: "what is the staging database called?" });
-  await foreign.append("hello");
-  expect(messageText((await foreign.compose()).messages[0]!)).not.toContain("heron");
-  expect((await first.finish("completed"), await manager.info(first.id)).metadata.config).not.toHaveProperty(
-    "memory_engine",
-  );
+  const question = "what is the staging database called?";
+  expect(await begun(manager, question)).toContain("heron");
+  expect(await begun(await openManager({ ...options, user: "bob" }), question)).not.toContain("heron");
+  await first.finish("completed");
+  expect((await manager.info(first.id)).metadata.config).not.toHaveProperty("memory_engine");
   expect(manager.memory?.name).toBe("store");
-  await manager.close();
-  await other.close();
 });
 
 it("tells a session that begins how an earlier task like it went, and what mended its error", async () => {
-  const manager = await SessionManager.open({ store: folder, memory: "store", budget: 8_000, now });
-  const call = (callId: string, name: string, args: Record<string, string>, content: string) =>
-    [
-      { role: "assistant", parts: [{ type: "tool-call", callId, name, args }] },
-      { role: "tool", parts: [{ type: "tool-result", callId, name, content }] },
-    ] as const;
+  const manager = await openManager({ store: folder, memory: "store", budget: 8_000, now });
   const first = await manager.create();
-  await first.append("Make the nightly export of invoices work again.");
   const failing = "Error: ENOENT: no such file or directory, open 'invoices/template.hbs'";
-  for (const message of [
-    ...call("c1", "bash", { command: "npm run export" }, failing),
-    ...call("c2", "write_file", { path: "invoices/template.hbs", content: "{{number}}" }, "written"),
-    ...call("c3", "bash", { command: "npm run export" }, "42 invoices exported"),
-  ]) {
-    await first.append(message);
-  }
-  await first.append({ role: "assistant", parts: [{ type: "text", text: "The template was missing; it is back." }] });
+  await first.append([
+    asked("Make the nightly export of invoices work again."),
+    ...toolRun("c1", "bash", { command: "npm run export" }, failing),
+    ...toolRun("c2", "write_file", { path: "invoices/template.hbs", content: "{{number}}" }, "written"),
+    ...toolRun("c3", "bash", { command: "npm run export" }, "42 invoices exported"),
+    answered("The template was missing; it is back."),
+  ]);
   await first.finish("completed");
-  const next = await manager.create({ bootstrap: "The nightly export of invoices fails again, look at it." });
-  await next.append("go");
-  const told = messageText((await next.compose()).messages[0]!);
-  expect(told).toContain("Earlier tasks like this one");
-  expect(told).toContain("completed");
-  expect(told).toContain("invoices/template.hbs");
-  expect(told).toContain("ENOENT");
-  const other = await manager.create({ bootstrap: "Paint the fence of the garden green and water roses." });
-  await other.append("go");
-  expect(messageText((await other.compose()).messages[0]!)).not.toContain("Earlier tasks");
-  await manager.close();
+  const told = await begun(manager, "The nightly export of invoices fails again, look at it.");
+  for (const word of ["Earlier tasks like this one", "completed", "invoices/template.hbs", "ENOENT"])
+    expect(told).toContain(word);
+  expect(await begun(manager, "Paint the fence of the garden green and water roses.")).not.toContain("Earlier tasks");
 });
 
 it("is erased with the session: no file names it, and it is told no more", async () => {
@@ -204,12 +176,7 @@ it("is erased with the session: no file names it, and it is told no more", async
   expect((await memory.query(query)).map(({ sessionId }) => sessionId)).toContain(gone);
   await erase(store, [gone], { index });
   expect((await memory.query(query)).map(({ sessionId }) => sessionId)).not.toContain(gone);
-  for (const name of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!name.isFile()) continue;
-    const bytes = await readFile(join(name.parentPath, name.name), "latin1");
-    expect(bytes).not.toContain("canary-7f3a");
-    expect(bytes).not.toContain(gone);
-  }
+  expect([await grep(folder, "canary-7f3a"), await grep(folder, gone)]).toEqual([[], []]);
   await store.close();
 });
 
@@ -222,8 +189,7 @@ describe("ten users of three tenants", () => {
 
   /** How many answers of so many operations told the canary of somebody else, or ranked by what others wrote. */
   async function crossings(operations: number, scopeOf: (scope: Scope) => Scope): Promise<number> {
-    const opened = await openStore("ram:");
-    const store = unclosed(opened);
+    const store = await openStore("ram:");
     let seed = 5;
     const random = (most: number): number => (seed = (seed * 48_271) % 2_147_483_647) % most;
     const index = join(folder, "shared");
@@ -255,8 +221,7 @@ describe("ten users of three tenants", () => {
       const shared = await memories[own]!.query(query);
       if (JSON.stringify(shared) !== JSON.stringify(await storeMemory(store, { scope }).query(query))) crossed++;
     }
-    for (const manager of managers) await manager.close();
-    await opened.close();
+    await store.close();
     return crossed;
   }
 

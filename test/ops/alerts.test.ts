@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { alertsOf, AlertWatch, measureHealth, Webhook } from "windrow/ops";
 import type { AlertEvent, Health } from "windrow/ops";
@@ -74,23 +75,22 @@ it("measures a store: shares, and who has run six hours", async () => {
   expect(health).toMatchObject({ sessions: 6, running: 2, longRunning: 1, longest: [early], failedShare: 0.25 });
 });
 
+/** A server with this answer; its host. */
+async function open(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** A server that answers with these statuses, one after the other, then 200; and what it was sent. */
 async function receiver(...statuses: readonly number[]): Promise<{ url: string; bodies: unknown[] }> {
   const bodies: unknown[] = [];
-  const answers = [...statuses];
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    request.on("end", () => {
-      bodies.push(JSON.parse(text));
-      const status = answers.shift() ?? 200;
-      response.writeHead(status).end();
-    });
+  const host = await open(async (request, response) => {
+    bodies.push(await json(request));
+    response.writeHead(statuses[bodies.length - 1] ?? 200).end();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=s3cret`, bodies };
+  return { url: `http://${host}/hook?token=s3cret`, bodies };
 }
 
 const raised: AlertEvent = {
@@ -111,12 +111,8 @@ describe("a webhook", () => {
     expect(await new Webhook({ url, sleep }).send([raised], time)).toBeUndefined();
     expect(waits).toEqual([1_000, 2_000]);
     expect(bodies).toHaveLength(3);
-    expect(bodies[2]).toEqual({
-      source: "windrow",
-      time: "2024-01-15T10:30:00.000Z",
-      ...raised,
-      text: "Alert (warning): Sessions take 11.0 GB.",
-    });
+    const text = "Alert (warning): Sessions take 11.0 GB.";
+    expect(bodies[2]).toEqual({ source: "windrow", time: "2024-01-15T10:30:00.000Z", ...raised, text });
   });
 
   it("that would not take it is told with the next look; its address stays secret", async () => {
@@ -127,11 +123,6 @@ describe("a webhook", () => {
     expect(failure).not.toContain("s3cret");
     expect(await webhook.send([], time)).toBeUndefined();
     expect(bodies).toHaveLength(2);
-  });
-
-  it("that cannot be reached stops nothing", async () => {
-    const webhook = new Webhook({ url: "http://127.0.0.1:9/", attempts: 2, sleep: async () => undefined });
-    expect(await webhook.send([raised], time)).toMatch(/1 to tell it$/);
   });
 
   it("is an address", () => {
@@ -145,12 +136,6 @@ describe("a webhook with secrets in its address", () => {
   it("is told with its user and password as a header, and follows no redirect", async () => {
     const asked: (string | undefined)[] = [];
     const elsewhere: string[] = [];
-    const open = async (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> => {
-      const server = createServer(answer).listen(0, "127.0.0.1");
-      await once(server, "listening");
-      onTestFinished(() => void server.close());
-      return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    };
     const other = await open((request, response) => {
       elsewhere.push(request.method ?? "");
       response.end();
@@ -165,16 +150,14 @@ describe("a webhook with secrets in its address", () => {
     expect(await webhook.send([raised], time)).toBeUndefined();
     expect(asked).toEqual([basic]);
     const away = await new Webhook({ url: `http://hook:S3cret@${host}/away?token=abc` }).send([raised], time);
-    expect(away).toBe(
-      `${host}: status 307, a redirect, which is not followed; name the address it leads to; 1 to tell it`,
-    );
+    expect(away?.startsWith(`${host}: status 307`)).toBe(true);
     expect(elsewhere).toEqual([]);
   });
 
-  it("is named by its host alone, whatever goes wrong", async () => {
+  it("that cannot be reached stops nothing, and is named by its host alone", async () => {
     const url = "http://hook:S3cret@127.0.0.1:9/S3cret?token=S3cret";
-    const failure = await new Webhook({ url, attempts: 1 }).send([raised], time);
-    expect(failure).toMatch(/^127\.0\.0\.1:9: /);
+    const failure = await new Webhook({ url, attempts: 2, sleep: async () => undefined }).send([raised], time);
+    expect(failure).toMatch(/^127\.0\.0\.1:9: .*1 to tell it$/);
     expect(failure).not.toContain("S3cret");
   });
 });

@@ -11,17 +11,17 @@ import {
   everybody,
   everyKind,
   filesStore,
-  inFrontOf,
   messageRecord,
   newSession,
   ramStore,
+  sessionWith,
   stateOf,
-  storeShape,
   summaryOf,
   texts,
 } from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 import { driver } from "../kit/sqlite-stores.ts";
+import { held, over } from "../kit/stores.ts";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
 
@@ -52,8 +52,7 @@ describe("backup and restore", () => {
       const [from, to, again] = [await newFolder(), join(await newFolder(), "b"), await newFolder()];
       const store = filesStore({ folder: from });
       const finished = await finishedSession(store, "done");
-      const running = await store.create(everybody, newSession());
-      await store.append(running, [messageRecord("at work")]);
+      const running = await held(store, "at work");
       const report = await backup(store, to);
       expect(report).toMatchObject({
         ...{ written: 1, unchanged: 0, failed: 0, leftOut: 1 },
@@ -146,13 +145,13 @@ describe("backup and restore", () => {
     const store = ramStore({});
     await finishedSession(store, "ended");
     const running = await store.create(everybody, newSession());
-    const first = await backup(store, to, { running: true });
-    await backup(store, to);
+    // A clock that stands still: a generation never takes the place of another.
+    const clock = { now: () => Date.UTC(2026, 0, 1), every: () => () => undefined };
+    const first = await backup(store, to, { running: true, clock });
+    await backup(store, to, { clock });
     const missing = restore(to, ramStore({}), { ids: [running.id] });
-    await expect(missing).rejects.toMatchObject({
-      code: "session-not-found",
-      message: expect.stringContaining(join(to, "generations", `${first.generation}.json`)),
-    });
+    const message = expect.stringContaining(join(to, "generations", `${first.generation}.json`)) as string;
+    await expect(missing).rejects.toMatchObject({ code: "session-not-found", message });
     await expect(restore(to, ramStore({}), { ids: ["ffffffff"] })).rejects.toMatchObject({
       message: expect.not.stringContaining("Another"),
     });
@@ -199,27 +198,14 @@ describe("backup and restore", () => {
     const store = ramStore({});
     const id = await finishedSession(store, "text");
     await backup(store, to);
-    const torn: Store = {
-      ...store,
-      name: "torn",
-      capabilities: store.capabilities,
-      list: (scope, query) => store.list(scope, query),
-      recovery: (scope, name) => store.recovery(scope, name),
-      transfer: { ...store.transfer!, dump: () => Promise.reject(Object.assign(new Error(), { code: "EIO" })) },
-    };
+    const { transfer = ramStore().transfer! } = store;
+    const dumping = (dump: typeof transfer.dump): Store => over(store, { transfer: over(transfer, { dump }) });
+    const torn = dumping(() => Promise.reject(Object.assign(new Error(), { code: "EIO" })));
     await expect(backup(torn, to)).rejects.toMatchObject({ code: "store-unavailable" });
     expect(generationNames(to)).toHaveLength(1);
-    const refusing: Store = {
-      ...torn,
-      transfer: {
-        ...store.transfer!,
-        dump: async (scope, name) => ({ ...(await store.transfer!.dump(scope, name)), metadata: { format: 1 } }),
-      },
-    };
-    expect(await backup(refusing, to)).toMatchObject({
-      kept: 1,
-      sessions: [{ id, outcome: "kept", error: { code: "bad-message" } }],
-    });
+    const refusing = dumping(async (...given) => ({ ...(await transfer.dump(...given)), metadata: { format: 1 } }));
+    const sessions = [{ id, outcome: "kept", error: { code: "bad-message" } }];
+    expect(await backup(refusing, to)).toMatchObject({ kept: 1, sessions });
     expect(await restore(to, ramStore({}))).toMatchObject({ restored: 1 });
   });
 
@@ -240,19 +226,15 @@ describe("backup and restore", () => {
         },
       };
     };
-    return { ...inFrontOf(store, storeShape, (_name, _method, call) => call), transfer: { ...store.transfer!, dump } };
+    return over(store, { transfer: over(store.transfer!, { dump }) });
   }
 
   it.skipIf(!driver)(
     "takes one that goes behind its last line, and one that goes while it is read and comes back",
     async () => {
       const store = await openStore(`sqlite:${join(await newFolder(), "store.db")}`);
-      const lock = await store.create(everybody, newSession());
+      const lock = await sessionWith(store, 9);
       const { id } = lock;
-      await store.append(
-        lock,
-        Array.from({ length: 9 }, (_, index) => messageRecord(`${index}`)),
-      );
       await store.finish(lock, stateOf("completed"));
       const away = async (): Promise<void> => store.upkeep!.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
       // A reader that meets it in the trash, from where it is back when it is asked for again.
@@ -303,47 +285,36 @@ describe("backup and restore", () => {
     await backup(store, to);
     await expect(backup(store, to, { scope: { tenant: "a" } })).rejects.toMatchObject({ code: "bad-option" });
     await expect(backup(store, to, { keep: 0 })).rejects.toMatchObject({ code: "bad-option" });
-    const slow: Store = { ...store, list: (scope, query) => late(store.list(scope, query)) };
-    async function* late(list: ReturnType<Store["list"]>): ReturnType<Store["list"]> {
+    async function* list(...given: Parameters<Store["list"]>): ReturnType<Store["list"]> {
       await expect(backup(store, to)).rejects.toMatchObject({ code: "session-busy" });
-      yield* list;
+      yield* store.list(...given);
     }
-    slow.recovery = (scope, id) => store.recovery(scope, id);
-    await backup(slow, to);
-    const [name] = generationNames(to);
-    const path = join(to, "generations", `${name}.json`);
-    writeFileSync(path, readFileSync(path, "utf8").replace('"lines":10', '"lines":11'));
-    expect(readGeneration(to, name!)).toBeUndefined();
+    await backup(over(store, { list }), to);
+    const path = join(to, "generations", `${generationNames(to)[0]}.json`);
+    for (const name of generationNames(to)) {
+      const file = join(to, "generations", `${name}.json`);
+      writeFileSync(file, readFileSync(file, "utf8").replace('"lines":10', '"lines":11'));
+      expect(readGeneration(to, name)).toBeUndefined();
+    }
     await expect(restore(path, ramStore({}))).rejects.toMatchObject({ code: "store-corrupt" });
     await expect(restore(join(to, "none"), ramStore({}))).rejects.toMatchObject({ code: "input-not-found" });
+    const other = ramStore({});
+    await finishedSession(other, "other");
+    await backup(other, to);
+    expect(copies(to), "a damaged generation may have the first").toHaveLength(2);
   });
 });
 
 describe("backup beside processes", () => {
-  interface Writing {
-    readonly id: string;
-    acknowledged(): number;
-    kill(): Promise<void>;
-  }
-
-  async function startWriting(folder: string): Promise<Writing> {
-    const child = startChild("test/ops/child/backup-writer.js", [dist, folder]);
-    await child.until((lines) => lines.length >= 20);
-    return {
-      id: await child.line(0),
-      acknowledged: () => Number(child.lines().at(-1)),
-      kill: child.kill,
-    };
-  }
-
   it(
     "takes every acknowledged record of four sessions that are being written",
     { tags: ["slow"], timeout: 120_000 },
     async () => {
       const [from, to] = [await newFolder(), await newFolder()];
-      const writers = await Promise.all([1, 2, 3, 4].map(() => startWriting(from)));
+      const writers = [1, 2, 3, 4].map(() => startChild("test/ops/child/backup-writer.js", [dist, from]));
+      for (const writer of writers) await writer.until((lines) => lines.length >= 20);
       const store = filesStore({ folder: from });
-      const before = writers.map((writer) => writer.acknowledged());
+      const before = writers.map((writer) => Number(writer.lines().at(-1)));
       const report = await backup(store, to, { running: true });
       await Promise.all(writers.map((writer) => writer.kill()));
       expect(report).toMatchObject({ written: 4, failed: 0 });
@@ -351,7 +322,8 @@ describe("backup beside processes", () => {
       const back = await restore(to, target);
       expect(back).toMatchObject({ restored: 4, failed: 0 });
       const { generation } = findGeneration(to);
-      for (const [index, { id }] of writers.entries()) {
+      for (const [index, writer] of writers.entries()) {
+        const id = await writer.line(0);
         const [restored, source] = [await texts(target, id), await texts(store, id)];
         expect(restored.length).toBeGreaterThanOrEqual(before[index]!);
         expect(restored).toEqual(source.slice(0, restored.length));

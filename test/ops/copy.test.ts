@@ -1,8 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { openStore } from "windrow/store";
 import type { StoreTransfer } from "windrow/store/author";
@@ -11,6 +10,7 @@ import {
   everybody,
   everyKind,
   everyRecordKind,
+  listAll,
   messageRecord,
   newSession,
   ramStore,
@@ -19,27 +19,9 @@ import {
   stateOf,
 } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { temporaryFolder } from "../kit/stores.ts";
+import { newFolder } from "../kit/sessions.ts";
+import { opened, over } from "../kit/stores.ts";
 import { driver, openDatabase } from "../kit/sqlite-stores.ts";
-
-const folders: string[] = [];
-const stores: Store[] = [];
-afterEach(async () => {
-  for (const store of stores.splice(0)) await store.close();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
-
-async function newFolder(): Promise<string> {
-  const folder = await temporaryFolder();
-  folders.push(folder);
-  return folder;
-}
-
-async function open(target: string): Promise<Store> {
-  const store = await openStore(target);
-  stores.push(store);
-  return store;
-}
 
 /** A files store with a running and a finished session, written by Windrow in calls of one and of many records. */
 async function filled(folder: string, rounds = 30): Promise<{ readonly running: string; readonly finished: string }> {
@@ -71,10 +53,10 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
   it("gives the same bytes for what Windrow wrote; what is finished is finished", { tags: ["slow"] }, async () => {
     const [from, to] = [await newFolder(), await newFolder()];
     const { running, finished } = await filled(from);
-    const database = await open(`sqlite:${join(to, "contexts.db")}`);
-    const there = await copy(await open(from), database);
+    const database = await opened(`sqlite:${join(to, "contexts.db")}`);
+    const there = await copy(await opened(from), database);
     expect(there).toMatchObject({ copied: 2, same: 0, failed: 0 });
-    const back = await copy(database, await open(join(to, "again")));
+    const back = await copy(database, await opened(join(to, "again")));
     expect(back).toMatchObject({ copied: 2, same: 0, failed: 0 });
     const pairs = (report: typeof back): unknown =>
       report.sessions.map(({ id, hash, lines }) => `${id} ${hash} ${lines}`).sort();
@@ -105,10 +87,10 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
     appendFileSync(join(folder, "summaries.jsonl"), `${seedSummary}\n`);
     const metadata = JSON.parse(readFileSync(join(folder, "metadata.json"), "utf8")) as object;
     writeFileSync(join(folder, "metadata.json"), JSON.stringify({ ...metadata, colour: "blue" }));
-    const database = await open(`sqlite:${join(to, "contexts.db")}`);
-    const report = await copy(await open(from), database, { ids: [running] });
+    const database = await opened(`sqlite:${join(to, "contexts.db")}`);
+    const report = await copy(await opened(from), database, { ids: [running] });
     expect(report.sessions).toMatchObject([{ outcome: "copied", damaged: 1, masked: 0, lines: 302 }]);
-    await copy(database, await open(join(to, "again")));
+    await copy(database, await opened(join(to, "again")));
     const files = filesOf(join(to, "again/running", running));
     const whole = filesOf(folder);
     const expected = whole["messages.jsonl"]?.replace("no line at all\n", "").replace("\r\n\n", "\n");
@@ -127,15 +109,13 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
       // What it holds is the test's above; here it is copied six times.
       await filled(from, 3);
       await filled(from, 3);
-      const source = await open(from);
+      const source = await opened(from);
       for (const target of [`sqlite:${join(to, "contexts.db")}`, join(to, "files")]) {
-        const store = await open(target);
+        const store = await opened(target);
         const stop = new AbortController();
         const stopped = copy(source, store, { onProgress: ({ done }) => done === 2 && stop.abort() }, stop.signal);
         await expect(stopped).rejects.toMatchObject({ code: "aborted" });
-        let count = 0;
-        for await (const _session of store.list(everybody)) count += 1;
-        expect(count).toBe(2);
+        expect(await listAll(store)).toHaveLength(2);
         expect(await copy(source, store)).toMatchObject({ copied: 2, same: 2, failed: 0 });
         expect(await copy(source, store)).toMatchObject({ copied: 0, same: 4, failed: 0 });
       }
@@ -160,9 +140,9 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
     mkdirSync(draft, { recursive: true });
     writeFileSync(join(draft, "messages.jsonl"), "half a li");
     for (const target of [`sqlite:${file}`, join(to, "files")]) {
-      const store = await open(target);
+      const store = await opened(target);
       await expect(store.info(everybody, running)).rejects.toMatchObject({ code: "session-not-found" });
-      const report = await copy(await open(from), store, { ids: [running] });
+      const report = await copy(await opened(from), store, { ids: [running] });
       expect(report.sessions).toMatchObject([{ outcome: "copied", lines: 300 }]);
     }
     expect(existsSync(draft)).toBe(false);
@@ -188,13 +168,7 @@ function goingAt(store: Store, line: number): Store {
       };
     },
   };
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "transfer") return transfer;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  return over(store, { transfer });
 }
 
 describe("copying", () => {
@@ -215,9 +189,8 @@ describe("copying", () => {
   it("finds a store that keeps something else than it was given", async () => {
     const [one, two] = [ramStore(), ramStore()];
     const lock = await sessionWith(one, 3);
-    const transfer: Store["transfer"] = {
-      ...two.transfer!,
-      dump: async (scope, id) => {
+    const transfer: StoreTransfer = over(two.transfer!, {
+      async dump(scope, id) {
         const dump = await two.transfer!.dump(scope, id);
         return {
           ...dump,
@@ -226,9 +199,8 @@ describe("copying", () => {
           },
         };
       },
-    };
-    const forgetful = Object.assign(Object.create(two) as Store, { transfer });
-    const report = await copy(one, forgetful);
+    });
+    const report = await copy(one, over(two, { transfer }));
     expect(report.sessions).toMatchObject([{ id: lock.id, outcome: "failed", error: { code: "store-corrupt" } }]);
   });
 
@@ -242,9 +214,7 @@ describe("copying", () => {
       await from.finish(lock, stateOf("completed"));
       const report = await copy(goingAt(from, at), to);
       expect(report).toMatchObject({ copied, failed: 1 - copied });
-      const ids: string[] = [];
-      for await (const { metadata } of to.list(everybody)) ids.push(metadata.uuid);
-      expect(ids).toEqual(copied === 1 ? [lock.id] : []);
+      expect((await listAll(to)).map(({ metadata }) => metadata.uuid)).toEqual(copied === 1 ? [lock.id] : []);
     }
   });
 
@@ -255,17 +225,17 @@ describe("copying", () => {
 
   it("of one session while it is written takes a beginning of it without a gap", { tags: ["slow"] }, async () => {
     const [from, to] = [await newFolder(), await newFolder()];
-    const writer = await open(from);
+    const writer = await opened(from);
     const lock = await writer.create(everybody, newSession());
     let stopped = false;
     let written = 0;
     const writing = (async () => {
       for (; !stopped; written += 1) await writer.append(lock, [messageRecord(String(written)), ...everyKind()]);
     })();
-    const reader = await open(from);
+    const reader = await opened(from);
     for (let round = 0; round < 5; round += 1) {
       while (written < 3 * (round + 1)) await nextTurn();
-      const target = await open(join(to, String(round)));
+      const target = await opened(join(to, String(round)));
       expect(await copy(reader, target)).toMatchObject({ copied: 1, failed: 0 });
       const places: number[] = [];
       for (const kind of everyRecordKind) {

@@ -90,16 +90,14 @@ describe.skipIf(!driver)("a database", () => {
   });
 
   it("that lost an index entry is found out, and its indexes are made anew", async () => {
-    damage(
-      "PRAGMA writable_schema = ON; " +
-        "UPDATE sqlite_schema SET sql = sql || ' WHERE seq > 3' WHERE name = 'messages_by_seq'; PRAGMA writable_schema = OFF",
-    );
+    const schema = (sql: string): void =>
+      damage(
+        `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = ${sql} WHERE name = 'messages_by_seq'; ` +
+          "PRAGMA writable_schema = OFF",
+      );
+    schema("sql || ' WHERE seq > 3'");
     damage("REINDEX");
-    damage(
-      "PRAGMA writable_schema = ON; " +
-        "UPDATE sqlite_schema SET sql = replace(sql, ' WHERE seq > 3', '') WHERE name = 'messages_by_seq'; " +
-        "PRAGMA writable_schema = OFF",
-    );
+    schema("replace(sql, ' WHERE seq > 3', '')");
     const again = await openStore(`sqlite:${fixture.file}`);
     const { findings } = await doctor(again);
     expect(findings.map(({ problem }) => problem)).toContain("database-damaged");

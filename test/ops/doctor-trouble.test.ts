@@ -4,10 +4,11 @@ import { doctor, monitor } from "windrow/ops";
 import type { MonitorEvent } from "windrow/ops";
 import { everybody, filesStore, newSession, stateOf } from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
+import { closing } from "../kit/stores.ts";
 
 it("tells of a disk with little room, and what the sessions take of it", async () => {
   const folder = await newFolder();
-  const store = filesStore({ folder });
+  const store = closing(filesStore({ folder }));
   await store.finish(await store.create(everybody, newSession()), stateOf("completed"));
   const look = async (free: number): Promise<readonly string[]> => {
     const { findings, open } = await doctor(store, { folder, freeBytes: async () => free });
@@ -19,12 +20,10 @@ it("tells of a disk with little room, and what the sessions take of it", async (
   expect(await look(5e6)).toEqual(["notice disk-full"]);
   const [finding] = (await doctor(store, { folder, freeBytes: async () => 5e6 })).findings;
   expect(finding?.message).toMatch(/^5 MB are free .* in running, .* in completed\. .*No space left.*windrow cleanup/);
-  await store.close();
 });
 
 it("tells of a live process that holds a session and is silent", async () => {
-  const folder = await newFolder();
-  const store = filesStore({ folder });
+  const store = closing(filesStore({ folder: await newFolder() }));
   const lock = await store.create(everybody, newSession());
   expect((await doctor(store)).findings).toEqual([]);
   const now = (): Date => new Date(Date.now() + 600_000);
@@ -33,12 +32,10 @@ it("tells of a live process that holds a session and is silent", async () => {
   expect(findings[0]?.message).toContain(`Process ${process.pid} on `);
   await lock.release();
   expect((await doctor(store, { now })).findings).toEqual([]);
-  await store.close();
 });
 
 it("tells of a window over its budget that nothing was taken out of", async () => {
-  const folder = await newFolder();
-  const store = filesStore({ folder });
+  const store = closing(filesStore({ folder: await newFolder() }));
   const lock = await store.create(everybody, newSession({ config: { budget: 1_000 } }));
   const state = { ...stateOf("processing"), compressionCount: 0, epochCount: 0 };
   const look = async (change: object): Promise<readonly string[]> => {
@@ -50,12 +47,10 @@ it("tells of a window over its budget that nothing was taken out of", async () =
   expect(await look({ currentContextTokens: 1_001, compressionCount: 1 })).toEqual([]);
   expect(await look({ currentContextTokens: 1_001, epochCount: 1 })).toEqual([]);
   await lock.release();
-  await store.close();
 });
 
 it("tells of a session that another program left completing, which the monitor ends", async () => {
-  const folder = await newFolder();
-  const store = filesStore({ folder });
+  const store = closing(filesStore({ folder: await newFolder() }));
   const lock = await store.create(everybody, newSession());
   await store.setState(lock, stateOf("completing"));
   expect((await doctor(store)).findings, "its program may end it yet").toEqual([]);
@@ -66,14 +61,11 @@ it("tells of a session that another program left completing, which the monitor e
   expect(events[0]).toEqual({ type: "session-moved", sessionId: lock.id });
   expect((await store.info(everybody, lock.id)).state).toMatchObject({ status: "completed", error: null });
   expect((await doctor(store)).findings).toEqual([]);
-  await store.close();
 });
 
 it("says it in the language of who asks", async () => {
   const folder = await newFolder();
-  const store = filesStore({ folder });
-  await (await store.create(everybody, newSession())).release();
-  await store.close();
+  await (await closing(filesStore({ folder })).create(everybody, newSession())).release();
   const said = async (lang: string): Promise<string> =>
     (await windrow(["doctor", "--store", folder, "--lang", lang])).stdout;
   expect(await said("en")).toContain("Nothing is wrong.");

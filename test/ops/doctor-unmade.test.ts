@@ -1,17 +1,15 @@
 import { existsSync } from "node:fs";
 import { readdir, rm, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { doctor } from "windrow/ops";
-import { everybody, messageRecord, newSession, texts } from "../kit/inside/store.ts";
-import { storeFolder } from "./store-kit.ts";
+import { everybody, newSession } from "../kit/inside/store.ts";
+import { storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
+import { held } from "../kit/stores.ts";
 
 let place: StoreFolder;
-beforeEach(async () => {
-  place = await storeFolder();
-});
-afterEach(() => place.remove());
+beforeEach(async () => void ({ place } = await storePlace()));
 
 /** What is there when a process dies while it makes a session: the steps of making, in their order. */
 const steps = {
@@ -55,6 +53,8 @@ describe("a session whose making was cut short", () => {
     expect(existsSync(folder)).toBe(false);
     expect(existsSync(join(place.folder, mended.findings.find(({ keptAs }) => keptAs)?.keptAs ?? "none"))).toBe(true);
     expect(await doctor(store)).toMatchObject({ open: 0, findings: [] });
+    // Its id can be used again once it is aside.
+    await (await store.create(everybody, newSession({ uuid: id }))).release();
   });
 
   it.each(Object.entries(steps))("is left alone while it may be under way: %s", async (_name, left) => {
@@ -68,28 +68,11 @@ describe("a session whose making was cut short", () => {
 
   it("is none where something was written: its log that went missing is lost", async () => {
     const store = place.open();
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await lock.release();
     const folder = join(place.folder, "running", lock.id);
     for (const name of await readdir(folder)) if (name.endsWith(".jsonl")) await unlink(join(folder, name));
     await utimes(folder, minutesAgo(5), minutesAgo(5));
-    expect(await doctor(place.open(), { mend: true })).toMatchObject({
-      open: 1,
-      toRestore: 1,
-
-      restore: [lock.id],
-    });
-  });
-
-  it("hides no other session, and its id can be used again once it is aside", async () => {
-    const { id, folder } = await cutShort([]);
-    await utimes(folder, minutesAgo(5), minutesAgo(5));
-    const store = place.open();
-    await doctor(store, { mend: true });
-    const lock = await store.create(everybody, newSession({ uuid: id }));
-    await store.append(lock, [messageRecord("again")]);
-    await lock.release();
-    expect(await texts(store, id)).toEqual(["again"]);
+    expect(await doctor(place.open(), { mend: true })).toMatchObject({ open: 1, toRestore: 1, restore: [lock.id] });
   });
 });

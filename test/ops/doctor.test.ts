@@ -1,21 +1,17 @@
 import { appendFile, chmod, cp, readFile, readdir, stat, truncate, unlink, writeFile } from "node:fs/promises";
-import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { doctor } from "windrow/ops";
 import { everybody, everyKind, messageRecord, newSession, ramStore, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { closedSession, infoOf, storeFolder } from "./store-kit.ts";
+import { closedSession, infoOf, storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
+import { held } from "../kit/stores.ts";
 
 let place: StoreFolder;
 let store: Store;
-beforeEach(async () => {
-  place = await storeFolder();
-  store = place.open();
-});
-afterEach(() => place.remove());
+beforeEach(async () => void ({ place, store } = await storePlace()));
 
 const running = (id: string, ...names: readonly string[]): string => join(place.folder, "running", id, ...names);
 
@@ -38,6 +34,10 @@ interface Way {
   readonly lost?: true;
 }
 
+const lines = (change: (lines: string[]) => unknown) => (id: string) => edit(id, change);
+const harmless = { notice: true } as const;
+const lost = (...left: readonly string[]) => ({ left, lost: true }) as const;
+
 const ways: Readonly<Record<string, Way>> = {
   "a torn tail": {
     damage: async (id) => truncate(running(id, "messages.jsonl"), (await size(id)) - 30),
@@ -49,43 +49,32 @@ const ways: Readonly<Record<string, Way>> = {
     problem: "torn-tail",
   },
   "a run of NULs in the middle": {
-    damage: (id) => edit(id, (lines) => (lines[1] = "\0".repeat(300))),
+    damage: lines((all) => (all[1] = "\0".repeat(300))),
     problem: "damaged",
-    lost: true,
-    left: ["1", "3", "4", "5"],
+    ...lost("1", "3", "4", "5"),
   },
   "half a line welded to the next": {
-    damage: (id) => edit(id, (lines) => lines.splice(1, 2, lines[1]!.slice(0, 50) + lines[2]!)),
+    damage: lines((all) => all.splice(1, 2, all[1]!.slice(0, 50) + all[2]!)),
     problem: "damaged",
-    lost: true,
-    left: ["1", "3", "4", "5"],
+    ...lost("1", "3", "4", "5"),
   },
   "JSON of the wrong type": {
-    damage: (id) => edit(id, (lines) => (lines[3] = '{"seq":4,"role":"user","content":[]}')),
+    damage: lines((all) => (all[3] = '{"seq":4,"role":"user","content":[]}')),
     problem: "damaged",
-    lost: true,
-    left: ["1", "2", "3", "5"],
+    ...lost("1", "2", "3", "5"),
   },
   "two whole lines welded": {
-    damage: (id) => edit(id, (lines) => lines.splice(1, 2, lines[1]! + lines[2]!)),
+    damage: lines((all) => all.splice(1, 2, all[1]! + all[2]!)),
     problem: "welded-lines",
-    notice: true,
+    ...harmless,
   },
-  "blank lines": {
-    damage: (id) => edit(id, (lines) => lines.splice(2, 0, "", "  ")),
-    problem: "empty-lines",
-    notice: true,
-  },
-  "lines ended by CR LF": {
-    damage: (id) => edit(id, (lines) => (lines[2] += "\r")),
-    problem: "crlf",
-    notice: true,
-  },
+  "blank lines": { damage: lines((all) => all.splice(2, 0, "", "  ")), problem: "empty-lines", ...harmless },
+  "lines ended by CR LF": { damage: lines((all) => (all[2] += "\r")), problem: "crlf", ...harmless },
   "a number that comes twice": {
-    damage: (id) => edit(id, (lines) => lines.splice(3, 0, lines[2]!)),
+    damage: lines((all) => all.splice(3, 0, all[2]!)),
     problem: "duplicate-seq",
     left: ["1", "2", "3", "3", "4", "5"],
-    notice: true,
+    ...harmless,
   },
   "no state.json": { damage: (id) => unlink(running(id, "state.json")), problem: "state-missing" },
   "an empty state.json": { damage: (id) => truncate(running(id, "state.json"), 0), problem: "state-unreadable" },
@@ -99,10 +88,9 @@ const ways: Readonly<Record<string, Way>> = {
     problem: "in-both-folders",
   },
   "a final state in running/": {
-    damage: async (id) => {
+    async damage(id) {
       const path = running(id, "state.json");
-      const state = (await readFile(path, "utf8")).replace('"initializing"', '"failed"');
-      await writeFile(path, state);
+      await writeFile(path, (await readFile(path, "utf8")).replace('"initializing"', '"failed"'));
     },
     problem: "half-moved",
   },
@@ -123,11 +111,7 @@ async function everything(): Promise<readonly string[]> {
   for (const entry of await readdir(place.folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const { mode } = await stat(path);
-    const content = entry.isFile()
-      ? createHash("sha256")
-          .update(await readFile(path))
-          .digest("hex")
-      : "";
+    const content = entry.isFile() ? await readFile(path, "latin1") : "";
     found.push(`${relative(place.folder, path)} ${mode.toString(8)} ${content}`);
   }
   return found.sort();
@@ -146,8 +130,7 @@ describe("a store with nothing wrong", () => {
   });
 
   it("is called so while a live writer is in the middle of a line", async () => {
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("1")]);
+    const lock = await held(store, "1");
     await appendFile(running(lock.id, "messages.jsonl"), '{"seq":2,"role":"us');
     for (const mend of [false, true]) {
       const { findings, before } = await doctor(place.open(), { mend });
@@ -187,30 +170,6 @@ describe.skipIf(process.platform === "win32")("each way to damage a store", () =
     const { readOnly } = await infoOf(store, id);
     if (!readOnly) await (await store.lock(everybody, id)).release();
   });
-
-  it("all of them in one store at once", async () => {
-    const ids: string[] = [];
-    for (const { damage } of Object.values(ways)) {
-      const id = await closedSession(store);
-      await damage(id);
-      ids.push(id);
-    }
-    const { findings, before, after, open, addsUp } = await doctor(store, { mend: true });
-    expect({ open, addsUp }).toEqual({ open: 3, addsUp: true });
-    expect(new Set(findings.map(({ problem }) => problem))).toEqual(
-      new Set(
-        Object.values(ways)
-          .map(({ problem }) => problem)
-          .concat("welded-lines"),
-      ),
-    );
-    const records = Object.values(ways).reduce((sum, { left }) => sum + (left?.length ?? 5), 0);
-    expect(before).toMatchObject({ sessions: ids.length, records });
-    expect(after).toMatchObject({ sessions: ids.length, records });
-    for (const [index, { left }] of Object.values(ways).entries()) {
-      expect(await texts(store, ids[index]!)).toEqual(left ?? ["1", "2", "3", "4", "5"]);
-    }
-  });
 });
 
 describe("what lies around the sessions", () => {
@@ -222,10 +181,8 @@ describe("what lies around the sessions", () => {
     const gone = `{"uuid":"${newSession().uuid}","created_at":"2024-01-15T10:30:00.123Z"}\n`;
     for (const text of [right.replace("}", ',"user":"mallory"}'), right + gone, `${right}{"uuid":"`]) {
       await writeFile(path, text);
-      expect(await doctor(store)).toMatchObject({
-        open: 1,
-        findings: [{ problem: "stale-index", file: "index.jsonl" }],
-      });
+      const findings = [{ problem: "stale-index", file: "index.jsonl" }];
+      expect(await doctor(store)).toMatchObject({ open: 1, findings });
       expect(await doctor(store, { mend: true })).toMatchObject({ open: 0, addsUp: true });
       expect(JSON.parse(await readFile(path, "utf8"))).toEqual(JSON.parse(right));
       expect(await doctor(store)).toMatchObject({ findings: [] });
@@ -289,13 +246,9 @@ describe("mending", () => {
     await unlink(join(place.folder, "index.jsonl"));
     await writeFile(path, whole.slice(0, whole.lastIndexOf('"tenant"')));
     await doctor(store, { mend: true });
-    const { metadata } = await infoOf(store, lock.id);
-    expect(metadata).toMatchObject({
-      taskKey: before.metadata.taskKey,
-      createdAt: before.metadata.createdAt,
-      processId: before.metadata.processId,
-      user: "bob",
-    });
+    const { taskKey, createdAt, processId } = before.metadata;
+    const saved = { taskKey, createdAt, processId, user: "bob" };
+    expect((await infoOf(store, lock.id)).metadata).toMatchObject(saved);
     await expect(store.info({ tenant: "b" }, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
   });
 
@@ -312,8 +265,7 @@ describe("mending", () => {
   });
 
   it("does not touch what a live process writes", async () => {
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("1")]);
+    const lock = await held(store, "1");
     await chmod(running(lock.id, "tools.jsonl"), 0o644);
     const { findings, open } = await doctor(place.open(), { mend: true });
     expect(findings).toMatchObject([{ problem: "bad-mode", mended: false }]);
@@ -324,14 +276,9 @@ describe("mending", () => {
   });
 });
 
-describe("what the doctor cannot look at", () => {
-  it("a folder that holds no store", async () => {
-    await expect(doctor(store)).rejects.toMatchObject({ code: "store-unavailable" });
-  });
-
-  it("a store in memory", async () => {
-    await expect(doctor(ramStore())).rejects.toMatchObject({ code: "bad-option" });
-  });
+it("cannot look at a folder that holds no store, nor at a store in memory", async () => {
+  await expect(doctor(store)).rejects.toMatchObject({ code: "store-unavailable" });
+  await expect(doctor(ramStore())).rejects.toMatchObject({ code: "bad-option" });
 });
 
 describe("windrow doctor", () => {
@@ -341,8 +288,9 @@ describe("windrow doctor", () => {
     const run = (...flags: readonly string[]) => windrow(["doctor", "--store", place.folder, ...flags]);
     const found = await run();
     expect(found.status).toBe(1);
-    expect(found.stdout).toMatch(/torn-tail[\s\S]*1 that --mend can mend, 0 that only a backup can/);
-    expect(found.stdout).toMatch(/0 by hand\. Next: windrow doctor --store \S+ --mend\n$/);
+    expect(found.stdout).toMatch(
+      /torn-tail[\s\S]*1 that --mend can mend, 0 that only[^]*Next: windrow doctor .* --mend\n$/,
+    );
     expect(found.stdout.split("\n")).toContain(running(id, "messages.jsonl"));
     const narrow = (await windrow(["doctor", "--store", place.folder], {}, true, 50)).stdout.split("\n");
     expect(narrow.filter((line) => line.startsWith("  ") && line.length > 50)).toEqual([]);

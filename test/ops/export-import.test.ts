@@ -20,7 +20,9 @@ import {
   stateOf,
   summaryOf,
 } from "../kit/inside/store.ts";
+import { answered } from "../kit/sessions.ts";
 import { chatLines, claudeCodeLines, newFolder, put, windrow } from "../cli/stage.ts";
+import { held } from "../kit/stores.ts";
 
 async function collect(lines: AsyncIterable<string>): Promise<string> {
   let text = "";
@@ -62,21 +64,14 @@ describe("windrow's own format", () => {
 
   it("says what each call used, as the store does: answers, summaries, and answers that were not kept", async () => {
     const store = await newFolder();
-    const summarizer: Model = async () => ({
-      text: "All went well.",
-      usage: { input: 900, output: 90 },
-      finish: "stop",
-    });
+    const answer = { text: "All went well.", usage: { input: 900, output: 90 }, finish: "stop" } as const;
+    const summarizer: Model = async () => answer;
     const manager = await SessionManager.open({ store, budget: 8_000, model: "claude-sonnet-4-5", summarizer });
     const session = await manager.create();
-    for (const [index, usage] of [
-      { input: 10, output: 1 },
-      { input: 20, output: 2 },
-      { input: 30, output: 3 },
-    ].entries()) {
+    for (const [index, input] of [10, 20, 30].entries()) {
+      const usage = { input, output: 1 };
       await session.append(`Question ${index}`);
-      const answer = { role: "assistant", parts: [{ type: "text", text: `Answer ${index}.` }] } as const;
-      await session.append(index === 0 ? { ...answer, usage } : answer);
+      await session.append({ ...answered(`Answer ${index}.`), ...(index === 0 && { usage }) });
       await session.endStep({ usage });
     }
     await session.endStep({ usage: { input: 40, output: 4 } });
@@ -102,8 +97,7 @@ describe("windrow's own format", () => {
     async (format) => {
       const [base, folder] = [await newFolder(), await newFolder()];
       const store = filesStore({ folder: base });
-      const whole = await store.create(everybody, newSession());
-      await store.append(whole, [messageRecord("one")]);
+      const whole = await held(store, "one");
       await store.finish(whole, stateOf("completed"));
       const lock = await store.create(everybody, newSession());
       for (let line = 1; line <= 20; line += 1) await store.append(lock, [messageRecord(`message ${line}`)]);
@@ -122,9 +116,7 @@ describe("windrow's own format", () => {
         const toPipe = await windrow(["export", lock.id, "--store", base, "--format", format]);
         for (const { status, stderr } of [toFile, toPipe]) {
           expect([name, status]).toEqual([name, 1]);
-          expect(stderr).toContain(
-            `store-corrupt: session ${lock.id}: Session ${lock.id} lacks ${missing} of its records.`,
-          );
+          expect(stderr).toContain(`Session ${lock.id} lacks ${missing} of its records`);
         }
         expect(readFileSync(output, "utf8").match(/message \d+/g)?.length ?? 0).toBeGreaterThanOrEqual(20 - missing);
       }
@@ -167,10 +159,7 @@ describe("windrow's own format", () => {
       const text = await collect((await exportSession(store, everybody, lock.id, { format })).lines);
       expect([format, text.includes(secret), text.includes("[GITHUB_TOKEN]")]).toEqual([format, false, true]);
     }
-    await expect(exportSession(store, everybody, lock.id, { format: "codecs" })).rejects.toMatchObject({
-      code: "bad-option",
-      message: expect.stringContaining('Did you mean "codex"?') as unknown,
-    });
+    await expect(exportSession(store, everybody, lock.id, { format: "codecs" })).rejects.toThrow("codex");
   });
 });
 
@@ -203,7 +192,7 @@ describe("transcripts of other agents", () => {
 
     const manager = await SessionManager.open({ store: join(folder, "contexts") });
     const resumed = await manager.resume(session!.id);
-    await resumed.append({ role: "user", parts: [{ type: "text", text: "and now?" }] });
+    await resumed.append("and now?");
     const { messages } = await resumed.compose({ budget: 20_000 });
     expect(messages.at(-1)?.parts).toEqual([{ type: "text", text: "and now?" }]);
     expect(messages.length).toBe(13);
@@ -254,11 +243,8 @@ describe("windrow export and import", () => {
       [["restore", "--all", "--from", folder, "--to", "ram:"], 1, "There is no backup"],
     ] as const) {
       const outcome = await windrow(argv);
-      expect([argv, outcome.status, outcome.stdout + outcome.stderr]).toEqual([
-        argv,
-        status,
-        expect.stringContaining(text) as unknown,
-      ]);
+      expect(outcome.status, argv.join(" ")).toBe(status);
+      expect(outcome.stdout + outcome.stderr).toContain(text);
     }
     expect(existsSync(join(folder, "none"))).toBe(false);
   });

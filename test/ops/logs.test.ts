@@ -2,61 +2,33 @@ import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Model } from "windrow/model";
 import { logLine, logTo, sessionLog } from "windrow/ops";
-import type { StoredRecordOf } from "windrow/store/author";
 import { lineOf } from "../kit/inside/ops.ts";
 import { ramStore } from "../kit/inside/store.ts";
+import { answered, listed } from "../kit/sessions.ts";
 
 const sessionId = "550e8400-e29b-41d4-a716-446655440000";
 const at = (time: string): Date => new Date(`2024-01-15T${time}Z`);
 
 describe("log lines of seed 001 §9.3", () => {
-  const taskKey = {
-    task_source: "github",
-    owner: "notfolder",
-    repo: "coding_agent",
-    task_type: "issue",
-    task_id: "27",
-  };
+  const task = { task_source: "github", task_type: "issue", task_id: "27" };
+  const taskKey = { ...task, owner: "notfolder", repo: "coding_agent" };
   const report = { tokens: 250 };
   const epoch = { tokens: 800, opened: { tokensBefore: 12_000, tokensAfter: 800 } };
 
   it.each([
-    [
-      { type: "session-opened", resumed: false, taskKey },
-      "2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27",
-    ],
-    [{ type: "window-composed", call: 1, report }, "2024-01-15 10:30:01 INFO [uuid:550e8400] LLM call #1: 250 tokens"],
-    [
-      { type: "tool-started", callId: "c1", toolName: "github_get_file_contents" },
-      "2024-01-15 10:30:01 INFO [uuid:550e8400] Tool execution: github_get_file_contents",
-    ],
+    [{ type: "session-opened", resumed: false, taskKey }, ["INFO Task started: github/notfolder/coding_agent#27"]],
+    [{ type: "window-composed", call: 1, report }, ["INFO LLM call #1: 250 tokens"]],
+    [{ type: "tool-started", callId: "c1", toolName: "get_file" }, ["INFO Tool execution: get_file"]],
     [
       { type: "epoch-opened", report: epoch },
-      "2024-01-15 10:30:01 INFO [uuid:550e8400] Context compression triggered\n" +
-        "2024-01-15 10:30:01 INFO [uuid:550e8400] Compression completed: 12000 -> 800 tokens",
+      ["INFO Context compression triggered", "INFO Compression completed: 12000 -> 800 tokens"],
     ],
-    [
-      { type: "session-finished", status: "completed" },
-      "2024-01-15 10:30:01 INFO [uuid:550e8400] Task completed successfully",
-    ],
-    [
-      { type: "session-failed", error: "Process 7 on a died." },
-      "2024-01-15 10:30:01 ERROR [uuid:550e8400] Task failed: Process 7 on a died.",
-    ],
-  ])("%o", (event, line) => {
-    expect(logLine({ sessionId, ...event }, at("10:30:01.900"))).toBe(line);
-  });
-
-  it("is one line, whatever the event holds", () => {
-    const line = logLine({ type: "session-failed", sessionId, ...{ error: "two\r\nlines" } }, at("10:30:01"));
-    expect(line).toBe("2024-01-15 10:30:01 ERROR [uuid:550e8400] Task failed: two lines");
-  });
-
-  it("tells an event it does not know by its name and plain fields", () => {
-    const event = { type: "pin-added", sessionId, text: "never deploy", nested: {} };
-    expect(logLine(event, at("10:30:01"))).toBe(
-      "2024-01-15 10:30:01 DEBUG [uuid:550e8400] pin-added text=never deploy",
-    );
+    [{ type: "session-finished", status: "completed" }, ["INFO Task completed successfully"]],
+    [{ type: "session-failed", error: "two\r\nlines" }, ["ERROR Task failed: two lines"]],
+    [{ type: "pin-added", text: "never deploy", nested: {} }, ["DEBUG pin-added text=never deploy"]],
+  ])("%o", (event, said) => {
+    const lines = said.map((one) => one.replace(" ", " [uuid:550e8400] ")).map((one) => `2024-01-15 10:30:01 ${one}`);
+    expect(logLine({ sessionId, ...event }, at("10:30:01.900"))).toBe(lines.join("\n"));
   });
 });
 
@@ -67,7 +39,7 @@ describe("logTo", () => {
     const manager = await SessionManager.open({ store: "ram:", budget: 4_000, on });
     const session = await manager.create();
     for (const text of ["one", "two"]) {
-      await session.append({ role: "user", parts: [{ type: "text", text }] });
+      await session.append(text);
       await session.compose({});
     }
     await (await session.startTool({ name: "read", args: {} })).finish("ok");
@@ -97,23 +69,19 @@ describe("logTo", () => {
     const made = await manager.create();
     let session = made;
     for (let index = 1; index <= 8; index++) {
-      await session.append({ role: "user", parts: [{ type: "text", text: `${index} ${"why ".repeat(70)}` }] });
+      await session.append(`${index} ${"why ".repeat(70)}`);
       await session.compose();
-      await session.append({ role: "assistant", parts: [{ type: "text", text: `${index} ${"so ".repeat(70)}` }] });
+      await session.append(answered(`${index} ${"so ".repeat(70)}`));
       await session.endStep({ usage: { input: 999 } });
       if (index !== 4) continue;
       await session.close();
       session = await manager.resume(made.id);
     }
     await session.finish("completed");
-    const stored: string[] = [];
-    const info = await store.info({}, made.id);
-    for await (const entry of sessionLog(store, {}, info)) stored.push(lineOf(entry));
-    expect(lines).toEqual(stored);
+    const stored = await listed(sessionLog(store, {}, await store.info({}, made.id)));
+    expect(lines).toEqual(stored.map(lineOf));
     expect(lines.filter((line) => line.endsWith(" Task resumed"))).toHaveLength(1);
-    const summaries: StoredRecordOf<"summary">[] = [];
-    for await (const record of store.read({}, made.id, { kind: "summary" })) summaries.push(record);
-    const [summary] = summaries;
+    const [summary] = await listed(store.read({}, made.id, { kind: "summary" }));
     const said = lines.map((line) => line.slice(line.indexOf("] ") + 2));
     expect(said).toContain(`Compression completed: ${summary?.originalTokens} -> ${summary?.summaryTokens} tokens`);
     expect(said.filter((text) => text.startsWith("LLM call")).at(-1)).toMatch(/^LLM call #8: /);
@@ -124,23 +92,18 @@ describe("logTo", () => {
     const lines: string[] = [];
     const store = ramStore();
     const now = (): Date => at("10:30:01");
-    const manager = await SessionManager.open({
-      store,
-      now,
-      budget: 4_000,
-      on: logTo((line) => lines.push(line), { now }),
-    });
+    const on = logTo((line) => lines.push(line), { now });
+    const manager = await SessionManager.open({ store, now, budget: 4_000, on });
     const session = await manager.create();
     for (const system of ["Mend builds.", "Mend tests.", undefined]) {
-      await session.append({ role: "user", parts: [{ type: "text", text: "Go on." }] });
+      await session.append("Go on.");
       await session.compose(system === undefined ? {} : { system });
       await session.endStep();
     }
     await session.finish("completed");
-    const stored: string[] = [];
-    for await (const entry of sessionLog(store, {}, await store.info({}, session.id))) stored.push(lineOf(entry));
+    const stored = await listed(sessionLog(store, {}, await store.info({}, session.id)));
     expect(session.stats().state.compressionCount).toBe(0);
-    for (const told of [lines, stored]) {
+    for (const told of [lines, stored.map(lineOf)]) {
       expect(told.filter((line) => line.includes("ompression"))).toEqual([]);
       expect(told.filter((line) => line.endsWith("Window begun anew: system-changed"))).toHaveLength(2);
     }

@@ -1,28 +1,16 @@
-import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { scanFolder, scanStore } from "windrow/ops";
 import { createMask } from "windrow/store";
 import { filesStore, messageRecord, newSession, ramStore } from "../kit/inside/store.ts";
+import { newFolder } from "../kit/sessions.ts";
 import { secretSamples, textOf } from "../mask/samples.ts";
 
 const mask = createMask();
 const open = createMask({ rules: [] });
 const samples = Object.entries(secretSamples);
-const folders: string[] = [];
-
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "windrow-scan-"));
-  folders.push(folder);
-  return folder;
-}
-
 it("finds every kind in a store that was written without a mask, by session, file and line, and never tells it", async () => {
   const folder = await newFolder();
   const store = filesStore({ folder, mask: open });
@@ -34,13 +22,9 @@ it("finds every kind in a store that was written without a mask, by session, fil
   const done: number[] = [];
   const report = await scanFolder(folder, { mask, onProgress: (count) => done.push(count) });
   const inLog = report.found.filter(({ file }) => file === `running/${lock.id}/messages.jsonl`);
+  const file = `running/${lock.id}/messages.jsonl`;
   expect(onceEach(inLog)).toEqual(
-    samples.map(([kind], index) => ({
-      kind,
-      sessionId: lock.id,
-      file: `running/${lock.id}/messages.jsonl`,
-      line: index + 2,
-    })),
+    samples.map(([kind], index) => ({ kind, sessionId: lock.id, file, line: index + 2 })),
   );
   expect(done.at(-1)).toBe(report.files);
   for (const [, { secret }] of samples) expect(JSON.stringify(report)).not.toContain(secret);

@@ -1,13 +1,14 @@
 /** Full text over all sessions: what is found, by whom, and what the index may not change. */
-import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Store } from "windrow";
 import { search } from "windrow/ops";
 import type { SearchHit } from "windrow/ops";
-import { SearchIndex, searchTerms } from "../kit/inside/search.ts";
-import { storeFolder } from "./store-kit.ts";
+import { answered } from "../kit/sessions.ts";
+import { SearchIndex } from "../kit/inside/search.ts";
+import { storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
 
 let place: StoreFolder;
@@ -16,26 +17,24 @@ let index: string;
 let time = Date.UTC(2024, 0, 15);
 
 beforeEach(async () => {
-  place = await storeFolder();
-  store = place.open();
+  ({ place, store } = await storePlace());
   index = join(place.folder, "search-index");
 });
-
-afterEach(() => place.remove());
 
 /** A session of user messages. */
 async function write(texts: readonly string[], { user, finish = true }: { user?: string; finish?: boolean } = {}) {
   const now = (): Date => new Date((time += 1_000));
   const manager = await SessionManager.open({ store, now, ...(user !== undefined && { user }) });
   const session = await manager.create();
-  for (const text of texts) await session.append({ role: "user", parts: [{ type: "text", text }] });
+  for (const text of texts) await session.append(text);
   if (finish) await session.finish("completed");
   else await session.close();
   return session.id;
 }
 
-const places = (hits: readonly SearchHit[]): readonly (readonly [string, number])[] =>
-  hits.map(({ sessionId, seq }) => [sessionId, seq]);
+const places = (hits: readonly SearchHit[]): readonly string[] =>
+  hits.map(({ sessionId, seq }) => `${sessionId} ${seq}`);
+const find = async (query: string): Promise<readonly string[]> => places((await search(store, { query, index })).hits);
 
 it("finds words of English, Japanese and Chinese, of two characters and of one", async () => {
   const id = await write([
@@ -52,26 +51,23 @@ it("finds words of English, Japanese and Chinese, of two characters and of one",
     ["晴", 4],
     ["ユーザー", 2],
   ] as const) {
-    expect(places((await search(store, { query, index })).hits), query).toEqual([[id, seq]]);
+    expect(await find(query), query).toEqual([`${id} ${seq}`]);
   }
-  expect((await search(store, { query: "認識", index })).hits).toEqual([]);
+  expect(await find("認識")).toEqual([]);
 });
 
 it("wants all words in one message, and quoted ones as they stand", async () => {
   const id = await write(["alpha beta", "alpha", "beta", "the beta of   alpha"]);
-  expect(places((await search(store, { query: "beta alpha", index })).hits)).toEqual([
-    [id, 4],
-    [id, 1],
-  ]);
-  expect(places((await search(store, { query: '"Beta of alpha"', index })).hits)).toEqual([[id, 4]]);
-  expect(places((await search(store, { query: '"of"', index })).hits)).toEqual([[id, 4]]);
+  expect(await find("beta alpha")).toEqual([`${id} 4`, `${id} 1`]);
+  expect(await find('"Beta of alpha"')).toEqual([`${id} 4`]);
+  expect(await find('"of"')).toEqual([`${id} 4`]);
 });
 
 it("finds an error line as it was printed, with what stands around it", async () => {
   const line = "TypeError: Cannot read properties of undefined (reading 'has')";
   const id = await write([`${"x ".repeat(500)}\n${line}\n    at main.ts:3${" y".repeat(500)}`, "all is well"]);
   const { hits } = await search(store, { query: line, index });
-  expect(places(hits)).toEqual([[id, 1]]);
+  expect(places(hits)).toEqual([`${id} 1`]);
   expect(hits[0]?.excerpt).toContain(line);
 });
 
@@ -86,8 +82,8 @@ it("shows a user only what is theirs", async () => {
   const all = await search(store, { query: "canary", index });
   expect(all.hits).toHaveLength(2);
   const { hits } = await search(store, { query: "canary", index, scope: { user: "ann" } });
-  expect(places(hits)).toEqual([[mine, 1]]);
-  expect(places((await search(store, { query: "canary", scope: { user: "ann" } })).hits)).toEqual([[mine, 1]]);
+  expect(places(hits)).toEqual([`${mine} 1`]);
+  expect(places((await search(store, { query: "canary", scope: { user: "ann" } })).hits)).toEqual([`${mine} 1`]);
 });
 
 it("reads a line once: what was added since, and finished sessions not at all", async () => {
@@ -96,7 +92,7 @@ it("reads a line once: what was added since, and finished sessions not at all", 
   expect((await search(store, { query: "words", index })).indexed).toBe(2);
   const manager = await SessionManager.open({ store });
   const session = await manager.resume(open);
-  await session.append({ role: "user", parts: [{ type: "text", text: "more words" }] });
+  await session.append("more words");
   const again = await search(store, { query: "words", index });
   expect(again.indexed).toBe(1);
   expect(again.hits.map(({ excerpt }) => excerpt).toSorted()).toEqual(["first words", "more words", "other words"]);
@@ -116,18 +112,18 @@ it("finds the same without the index, with one that another process writes, and 
   for (const name of readdirSync(index)) if (name.endsWith(".postings")) appendFileSync(join(index, name), "abc");
   const late = await write(["needle 3 again"]);
   const after = await search(store, { query: "needle 3", index });
-  expect(places(after.hits)).toEqual([[late, 1], ...places(plain.hits)]);
+  expect(places(after.hits)).toEqual([`${late} 1`, ...places(plain.hits)]);
   writeFileSync(join(index, "sessions.jsonl"), "");
-  expect(places((await search(store, { query: "needle 3", index })).hits)).toEqual(places(after.hits));
+  expect(await find("needle 3")).toEqual(places(after.hits));
 });
 
 it("says what the window shows of a hit", async () => {
   const manager = await SessionManager.open({ store, strategy: "sliding-window", budget: 300 });
   const session = await manager.create();
   for (let turn = 0; turn < 20; turn++) {
-    await session.append({ role: "user", parts: [{ type: "text", text: `marker ${turn} ${"word ".repeat(20)}` }] });
+    await session.append(`marker ${turn} ${"word ".repeat(20)}`);
     await session.compose();
-    await session.append({ role: "assistant", parts: [{ type: "text", text: "Yes." }] });
+    await session.append(answered("Yes."));
   }
   await session.finish("completed");
   const found = async (query: string) => (await search(store, { query, index })).hits[0]?.window;
@@ -139,30 +135,9 @@ it("says what the window shows of a hit", async () => {
 it("stops at the limit and says that there is more", async () => {
   const id = await write(["word 1", "word 2", "word 3"]);
   const { hits, more } = await search(store, { query: "word", index, limit: 2 });
-  expect(places(hits)).toEqual([
-    [id, 3],
-    [id, 2],
-  ]);
+  expect(places(hits)).toEqual([`${id} 3`, `${id} 2`]);
   expect(more).toBe(true);
   expect((await search(store, { query: "word", index, limit: 3 })).more).toBe(false);
-});
-
-it("forgets a session: no file of the index names it, and nothing else is lost", async () => {
-  const gone = await write(["shared words and canary"]);
-  const kept = await write(["shared words"]);
-  await search(store, { query: "shared", index });
-  const open = new SearchIndex(index);
-  open.open();
-  const changed = open.forget(new Set([gone]));
-  expect(changed.length).toBeGreaterThan(1);
-  const holders = (word: string): readonly string[] => {
-    const holding = open.holding(searchTerms(word));
-    return [...open.entries()].filter((entry) => holding(entry).length > 0).map(({ id }) => id);
-  };
-  expect(holders("canary")).toEqual([]);
-  expect(holders("shared")).toEqual([kept]);
-  open.close();
-  for (const name of readdirSync(index)) expect(readFileSync(join(index, name), "latin1")).not.toContain(gone);
 });
 
 it("keeps the index to its owner", async () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import type { Store } from "windrow";
 import type { SessionInfo } from "windrow/store";
 import type { NewSession } from "windrow/store/author";
@@ -33,6 +34,13 @@ export async function storeFolder(): Promise<StoreFolder> {
   };
 }
 
+/** A folder that goes when the test ends, and a store in it. */
+export async function storePlace(): Promise<{ readonly place: StoreFolder; readonly store: Store }> {
+  const place = await storeFolder();
+  onTestFinished(() => place.remove());
+  return { place, store: place.open() };
+}
+
 /** A session with five messages, closed in order: it can be resumed. */
 export async function closedSession(store: Store, changes: Partial<NewSession> = {}): Promise<string> {
   const lock = await store.create(everybody, newSession(changes));
@@ -48,9 +56,10 @@ export interface Writer {
   readonly kill: () => Promise<void>;
 }
 
-/** Starts a process that makes a session with one message, and keeps it. `dist` is a build of the sources. */
+/** Starts a process that makes a session with one message, and keeps it until the test ends. `dist` is a build of the sources. */
 export async function startWriter(dist: string, folder: string, config: object = {}): Promise<Writer> {
   const child = startChild("test/ops/child/holder.js", [dist, folder, JSON.stringify(config)]);
+  onTestFinished(child.kill);
   return { id: await child.line(0), processId: child.pid, kill: child.kill };
 }
 

@@ -4,8 +4,7 @@ import { SessionManager } from "windrow";
 import type { Store } from "windrow";
 import { measureHealth, serveMetrics, UsedTokens } from "windrow/ops";
 import { ramStore } from "../kit/inside/store.ts";
-
-const text = (value: string) => [{ type: "text", text: value }] as const;
+import { over } from "../kit/stores.ts";
 
 /** A store in which a model of the table, one without a price, and no model were asked. */
 async function storeWithCalls(): Promise<Store> {
@@ -13,7 +12,7 @@ async function storeWithCalls(): Promise<Store> {
   const manager = await SessionManager.open({ store, budget: 2_000 });
   const session = await manager.create();
   for (let turn = 0; turn < 12; turn++) {
-    await session.append({ role: "user", parts: text(`${turn} ${"word ".repeat(300)}`) });
+    await session.append(`${turn} ${"word ".repeat(300)}`);
     await session.compose();
     await session.endStep({
       usage: { input: 1_000, output: 100, cacheRead: 400 },
@@ -22,7 +21,7 @@ async function storeWithCalls(): Promise<Store> {
   }
   await session.finish("completed");
   const other = await manager.create();
-  await other.append({ role: "user", parts: text("hello") });
+  await other.append("hello");
   await other.compose();
   await other.endStep({ usage: { input: 50, output: 5 }, model: "house-model" });
   await other.endStep({ usage: { input: 7, output: 1 } });
@@ -48,14 +47,11 @@ it("adds up tokens by model, under the table's id, and money where the price is 
 it("reads a session again only where it changed, and forgets one that went", async () => {
   const store = await storeWithCalls();
   const reads: string[] = [];
-  const watched: Store = {
-    ...store,
-    list: (scope, query) => store.list(scope, query),
-    read: (scope, id, query) => {
-      reads.push(id);
-      return store.read(scope, id, query);
-    },
+  const read: Store["read"] = (scope, id, query) => {
+    reads.push(id);
+    return store.read(scope, id, query);
   };
+  const watched = over(store, { read });
   const figures = new UsedTokens();
   const before = await figures.measure(watched);
   expect(reads).toHaveLength(2);
@@ -67,7 +63,7 @@ it("reads a session again only where it changed, and forgets one that went", asy
   const after = await figures.measure(watched);
   expect(reads).toEqual([...reads.slice(0, 2), added.id]);
   expect(after.models.find(({ model }) => model === "house-model")?.input).toBe(1_000_050);
-  const nothing: Store = { ...watched, list: async function* () {} };
+  const nothing = over(watched, { list: async function* () {} });
   expect(await figures.measure(nothing)).toEqual({ models: [], unpriced: 0 });
 });
 
@@ -79,9 +75,12 @@ it("serves them to Prometheus, with the epochs and windows by status", async () 
   server.update(health, []);
   server.updateUsed(await new UsedTokens().measure(store));
   const lines = (await (await fetch(server.url)).text()).split("\n");
-  expect(lines).toContain('windrow_stored_tokens{model="claude-sonnet-4-5",type="input"} 12000');
-  expect(lines).toContain('windrow_stored_tokens{model="claude-sonnet-4-5",type="cached"} 4800');
-  expect(lines).toContain('windrow_stored_tokens{model="claude-sonnet-4-5",type="output"} 1200');
+  for (const [type, tokens] of [
+    ["input", 12_000],
+    ["cached", 4_800],
+    ["output", 1_200],
+  ] as const)
+    expect(lines).toContain(`windrow_stored_tokens{model="claude-sonnet-4-5",type="${type}"} ${tokens}`);
   expect(lines.find((line) => line.startsWith("windrow_stored_cost_dollars{"))).toMatch(
     /^windrow_stored_cost_dollars\{model="claude-sonnet-4-5"\} 0\.041/,
   );

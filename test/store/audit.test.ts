@@ -1,32 +1,22 @@
 /** The audit of a store: a line for every access, and nothing secret in it. */
-import { appendFile, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { createMask, guardedStore, openAudit, readAudit } from "windrow/store";
 import type { AuditEntry, AuditQuery } from "windrow/store";
 import { ramStore } from "../kit/inside/store.ts";
-import { temporaryFolder } from "../kit/stores.ts";
+import { listed, newFolder } from "../kit/sessions.ts";
 
-async function folder(): Promise<string> {
-  const path = await temporaryFolder();
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
-async function entries(file: string, query?: AuditQuery): Promise<readonly AuditEntry[]> {
-  const all: AuditEntry[] = [];
-  for await (const entry of readAudit(file, query)) all.push(entry);
-  return all;
-}
+const entries = (file: string, query?: AuditQuery): Promise<readonly AuditEntry[]> => listed(readAudit(file, query));
 
 const clockAt = (time: string) => ({ now: () => Date.parse(time), every: () => () => undefined });
 
 it("says who did what to which file, when", async () => {
-  const base = await folder();
+  const base = await newFolder();
   const manager = await SessionManager.open({ store: base, user: "alice", audit: true });
   const session = await manager.create();
-  await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  await session.append("hello");
   await session.finish("completed");
   await manager.close();
   const found = await entries(join(base, "audit.jsonl"), { sessionId: session.id });
@@ -34,14 +24,11 @@ it("says who did what to which file, when", async () => {
   expect(found.map(({ action, file }) => `${action} ${file}`)).toEqual(
     expect.arrayContaining(["create metadata.json", "write messages.jsonl", "read metadata.json", "finish state.json"]),
   );
-  for (const { time, processId } of found) {
-    expect(Date.parse(time)).toBeGreaterThan(0);
-    expect(processId).toBe(process.pid);
-  }
+  expect(found.every(({ time, processId }) => Date.parse(time) > 0 && processId === process.pid)).toBe(true);
 });
 
 it("is only ever added to, is nobody else's to read, and keeps secrets out", async () => {
-  const base = await folder();
+  const base = await newFolder();
   const file = join(base, "audit.jsonl");
   const secret = `ghp_${"k3JvQ8zR1mXw7LtY5nBc2HdF9sGp4AeU6iTo"}`;
   const first = openAudit(file);
@@ -58,7 +45,7 @@ it("is only ever added to, is nobody else's to read, and keeps secrets out", asy
 });
 
 it("answers by person, session, action and time, and passes over lines that a crash tore", async () => {
-  const file = join(await folder(), "audit.jsonl");
+  const file = join(await newFolder(), "audit.jsonl");
   for (const [who, action, time] of [
     ["alice", "read", "2026-01-01T10:00:00.000Z"],
     ["bob", "export", "2026-01-02T10:00:00.000Z"],
@@ -80,7 +67,7 @@ it("answers by person, session, action and time, and passes over lines that a cr
 });
 
 it("does not do what it cannot write down", async () => {
-  const base = await folder();
+  const base = await newFolder();
   await writeFile(join(base, "taken"), "a file where a folder should be");
   const behind = ramStore();
   const store = guardedStore(behind, { who: "alice", audit: openAudit(join(base, "taken", "audit.jsonl")) });
@@ -91,7 +78,7 @@ it("does not do what it cannot write down", async () => {
 });
 
 it("leaves nothing where there is no store", async () => {
-  const base = join(await folder(), "mistyped");
+  const base = join(await newFolder(), "mistyped");
   const manager = await SessionManager.open({ store: base, audit: true });
   for await (const info of manager.list()) expect(info).toBeUndefined();
   await manager.close();
@@ -99,7 +86,7 @@ it("leaves nothing where there is no store", async () => {
 });
 
 it("makes the folder of a file of one's own with the first access, whatever that is", async () => {
-  const base = await folder();
+  const base = await newFolder();
   const file = join(base, "logs", "audit.jsonl");
   const audit = openAudit(file);
   audit.record({ who: "alice", action: "read" });
@@ -108,7 +95,7 @@ it("makes the folder of a file of one's own with the first access, whatever that
 });
 
 it("names who asks by their address, also where addresses are masked", async () => {
-  const file = join(await folder(), "audit.jsonl");
+  const file = join(await newFolder(), "audit.jsonl");
   const audit = openAudit(file, { mask: createMask({ email: true }) });
   audit.record({ who: "ann@example.org", action: "read", tenant: "b@example.org", sessionId: "ann@example.org" });
   audit.close();

@@ -1,16 +1,13 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { openStore } from "windrow/store";
 import type { Clock } from "windrow/store/author";
 import { everybody, filesStore, listAll, newSession, sessionWith, texts } from "../kit/inside/store.ts";
-import { filesFixture } from "../kit/stores.ts";
+import { closing, filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
-beforeEach(async () => {
-  fixture = await filesFixture();
-});
-afterEach(() => fixture.close());
+beforeEach(async () => void (fixture = closing(await filesFixture())));
 
 describe("bad input", () => {
   it.each([

@@ -1,34 +1,27 @@
 /** A store of folders for each user, of which one is closed to the process: the others are listed, examined and cleaned. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Scope, Store } from "windrow";
 import { cleanup, doctor, stats } from "windrow/ops";
 import { openStore } from "windrow/store";
 import type { ListQuery } from "windrow/store";
 import { findSession } from "../kit/inside/ops.ts";
 import { refused, wholeDump } from "../kit/inside/store.ts";
-import { temporaryFolder } from "../kit/stores.ts";
+import { newFolder } from "../kit/sessions.ts";
 import { finished } from "./stage.ts";
 
 /** A user of the system without rights of its own. */
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
-
 /** Two users, of whom one's folders of these names are closed while the work is done. */
 async function beside(
   closed: readonly string[],
   work: (two: { readonly store: Store; readonly ann: string; readonly bob: string }) => Promise<void>,
 ): Promise<void> {
-  const folder = await temporaryFolder();
-  folders.push(folder);
+  const folder = await newFolder();
   const base = join(folder, "store");
   const store = await openStore(base, { folderPerUser: true });
   const [ann, bob] = [await finished(store, { user: "ann" }), await finished(store, { user: "bob" })];

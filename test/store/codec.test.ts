@@ -11,11 +11,9 @@ import {
   everybody,
   lineText,
   messageRecord,
-  newSession,
   parseLine,
 } from "../kit/inside/store.ts";
-import { filesFixture } from "../kit/stores.ts";
-import { closing } from "./stage.ts";
+import { closing, filesFixture, held } from "../kit/stores.ts";
 
 // Any UTF-16, lone surrogates included.
 const text = fc.oneof(
@@ -116,11 +114,9 @@ describe("a message as a line", () => {
         parts: [{ type: "tool-result", callId: "c1", name: "run", content: [{ type: "text", text: "file list" }] }],
       },
     ];
-    const lock = await store.create(everybody, newSession());
-    await store.append(
-      lock,
-      messages.map((one) => ({ ...messageRecord(""), message: one })),
-    );
+    const lock = await held(store);
+    const records = messages.map((one) => ({ ...messageRecord(""), message: one }));
+    await store.append(lock, records);
     const { location } = await store.info(everybody, lock.id);
     const lines = readFileSync(`${location}/messages.jsonl`, "utf8").split("\n").slice(0, -1);
     for (const value of ["thinking about it", "the answer", '"ls"', "file list", '"c1"']) {
@@ -145,19 +141,11 @@ describe("lines of other writers", () => {
     decodeRecord("message", { seq: 4, timestamp: "2024-01-15T10:30:20.123Z", token_count: 1, ...fields });
 
   it("the seed's own examples load, with id and pos inferred", () => {
-    expect(read({ role: "user", content: "Fix the bug in..." })).toEqual({
-      kind: "message",
-      seq: 4,
-      pos: 4,
-      tokenCount: 1,
-      timestamp: "2024-01-15T10:30:20.123Z",
-      message: {
-        id: "m4",
-        role: "user",
-        parts: [{ type: "text", text: "Fix the bug in..." }],
-        timestamp: "2024-01-15T10:30:20.123Z",
-      },
-    });
+    const timestamp = "2024-01-15T10:30:20.123Z";
+    const parts = [{ type: "text", text: "Fix the bug in..." }];
+    const message = { id: "m4", role: "user", parts, timestamp };
+    const record = { kind: "message", seq: 4, pos: 4, tokenCount: 1, timestamp, message };
+    expect(read({ role: "user", content: "Fix the bug in..." })).toEqual(record);
     expect(read({ role: "tool", content: '{"output":"..."}', tool_name: "get" })).toMatchObject({
       message: { parts: [{ type: "tool-result", callId: "m4", name: "get", content: '{"output":"..."}' }] },
     });
@@ -165,21 +153,21 @@ describe("lines of other writers", () => {
 
   it("function_call is a call, is_summarized and unknown fields and a blob are tolerated", () => {
     const call = { name: "f", arguments: "{}" };
-    expect(
-      read({ role: "assistant", content: "", function_call: call, is_summarized: true, unheard_of: [1] }),
-    ).toMatchObject({
-      message: { parts: [{ type: "tool-call", callId: "m4", name: "f", args: {} }] },
-    });
     const odd = { ...call, strict: true };
-    expect(read({ role: "assistant", content: "", function_call: odd })).toMatchObject({
-      message: { parts: [], extra: { function_call: odd } },
-    });
-    expect(read({ role: "user", content: "head", parts: [{ type: "text", blob: { sha256: "x" } }] })).toMatchObject({
-      message: { parts: [{ type: "text", text: "" }] },
-    });
-    expect(read({ role: "user", content: "", parts: [{ type: "hologram", depth: 3 }] })).toMatchObject({
-      message: { parts: [{ type: "opaque", kind: "unknown/hologram" }] },
-    });
+    const said = { role: "assistant", content: "" };
+    for (const [fields, message] of [
+      [
+        { ...said, function_call: call, is_summarized: true, unheard_of: [1] },
+        { parts: [{ type: "tool-call", callId: "m4", name: "f", args: {} }] },
+      ],
+      [
+        { ...said, function_call: odd },
+        { parts: [], extra: { function_call: odd } },
+      ],
+      [{ ...said, parts: [{ type: "text", blob: { sha256: "x" } }] }, { parts: [{ type: "text", text: "" }] }],
+      [{ ...said, parts: [{ type: "hologram" }] }, { parts: [{ type: "opaque", kind: "unknown/hologram" }] }],
+    ] as const)
+      expect(read(fields)).toMatchObject({ message });
   });
 
   it.each([

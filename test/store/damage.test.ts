@@ -1,6 +1,6 @@
 import { appendFile, readFile, readdir, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Lock, Store } from "windrow";
 import { openStore } from "windrow/store";
@@ -14,21 +14,22 @@ import {
   stateOf,
   texts,
 } from "../kit/inside/store.ts";
-import { filesFixture } from "../kit/stores.ts";
+import { closing, filesFixture } from "../kit/stores.ts";
+
+const five = ["1", "2", "3", "4", "5"];
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let lock: Lock;
 let folder: string;
 let log: string;
 beforeEach(async () => {
-  fixture = await filesFixture();
+  fixture = closing(await filesFixture());
   lock = await sessionWith(fixture.store, 0);
-  for (const text of ["1", "2", "3", "4", "5"]) await fixture.store.append(lock, [messageRecord(text)]);
+  for (const text of five) await fixture.store.append(lock, [messageRecord(text)]);
   await lock.release();
   folder = join(fixture.folder, "running", lock.id);
   log = join(folder, "messages.jsonl");
 });
-afterEach(() => fixture.close());
 
 async function lines(): Promise<string[]> {
   return (await readFile(log, "utf8")).split("\n").slice(0, -1);
@@ -70,8 +71,7 @@ describe("a torn tail is cut off, kept beside the log, and the number is used ag
   it.each(Object.keys(torn))("%s", { tags: ["slow"] }, async (name) => {
     const length = await torn[name]!();
     const before = await readFile(log);
-    const left =
-      name.startsWith("half") || name.startsWith("a whole") ? ["1", "2", "3", "4"] : ["1", "2", "3", "4", "5"];
+    const left = name.startsWith("half") || name.startsWith("a whole") ? ["1", "2", "3", "4"] : five;
     const taken = await continues(fixture.store, left);
     expect(taken.recovery).toMatchObject([
       { file: "messages.jsonl", offset: before.length - length, length, problem: "torn-tail" },
@@ -85,7 +85,7 @@ describe("a torn tail is cut off, kept beside the log, and the number is used ag
 
   it("a last line that only lacks its line end is kept", async () => {
     await truncate(log, (await stat(log)).size - 1);
-    const taken = await continues(fixture.store, ["1", "2", "3", "4", "5"]);
+    const taken = await continues(fixture.store, five);
     expect(taken.recovery).toEqual([]);
   });
 
@@ -95,8 +95,8 @@ describe("a torn tail is cut off, kept beside the log, and the number is used ag
     await first.release();
     const all = await lines();
     await writeFile(log, `${all.slice(0, 7).join("\n")}\n${all[7]!.slice(0, 30)}`);
-    expect(await texts(fixture.store, lock.id)).toEqual(["1", "2", "3", "4", "5"]);
-    await continues(fixture.store, ["1", "2", "3", "4", "5"]);
+    expect(await texts(fixture.store, lock.id)).toEqual(five);
+    await continues(fixture.store, five);
   });
 
   it("a file of nothing but garbage becomes an empty log", async () => {
@@ -107,50 +107,21 @@ describe("a torn tail is cut off, kept beside the log, and the number is used ag
 });
 
 describe("damage in the middle is stepped over and told, and everything behind it is read", () => {
-  const damages: Readonly<
-    Record<string, { change: (all: string[]) => unknown; left: readonly string[]; spans: number }>
-  > = {
-    "a NUL run instead of a line": {
-      change: (all) => (all[1] = "\0".repeat(200)),
-      left: ["1", "3", "4", "5"],
-      spans: 1,
-    },
-    "a flipped letter": {
-      change: (all) => (all[2] = all[2]!.replace('"content":"3"', '"content":"X"')),
-      left: ["1", "2", "4", "5"],
-      spans: 1,
-    },
-    "a torn line with the next one welded to it": {
-      change: (all) => all.splice(1, 2, all[1]!.slice(0, 40) + all[2]!),
-      left: ["1", "3", "4", "5"],
-      spans: 1,
-    },
-    "two whole lines welded together": {
-      change: (all) => all.splice(1, 2, all[1]! + all[2]!),
-      left: ["1", "2", "3", "4", "5"],
-      spans: 0,
-    },
-    "NULs in front of a line": {
-      change: (all) => (all[1] = "\0".repeat(50) + all[1]!),
-      left: ["1", "2", "3", "4", "5"],
-      spans: 1,
-    },
-    "a wrong type": {
-      change: (all) =>
-        (all[3] = '{"seq":4,"role":"user","content":[],"timestamp":"2024-01-15T10:30:01.123Z","token_count":1}'),
-      left: ["1", "2", "3", "5"],
-      spans: 1,
-    },
-    "empty lines and CRLF": {
-      change: (all) => all.splice(2, 1, "", "  ", `${all[2]!}\r`),
-      left: ["1", "2", "3", "4", "5"],
-      spans: 0,
-    },
-    "a missing line": { change: (all) => all.splice(2, 1), left: ["1", "2", "4", "5"], spans: 0 },
-  };
+  type Damage = readonly [name: string, change: (all: string[]) => unknown, gone: string, spans: number];
+  const wrongType = '{"seq":4,"role":"user","content":[],"timestamp":"2024-01-15T10:30:01.123Z","token_count":1}';
+  const damages: readonly Damage[] = [
+    ["a NUL run instead of a line", (all) => (all[1] = "\0".repeat(200)), "2", 1],
+    ["a flipped letter", (all) => (all[2] = all[2]!.replace('"content":"3"', '"content":"X"')), "3", 1],
+    ["a torn line with the next one welded to it", (all) => all.splice(1, 2, all[1]!.slice(0, 40) + all[2]!), "2", 1],
+    ["two whole lines welded together", (all) => all.splice(1, 2, all[1]! + all[2]!), "", 0],
+    ["NULs in front of a line", (all) => (all[1] = "\0".repeat(50) + all[1]!), "", 1],
+    ["a wrong type", (all) => (all[3] = wrongType), "4", 1],
+    ["empty lines and CRLF", (all) => all.splice(2, 1, "", "  ", `${all[2]!}\r`), "", 0],
+    ["a missing line", (all) => all.splice(2, 1), "3", 0],
+  ];
 
-  it.each(Object.keys(damages))("%s", async (name) => {
-    const { change, left, spans } = damages[name]!;
+  it.each(damages)("%s", async (_name, change, gone, spans) => {
+    const left = five.filter((text) => text !== gone);
     const all = await lines();
     change(all);
     await writeFile(log, `${all.join("\n")}\n`);
@@ -179,7 +150,7 @@ it("a reader beside a writer at work ignores the line that is not whole yet, and
   await fixture.store.lock(everybody, lock.id);
   await appendFile(log, '{"seq":6,"role":"assistant","content":"half');
   const size = (await stat(log)).size;
-  expect(await texts(other, lock.id)).toEqual(["1", "2", "3", "4", "5"]);
+  expect(await texts(other, lock.id)).toEqual(five);
   expect(await texts(other, lock.id, { last: 1 })).toEqual(["5"]);
   expect(await other.recovery(everybody, lock.id)).toEqual([]);
   expect((await stat(log)).size).toBe(size);
@@ -187,32 +158,35 @@ it("a reader beside a writer at work ignores the line that is not whole yet, and
 });
 
 describe("a crash between the steps of finish", () => {
-  it("state final, not moved: the next look ends the move", async () => {
+  const completed = (): string => join(fixture.folder, "completed");
+
+  /** A session whose state is final, and which was not moved. */
+  async function unmoved(status: "completed" | "failed" | "timeout"): Promise<void> {
     const taken = await fixture.store.lock(everybody, lock.id);
-    await fixture.store.setState(taken, stateOf("completed"));
+    await fixture.store.setState(taken, stateOf(status));
     await taken.release();
+  }
+
+  it("state final, not moved: the next look ends the move", async () => {
+    await unmoved("completed");
     const other = await fixture.reopen();
     expect(await other.info(everybody, lock.id)).toMatchObject({ readOnly: true, state: { status: "completed" } });
     expect(await readdir(join(fixture.folder, "running"))).toEqual([]);
-    expect(await readdir(join(fixture.folder, "completed", lock.id))).not.toContain(".lock");
-    expect(await texts(other, lock.id)).toEqual(["1", "2", "3", "4", "5"]);
+    expect(await readdir(join(completed(), lock.id))).not.toContain(".lock");
+    expect(await texts(other, lock.id)).toEqual(five);
   });
 
   it("state final, not moved: a lock ends the move and is refused", async () => {
-    const taken = await fixture.store.lock(everybody, lock.id);
-    await fixture.store.setState(taken, stateOf("failed"));
-    await taken.release();
+    await unmoved("failed");
     await expect(fixture.store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "read-only" });
-    expect(await readdir(join(fixture.folder, "completed"))).toEqual([lock.id]);
+    expect(await readdir(completed())).toEqual([lock.id]);
   });
 
   it("moved, .lock left behind: the next look removes it", async () => {
-    const taken = await fixture.store.lock(everybody, lock.id);
-    await fixture.store.setState(taken, stateOf("timeout"));
-    await taken.release();
-    await rename(folder, join(fixture.folder, "completed", lock.id));
+    await unmoved("timeout");
+    await rename(folder, join(completed(), lock.id));
     expect((await fixture.store.info(everybody, lock.id)).state.status).toBe("timeout");
-    expect(await readdir(join(fixture.folder, "completed", lock.id))).not.toContain(".lock");
+    expect(await readdir(join(completed(), lock.id))).not.toContain(".lock");
   });
 });
 
@@ -223,13 +197,8 @@ it("a state.json that a power cut emptied is counted again from the log", async 
   for (const content of ["", "\0".repeat(200), "{"]) {
     await writeFile(join(folder, "state.json"), content);
     const { state } = await fixture.store.info(everybody, lock.id);
-    expect(state).toMatchObject({
-      status: "processing",
-      llmCallCount: 1,
-      toolCallCount: 4,
-      totalTokensUsed: 12,
-      error: null,
-    });
+    const counts = { llmCallCount: 1, toolCallCount: 4, totalTokensUsed: 12 };
+    expect(state).toMatchObject({ status: "processing", error: null, ...counts });
   }
   await unlink(join(folder, "state.json"));
   const again = await fixture.store.lock(everybody, lock.id);
@@ -242,7 +211,7 @@ it.each(["failed", "timeout"] as const)(
   async (status) => {
     const manager = await SessionManager.open({ store: fixture.folder, budget: 10_000 });
     const session = await manager.create();
-    await session.append({ role: "user", parts: [{ type: "text", text: "Build it." }] });
+    await session.append("Build it.");
     await session.finish(status, "the build broke");
     await manager.close();
     const ended = join(fixture.folder, "completed", session.id);
@@ -267,17 +236,18 @@ describe("a power cut that took pages of the last write, and left the end of it"
     const path = join(folder, ".lock");
     await writeFile(path, (await readFile(path, "utf8")).replace('"released":true', '"released":null'));
   }
+  async function appendLarge(): Promise<void> {
+    const holder = await fixture.store.lock(everybody, lock.id);
+    const records = [...large, "last"].map((one) => messageRecord(one));
+    await fixture.store.append(holder, records);
+    await holder.release();
+  }
   const large = ["a", "b"].map((letter) => letter.repeat(6_000)) as [string, string];
 
   it.each(large)("leaves nothing of that append, which was never acknowledged", async (text) => {
-    const holder = await fixture.store.lock(everybody, lock.id);
-    await fixture.store.append(
-      holder,
-      [...large, "last"].map((one) => messageRecord(one)),
-    );
-    await holder.release();
+    await appendLarge();
     await lose(text);
-    const taken = await continues(fixture.store, ["1", "2", "3", "4", "5"]);
+    const taken = await continues(fixture.store, five);
     expect(taken.recovery).toMatchObject([{ problem: "torn-tail", file: "messages.jsonl" }]);
     const aside = await readFile(join(folder, taken.recovery[0]!.quarantine), "utf8");
     expect(aside).toContain('"last"');
@@ -294,12 +264,7 @@ describe("a power cut that took pages of the last write, and left the end of it"
   });
 
   it("hides nothing where the session was closed in order: then the hole is damage, and what is behind it was kept", async () => {
-    const holder = await fixture.store.lock(everybody, lock.id);
-    await fixture.store.append(
-      holder,
-      [...large, "last"].map((one) => messageRecord(one)),
-    );
-    await holder.release();
+    await appendLarge();
     const bytes = await readFile(log);
     bytes.fill(0, bytes.indexOf("aaaa"), bytes.indexOf("aaaa") + 5_000);
     await writeFile(log, bytes);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
   everybody,
   everyKind,
@@ -13,7 +13,7 @@ import {
   stateOf,
   texts,
 } from "../kit/inside/store.ts";
-import { filesFixture, temporaryFolder } from "../kit/stores.ts";
+import { closing, filesFixture, temporaryFolder } from "../kit/stores.ts";
 
 const faults = vi.hoisted(() => ({ syncs: 0, torn: 0, calls: [] as string[], duringSync: () => {} }));
 
@@ -46,9 +46,8 @@ beforeEach(async () => {
   faults.torn = 0;
   faults.calls = [];
   faults.duringSync = () => {};
-  fixture = await filesFixture();
+  fixture = closing(await filesFixture());
 });
-afterEach(() => fixture.close());
 
 describe("a write that fails half way", () => {
   it("acknowledges nothing, leaves nothing in the file, and the next append succeeds", async () => {

@@ -1,8 +1,8 @@
 /** A store as one principal may use it; the contract holds through every guard. */
 import { randomUUID } from "node:crypto";
-import { rm, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Scope, Store } from "windrow";
 import { guardedStore, openStore, tenantStore } from "windrow/store";
@@ -10,7 +10,8 @@ import type { OpenStoreOptions, SessionInfo } from "windrow/store";
 import { faultyStore, register, storeConformance } from "windrow/testing";
 import { readOnlyStore } from "../kit/inside/session.ts";
 import { ramStore, stateOf, userFolder } from "../kit/inside/store.ts";
-import { fixtureOf, ramFixture, temporaryFolder } from "../kit/stores.ts";
+import { listed, newFolder } from "../kit/sessions.ts";
+import { fixtureOf, opened, ramFixture, temporaryFolder } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
 
@@ -19,17 +20,13 @@ async function folderFixture(options: OpenStoreOptions) {
   return fixtureOf(() => openStore(folder, { durability: "group", ...options }), folder);
 }
 
-describe("files behind a guard with an audit", { tags: ["slow"] }, () => {
-  register(
-    storeConformance(durable, () => folderFixture({ access: { audit: true } })),
-    { describe, it },
-  );
-});
-describe("files, a folder for each user", { tags: ["slow"] }, () => {
-  register(
-    storeConformance(durable, () => folderFixture({ folderPerUser: true })),
-    { describe, it },
-  );
+const kinds: readonly (readonly [string, OpenStoreOptions])[] = [
+  ["files behind a guard with an audit", { access: { audit: true } }],
+  ["files, a folder for each user", { folderPerUser: true }],
+];
+describe.each(kinds)("%s", { tags: ["slow"] }, (_name, options) => {
+  const cases = storeConformance(durable, () => folderFixture(options));
+  register(cases, { describe, it });
 });
 describe("ram for an admin", () => {
   register(
@@ -43,17 +40,10 @@ describe("ram for an admin", () => {
 
 const session = () => ({ uuid: randomUUID(), taskKey: {}, config: {}, createdAt: "2026-01-01T00:00:00.000Z" });
 
-async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
-
-async function all(list: AsyncIterable<SessionInfo>): Promise<readonly (string | undefined)[]> {
-  const users: (string | undefined)[] = [];
-  for await (const { metadata } of list) users.push(metadata.user);
-  return users.toSorted((left = "", right = "") => left.localeCompare(right, "en"));
-}
+const all = async (list: AsyncIterable<SessionInfo>): Promise<readonly (string | undefined)[]> =>
+  (await listed(list))
+    .map(({ metadata }) => metadata.user)
+    .toSorted((left = "", right = "") => left.localeCompare(right, "en"));
 
 async function shared() {
   const behind = ramStore();
@@ -146,15 +136,13 @@ describe("a store that tenants share", () => {
     const alone = session();
     const lock = await behind.create({}, alone);
     await expect(store.append(lock, [])).rejects.toMatchObject({ code: "bad-option" });
-    const folder = await temporaryFolder();
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const files = await openStore(folder);
+    const folder = await newFolder();
+    const files = await opened(folder);
     const shared = tenantStore(files);
     await (await shared.create({ tenant: "acme" }, session())).release();
-    await expect(collect(shared.checkup!.examine())).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(listed(shared.checkup!.examine())).rejects.toMatchObject({ code: "not-allowed" });
     await expect(shared.checkup!.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
-    expect(await collect(files.checkup!.examine())).not.toEqual([]);
-    await files.close();
+    expect(await listed(files.checkup!.examine())).not.toEqual([]);
   });
 
   it("reads the tenant of a call once: a getter that changes its answer reaches no other tenant", async () => {
@@ -239,8 +227,7 @@ describe("a method that no contract names", () => {
 
 describe("a folder for each user", () => {
   it("keeps a user's sessions in that folder, and every other session where it was", async () => {
-    const folder = await temporaryFolder();
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = await newFolder();
     const plain = await openStore(folder);
     const before = session();
     await (await plain.create({ user: "Alice" }, before)).release();
@@ -269,14 +256,11 @@ describe("a folder for each user", () => {
 });
 
 it("examines a store whose sessions all have a user", async () => {
-  const folder = await temporaryFolder();
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await newFolder();
   const manager = await SessionManager.open({ store: await openStore(folder, { folderPerUser: true }), user: "ann" });
   const session = await manager.create();
   await manager.close();
-  const store = await openStore(folder, { folderPerUser: true });
-  const examined: (string | undefined)[] = [];
-  for await (const { sessionId } of store.checkup!.examine()) examined.push(sessionId);
-  await store.close();
+  const store = await opened(folder, { folderPerUser: true });
+  const examined = (await listed(store.checkup!.examine())).map(({ sessionId }) => sessionId);
   expect(examined).toContain(session.id);
 });

@@ -2,17 +2,14 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { systemDisk } from "../kit/inside/disk.ts";
 import type { Disk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, listAll, newSession, sessionWith, stateOf } from "../kit/inside/store.ts";
-import { filesFixture } from "../kit/stores.ts";
+import { closing, filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
-beforeEach(async () => {
-  fixture = await filesFixture();
-});
-afterEach(() => fixture.close());
+beforeEach(async () => void (fixture = closing(await filesFixture())));
 
 const ids = (sessions: Awaited<ReturnType<typeof listAll>>): readonly string[] =>
   sessions.map((one) => one.metadata.uuid).sort();

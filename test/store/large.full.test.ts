@@ -1,20 +1,19 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Lock, Part } from "windrow";
 import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
-import { filesFixture } from "../kit/stores.ts";
+import { closing, filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let lock: Lock;
 let folder: string;
 beforeEach(async () => {
-  fixture = await filesFixture();
+  fixture = closing(await filesFixture());
   lock = await sessionWith(fixture.store, 0);
   folder = join(fixture.folder, "running", lock.id);
 });
-afterEach(() => fixture.close());
 
 const long = (name: string): string => `${name} 日本語 `.repeat(8_000);
 

@@ -6,6 +6,7 @@ import { everybody, listAll, messageRecord, newSession, refused, stateOf, texts 
 import { latePostgres, lateRedis } from "./late.ts";
 import type { LateStores } from "./late.ts";
 import { closing, finished, point } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const mark = (reason: string) => ({ reason, keptAt: time });
@@ -53,8 +54,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
   it("that ends a session is asked for twice without harm, and adds nothing late", async () => {
     const two = stores();
     const { store, other, faults, late } = two;
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await lose(two, lock, "two");
     // It is not known whether the line is there: an end would seal a log that may get it.
     await refused(() => store.finish(lock, stateOf("completed")), "store-unavailable");
@@ -180,8 +180,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
 
   it("that erases is refused where the holder, who was silent, is heard again and appends meanwhile", async () => {
     const { store, other, faults, place } = stores();
-    const lock = await other.create(everybody, newSession());
-    await other.append(lock, [messageRecord("one")]);
+    const lock = await held(other, "one");
     const awake = await silence(place, lock.id);
     const meanwhile = async (): Promise<void> => {
       await awake();

@@ -1,11 +1,11 @@
 import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "windrow/store/author";
 import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, messageRecord, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
-import { filesFixture } from "../kit/stores.ts";
+import { closing, filesFixture } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 let now: number;
@@ -19,11 +19,10 @@ const clock: Clock = {
   },
 };
 beforeEach(async () => {
-  fixture = await filesFixture();
+  fixture = closing(await filesFixture());
   now = Date.parse("2024-01-15T10:30:00.000Z");
   beats = [];
 });
-afterEach(() => fixture.close());
 
 const withoutLocks = { ...systemDisk, tryLock: () => undefined, unlock: () => undefined };
 
@@ -53,14 +52,8 @@ it("a holder on another host is waited for as long, whatever the kernel says her
   const lock = await sessionWith(fixture.store, 1);
   await lock.release();
   const path = join(fixture.folder, "running", lock.id, ".lock");
-  const fields = {
-    process_id: 7,
-    hostname: "elsewhere",
-    acquired_at: "",
-    heartbeat_at: "",
-    generation: 9,
-    boot_id: "b",
-  };
+  const owner = { process_id: 7, hostname: "elsewhere", acquired_at: "", heartbeat_at: "" };
+  const fields = { ...owner, generation: 9, boot_id: "b" };
   const body = JSON.stringify(fields).slice(0, -1);
   await writeFile(path, `${body},"crc":"${crc32(body).toString(16).padStart(8, "0")}"}`.padEnd(511) + "\n");
   const store = filesStore({ folder: fixture.folder, clock });

@@ -8,6 +8,7 @@ import { hasPostgres } from "../kit/postgres.ts";
 import { latePostgres } from "./late.ts";
 import type { Through } from "./late.ts";
 import { closing, examine, problems } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 const { stores, here, of, silence, through } = latePostgres();
 const time = "2026-01-01T00:00:00.000Z";
@@ -84,8 +85,7 @@ describe.skipIf(!hasPostgres)("an error inside the server", () => {
 describe.skipIf(!hasPostgres)("a restore of an id that is just being erased", () => {
   it("takes nothing of what the erasure tells as removed, nor does a doctor", async () => {
     const { store, other, faults } = stores();
-    const lock = await other.create(everybody, newSession());
-    await other.append(lock, [messageRecord("one"), messageRecord("two")]);
+    const lock = await held(other, "one", "two");
     await other.finish(lock, stateOf("completed"));
     const dump = await other.transfer!.dump(everybody, lock.id);
     const copy = { ...dump, async *lines() {} };
@@ -220,8 +220,7 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
 
   it("is not lost where an archive takes the session of a process that was silent for long", async () => {
     const { store, other, place } = stores();
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await store.setState(lock, stateOf("closed"));
     await silence(place, lock.id);
     const writings = await other.detaching?.writings(everybody, lock.id);
@@ -251,8 +250,7 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
 
   it("puts nothing aside of a session that is erased meanwhile", async () => {
     const { store, other, faults, place } = stores();
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await lock.release();
     await here.pool.query(`UPDATE ${place}.record SET body = 'damaged'`);
     let end: () => void = () => undefined;
@@ -272,8 +270,7 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     "leaves no line of a session behind that %s removes meanwhile",
     async (how) => {
       const { store, other, faults, place } = stores();
-      const lock = await store.create(everybody, newSession());
-      await store.append(lock, [messageRecord("one")]);
+      const lock = await held(store, "one");
       await silence(place, lock.id);
       let end: () => void = () => undefined;
       const until = new Promise<void>((resolve) => (end = resolve));

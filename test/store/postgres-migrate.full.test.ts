@@ -16,6 +16,7 @@ import type { Migration } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
 import { hasPostgres } from "../kit/postgres.ts";
 import { closing, postgresHere } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 /** The code of a later version: a column and an index more. */
 const later: readonly Migration[] = [
@@ -48,8 +49,7 @@ async function versionsIn(schema: string): Promise<readonly unknown[]> {
 
 async function made(schema: string): Promise<string> {
   const store = storeOf(schema);
-  const lock = await store.create(everybody, newSession());
-  await store.append(lock, [messageRecord("one")]);
+  const lock = await held(store, "one");
   await store.close();
   return lock.id;
 }

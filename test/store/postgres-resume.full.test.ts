@@ -9,6 +9,7 @@ import { startCutProxy } from "../kit/cut-proxy.ts";
 import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres } from "../kit/postgres.ts";
 import { closing, postgresHere } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 const postgres = postgresHere();
 
@@ -154,8 +155,7 @@ describe.skipIf(!hasPostgres)("who took a session in Postgres", () => {
   it("lacks no line of another writer for whom it waited", async () => {
     const schema = "waited";
     const store = closing(postgresStore({ client: postgres.pool, schema }));
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await lock.release();
     // A writer that takes the session, writes and lets go, all of it seen at once, while the taking waits for its row.
     const writer = await postgres.pool.connect();

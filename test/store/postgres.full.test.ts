@@ -9,6 +9,7 @@ import { hasPostgres } from "../kit/postgres.ts";
 import { postgresFixture } from "../kit/postgres-stores.ts";
 import { latePostgres } from "./late.ts";
 import { closing, opened, point, problems } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 const { here: postgres, of } = latePostgres();
 
@@ -34,8 +35,7 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
       },
     };
     const store = closing(postgresStore({ client, schema: "counted" }));
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await lock.release();
     asked = 0;
     const again = await store.lock(everybody, lock.id);
@@ -132,8 +132,7 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     const { store } = await postgresFixture(postgres.url);
     const ids: string[] = [];
     for (let index = 0; index < 3; index++) {
-      const lock = await store.create(everybody, newSession());
-      await store.append(lock, [messageRecord("1"), messageRecord("2")]);
+      const lock = await held(store, "1", "2");
       await store.finish(lock, stateOf("completed"));
       ids.push(lock.id);
     }

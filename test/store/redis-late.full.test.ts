@@ -19,6 +19,7 @@ import { hasRedis } from "../kit/redis.ts";
 import { lateRedis } from "./late.ts";
 import type { Fault, LateStores } from "./late.ts";
 import { closing, examine, finished } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 const { stores, through, newPlace, here, of } = lateRedis();
 const time = "2026-01-01T00:00:00.000Z";
@@ -76,8 +77,7 @@ describe.skipIf(!hasRedis)("a script", () => {
       const answer = await send();
       return text.startsWith("EVAL") ? send() : answer;
     }, two.place);
-    const made = await twice.create(everybody, newSession());
-    await twice.append(made, [messageRecord("one")]);
+    const made = await held(twice, "one");
     await made.release();
     const lock = await twice.lock(everybody, made.id);
     await twice.append(lock, [messageRecord("two")]);

@@ -8,6 +8,7 @@ import { everybody, heartbeatMs, messageRecord, newSession, readAll, stateOf, wh
 import { hasRedis } from "../kit/redis.ts";
 import type { TestRedis } from "../kit/redis.ts";
 import { closing, opened, ownRedis } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 interface Client extends IoRedisClient {
   readonly status: string;
@@ -69,8 +70,7 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
       };
       const client = how.startsWith("on a client") ? given : { call };
       const store = how.startsWith("as it") ? await opened(main.url) : closing(redisStore({ client }));
-      const lock = await store.create(everybody, newSession());
-      await store.append(lock, [messageRecord("one")]);
+      const lock = await held(store, "one");
       await admin.call("SAVE");
       await behind.call("CLIENT", "PAUSE", 400, "ALL");
       if (client !== given) before = loseLast;
@@ -99,8 +99,7 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
     };
     const store = closing(redisStore({ client: { call } }));
     const time = "2026-01-01T00:00:00.000Z";
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     going.push({
       of: "HDEL', KEYS[1], 'kept'",
       on: async () => other.upkeep?.keep(everybody, lock.id, { keptAt: time }),
@@ -151,8 +150,7 @@ describe.skipIf(!hasOwn)("strict by a replica, on a server that hides its settin
         throw new Error(words);
       };
       const store = closing(redisStore({ client: { call } }));
-      const lock = await store.create(everybody, newSession());
-      await store.append(lock, [messageRecord("one")]);
+      const lock = await held(store, "one");
       expect(looks).toBe(1);
       await lock.release();
     },
@@ -168,8 +166,7 @@ describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promis
     const client = clientOf(server);
     const store = closing(redisStore({ client, clock }));
     const refused = { code: "not-durable", message: expect.stringContaining("appendonly no") };
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
+    const lock = await held(store, "one");
     await admin.call("CONFIG", "SET", "appendonly", "no");
     now += heartbeatMs;
     await expect(store.append(lock, [messageRecord("two")])).rejects.toMatchObject(refused);

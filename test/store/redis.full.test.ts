@@ -1,28 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { SessionManager } from "windrow";
-import type { Lock, Store } from "windrow";
+import type { Lock } from "windrow";
 import { doctor } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { redisStore } from "windrow/store/redis";
 import type { IoRedisClient } from "windrow/store/redis";
 import { everybody, listAll, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
-import { hasPostgres, startPostgres } from "../kit/postgres.ts";
 import { hasRedis } from "../kit/redis.ts";
-import { temporaryFolder } from "../kit/stores.ts";
-import { driver } from "../kit/sqlite-stores.ts";
+import { held, temporaryFolder } from "../kit/stores.ts";
 import { closing, opened, ownRedis, Redis, redisHere } from "./stage.ts";
 
 /** The answer of a server whose replica went away after it was looked for. */
-async function asIfReplicated(
-  client: IoRedisClient,
-  command: string,
-  args: (string | Buffer | number)[],
-): Promise<unknown> {
-  const replica = "slave0:ip=127.0.0.1,port=1,state=online,offset=0,lag=0";
-  const answer = await client.call(command, ...args);
-  return command === "INFO" && args[0] === "replication" ? `${String(answer)}\n${replica}` : answer;
-}
+const asIfReplicated =
+  (client: IoRedisClient): IoRedisClient["call"] =>
+  async (command, ...args) => {
+    const replica = "slave0:ip=127.0.0.1,port=1,state=online,offset=0,lag=0";
+    const answer = await client.call(command, ...args);
+    return command === "INFO" && args[0] === "replication" ? `${String(answer)}\n${replica}` : answer;
+  };
 
 const redis = redisHere();
 
@@ -35,8 +30,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
       const error: unknown = await strict.create(everybody, newSession()).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: "bad-option", message: expect.stringContaining('durability "group"') });
       const group = await opened(lazy.url, { durability: "group" });
-      const lock = await group.create(everybody, newSession());
-      await group.append(lock, [messageRecord("kept")]);
+      const lock = await held(group, "kept");
       await lock.release();
       const replica = await ownRedis(["--replicaof", "127.0.0.1", new URL(lazy.url).port]);
       const replicated = await opened(lazy.url);
@@ -46,9 +40,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
       await replica.close();
       const client = new Redis(lazy.url);
       onTestFinished(() => client.disconnect());
-      const alone = closing(
-        redisStore({ client: { call: async (command, ...args) => asIfReplicated(client, command, args) } }),
-      );
+      const alone = closing(redisStore({ client: { call: asIfReplicated(client) } }));
       const lacks = { code: "store-unavailable" };
       await expect(alone.create(everybody, newSession())).rejects.toMatchObject(lacks);
       await expect(alone.upkeep?.keep(everybody, lock.id, { keptAt: "2026-01-01" })).rejects.toMatchObject(lacks);
@@ -211,47 +203,5 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     expect(seen.map(({ id }) => id).toSorted()).toEqual(made.toSorted());
     const times = seen.map(({ createdAt }) => createdAt);
     expect(times).toEqual(times.toSorted().toReversed());
-  });
-});
-
-describe.skipIf(!hasRedis || !hasPostgres || !driver)("a session that is copied from store to store", () => {
-  it("has the same lines and the same window in each of them", { timeout: 60_000 }, async () => {
-    const postgres = closing(await startPostgres());
-    const [first, last] = [await temporaryFolder(), await temporaryFolder()];
-    const stores: Store[] = [];
-    for (const address of [
-      first,
-      postgres.url,
-      `sqlite:${await temporaryFolder()}/all.db`,
-      `${redis.url}?prefix=copy:`,
-      last,
-    ]) {
-      stores.push(await opened(address));
-    }
-    const [files, ...others] = stores as [Store, ...Store[]];
-    const manager = await SessionManager.open({ store: files, budget: 4_000, model: "gpt-4o" });
-    const session = await manager.create({ taskKey: { task: "long" } });
-    for (let turn = 0; turn < 40; turn++) {
-      await session.append(`question ${turn} ${"word ".repeat(300)}`);
-      await session.compose({ system: "You help." });
-      await session.append({ role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] });
-    }
-    await session.append("the last question");
-    await session.close();
-    const hashes: string[] = [];
-    let from = files;
-    for (const to of others) {
-      hashes.push((await to.transfer!.restore(everybody, await from.transfer!.dump(everybody, session.id))).hash);
-      from = to;
-    }
-    expect(new Set(hashes).size).toBe(1);
-    const windows: string[] = [];
-    for (const store of stores) {
-      const reader = await SessionManager.open({ store, budget: 4_000, model: "gpt-4o" });
-      const resumed = await reader.resume(session.id);
-      windows.push((await resumed.compose({ system: "You help." })).report.windowHash);
-      await resumed.close();
-    }
-    expect(new Set(windows).size).toBe(1);
   });
 });

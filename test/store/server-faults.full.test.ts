@@ -5,10 +5,11 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { faultRounds as rounds, under } from "../kit/agents.ts";
 import { startCutProxy } from "../kit/cut-proxy.ts";
-import { everybody, messageRecord, newSession, readAll } from "../kit/inside/store.ts";
+import { everybody, messageRecord, readAll } from "../kit/inside/store.ts";
 import { hasPostgres } from "../kit/postgres.ts";
 import { hasRedis } from "../kit/redis.ts";
 import { closing, opened, postgresHere, redisHere } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 const [postgres, redis] = [postgresHere(1), redisHere()];
 const isOurs = (name: string): boolean => process.env[`WINDROW_TEST_${name.toUpperCase()}`] === undefined;
@@ -78,8 +79,7 @@ describe.each(kinds.filter(({ isHere }) => isHere))("$name", { timeout }, ({ nam
   it("takes nothing of a holder that could not be heard once another took its session over", async () => {
     const { proxy, behind, beside } = await proxied();
     const [slow, quick] = [await opened(behind), await opened(beside)];
-    const lock = await slow.create(everybody, newSession());
-    await slow.append(lock, [messageRecord("before")]);
+    const lock = await held(slow, "before");
     proxy.stall();
     const late = Promise.allSettled(
       ["on its way", "behind it"].map((text) => slow.append(lock, [messageRecord(text)])),

@@ -14,6 +14,7 @@ import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres } from "../kit/postgres.ts";
 import { hasRedis } from "../kit/redis.ts";
 import { opened, postgresHere, Redis, redisHere } from "./stage.ts";
+import { held } from "../kit/stores.ts";
 
 const require = createRequire(import.meta.url);
 const { createClient } = require("redis") as {
@@ -81,8 +82,7 @@ const here = Object.entries(ways).filter(([, { isHere }]) => isHere);
 
 it.each(here)("%s", { timeout: 30_000 }, async (_name, way) => {
   const [store, other] = await way.open();
-  const lock = await store.create(everybody, newSession());
-  await store.append(lock, [messageRecord("one")]);
+  const lock = await held(store, "one");
   proxy.stall();
   const appends = ["two", "three"].map(async (text) => store.append(lock, [messageRecord(text)]));
   const looking = store.info(everybody, lock.id);

@@ -1,5 +1,5 @@
 /** The upkeep of a SQLite store beside itself, and what processes that died left for it. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import type { Upkeep } from "windrow/store/author";
 import {
@@ -14,7 +14,8 @@ import {
   wholeDump,
 } from "../kit/inside/store.ts";
 import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
-import { examine } from "./stage.ts";
+import { codeOf } from "../kit/sessions.ts";
+import { closing, examine } from "./stage.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const gone = JSON.stringify({ processId: 1, hostname: "elsewhere", heartbeatAt: "2024-01-15T10:30:00.000Z" });
@@ -24,11 +25,10 @@ let store: Store;
 let upkeep: Upkeep;
 beforeEach(async () => {
   if (!driver) return;
-  fixture = await sqliteFixture();
+  fixture = closing(await sqliteFixture());
   store = fixture.store;
   upkeep = store.upkeep!;
 });
-afterEach(() => fixture?.close());
 
 /** A session that ended, with two messages. */
 async function finished(): Promise<string> {
@@ -47,7 +47,7 @@ function interrupted(at: number, before: () => void, of = "BEGIN IMMEDIATE"): St
     }
   }
   let isReady = false;
-  const made = sqliteStore({ database: new Interrupted(fixture.file) });
+  const made = closing(sqliteStore({ database: new Interrupted(fixture.file) }));
   isReady = true;
   return made;
 }
@@ -82,24 +82,18 @@ function leaveDraft(id: string): void {
 }
 
 describe.skipIf(!driver)("beside an erasure", () => {
-  it("a session comes back from the trash whole, or not at all", async () => {
-    const id = await finished();
-    await upkeep.trash(everybody, [id], time);
-    const [erased, back] = await Promise.allSettled([upkeep.erase(everybody, [id]), upkeep.untrash(everybody, id)]);
-    expect(erased.status).toBe("fulfilled");
-    expect(back).toMatchObject({ status: "rejected", reason: { code: "session-not-found" } });
-    expect(await listAll(store)).toEqual([]);
-  });
+  const rivals: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
+    "a session comes not back from the trash": async (id) => upkeep.untrash(everybody, id),
+    "a mark stays of no session that is gone": async (id) => upkeep.keep(everybody, id, { keptAt: time }),
+  };
 
-  it("a mark stays of no session that is gone", async () => {
+  it.each(Object.entries(rivals))("%s", async (name, rival) => {
     const id = await finished();
-    const [erased, kept] = await Promise.allSettled([
-      upkeep.erase(everybody, [id]),
-      upkeep.keep(everybody, id, { keptAt: time }),
-    ]);
+    if (name.endsWith("trash")) await upkeep.trash(everybody, [id], time);
+    const [erased, other] = await Promise.allSettled([upkeep.erase(everybody, [id]), rival(id)]);
     expect(erased.status).toBe("fulfilled");
-    expect(kept).toMatchObject({ status: "rejected", reason: { code: "session-not-found" } });
-    expect(count("kept")).toBe(0);
+    expect(other).toMatchObject({ status: "rejected", reason: { code: "session-not-found" } });
+    expect([await listAll(store), count("kept")]).toEqual([[], 0]);
   });
 });
 
@@ -124,7 +118,6 @@ describe.skipIf(!driver)("a mark that keeps a session", () => {
     const one = interrupted(1, () => run(ofBeta));
     await expect(one.upkeep!.unkeep(everybody, id)).rejects.toMatchObject({ code: "session-not-found" });
     expect(await one.upkeep!.kept({ tenant: "beta" }, id)).toEqual({ keptAt: time });
-    await one.close();
   });
 
   it("and outlived its session keeps none: neither in the trash, nor under the id anew", async () => {
@@ -179,12 +172,11 @@ describe.skipIf(!driver)("what a restore left that was killed", () => {
     const dump = await wholeDump(store.transfer!, everybody, id);
     await upkeep.trash(everybody, [id], time);
     const refusals: unknown[] = [];
-    const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;
     await store.transfer!.restore(everybody, {
       ...dump,
       async *lines() {
-        refusals.push(await upkeep.untrash(everybody, id).catch(codeOf));
-        refusals.push(await store.create(everybody, newSession({ uuid: id })).catch(codeOf));
+        refusals.push(await codeOf(upkeep.untrash(everybody, id)));
+        refusals.push(await codeOf(store.create(everybody, newSession({ uuid: id }))));
         yield* dump.lines();
       },
     });
@@ -209,7 +201,6 @@ describe.skipIf(!driver)("an examination that mends", () => {
     const [found] = await listAll(one, { tenant: "beta" });
     expect(found?.state).toMatchObject({ status: "processing", startedAt: "2024-01-15T10:30:01.000Z" });
     expect(count("aside")).toBe(0);
-    await one.close();
   });
 
   it("finds no damage in a session that goes into the trash, or is made anew, meanwhile", async () => {
@@ -221,7 +212,6 @@ describe.skipIf(!driver)("an examination that mends", () => {
       const one = interrupted(2, () => run(change), "BEGIN");
       const findings = (await examine(one, true)).flatMap((one) => one.findings);
       expect(findings).toEqual([]);
-      await one.close();
       run(`UPDATE messages SET session_id = '${lock.id}'; UPDATE sessions SET id = '${lock.id}'`);
     }
   });
@@ -234,6 +224,5 @@ describe.skipIf(!driver)("an examination that mends", () => {
     for await (const _ of one.checkup!.examine({ mend: true })) void _;
     expect((await one.info(everybody, uuid)).state.status).toBe("processing");
     expect(count("aside")).toBe(0);
-    await one.close();
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openStore } from "windrow/store";
 import type { OpenStoreOptions, SqliteDatabase } from "windrow/store";
 import type { Clock } from "windrow/store/author";
@@ -11,30 +11,15 @@ import {
   newSession,
   sessionWith,
   sqliteStore,
-  stateOf,
   texts,
 } from "../kit/inside/store.ts";
 import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
+import { closing } from "../kit/stores.ts";
 
-const fixtures: Awaited<ReturnType<typeof sqliteFixture>>[] = [];
-const databases: SqliteDatabase[] = [];
-afterEach(async () => {
-  for (const database of databases.splice(0)) database.close();
-  for (const fixture of fixtures.splice(0)) await fixture.close();
-});
-
-async function fixtureOf(options: OpenStoreOptions = {}) {
-  const fixture = await sqliteFixture(options);
-  fixtures.push(fixture);
-  return fixture;
-}
+const fixtureOf = async (options: OpenStoreOptions = {}) => closing(await sqliteFixture(options));
 
 /** The database beside the store, as another program sees it. */
-function beside(file: string): SqliteDatabase {
-  const database = openDatabase(file);
-  databases.push(database);
-  return database;
-}
+const beside = (file: string): SqliteDatabase => closing(openDatabase(file));
 
 const modeOf = (file: string): string => (statSync(file).mode & 0o777).toString(8);
 
@@ -60,27 +45,24 @@ describe.skipIf(!driver)("the database", () => {
     const lock = await store.create({ user: "me" }, newSession());
     await store.append(lock, everyKind());
     const database = beside(file);
-    expect(database.prepare("PRAGMA journal_mode").get()).toMatchObject({ journal_mode: "wal" });
-    expect(database.prepare("SELECT id, user, status FROM sessions").all()).toMatchObject([
-      { id: lock.id, user: "me", status: "initializing" },
-    ]);
-    expect(database.prepare("SELECT seq, pos, role, token_count, timestamp FROM messages").all()).toMatchObject([
-      { seq: 1, pos: 1, role: "user", token_count: 5, timestamp: "2024-01-15T10:30:01.123Z" },
-    ]);
-    expect(database.prepare("SELECT tool_name, status, duration_ms FROM tool_calls ORDER BY seq").all()).toMatchObject([
+    const tool_calls = [
       { tool_name: "read_file", status: "success", duration_ms: 234 },
       { tool_name: "read_file", status: "error", duration_ms: 1 },
-    ]);
-    for (const table of ["calls", "usage", "edits", "snapshots"]) {
-      expect(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toMatchObject({ count: 1 });
-    }
-    const sql = "SELECT start_seq, end_seq, original_tokens, summary_tokens, compression_ratio FROM summaries";
-    expect(database.prepare(sql).all()).toMatchObject([
-      { start_seq: 1, end_seq: 2, original_tokens: 1200, summary_tokens: 80, compression_ratio: 0.067 },
-    ]);
-    expect(database.prepare("SELECT line -> '$.content' AS text FROM messages").get()).toMatchObject({
-      text: '"hello"',
-    });
+    ];
+    const summary = { original_tokens: 1200, summary_tokens: 80, compression_ratio: 0.067 };
+    const timestamp = "2024-01-15T10:30:01.123Z";
+    const columns: Readonly<Record<string, readonly object[]>> = {
+      sessions: [{ id: lock.id, user: "me", status: "initializing" }],
+      messages: [{ seq: 1, pos: 1, role: "user", token_count: 5, timestamp }],
+      tool_calls,
+      summaries: [{ start_seq: 1, end_seq: 2, ...summary }],
+      ...Object.fromEntries(["calls", "usage", "edits", "snapshots"].map((table) => [table, [{}]])),
+    };
+    expect(database.prepare("PRAGMA journal_mode").get()).toMatchObject({ journal_mode: "wal" });
+    for (const [table, rows] of Object.entries(columns))
+      expect(database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all(), table).toMatchObject(rows);
+    const sql = "SELECT line -> '$.content' AS text FROM messages";
+    expect(database.prepare(sql).get()).toMatchObject({ text: '"hello"' });
   });
 
   it("of another program is refused by name, and is not changed", async () => {
@@ -90,10 +72,8 @@ describe.skipIf(!driver)("the database", () => {
     other.exec("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
     other.close();
     const before = readFileSync(file);
-    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({
-      code: "store-foreign",
-      message: expect.stringContaining(file) as string,
-    });
+    const message = expect.stringContaining(file) as string;
+    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({ code: "store-foreign", message });
     expect(readFileSync(file).equals(before)).toBe(true);
     const text = join(folder, "text.db");
     writeFileSync(text, "this is no database, but a text of more than a hundred bytes ".repeat(40));
@@ -109,12 +89,8 @@ describe.skipIf(!driver)("the database", () => {
     bytes.fill(0xff, 8 * 4096, 12 * 4096);
     const damaged = join(folder, "damaged.db");
     writeFileSync(damaged, bytes);
-    await expect(openStore(`sqlite:${damaged}`)).rejects.toMatchObject({
-      code: "store-corrupt",
-      message: expect.stringContaining("recover") as string,
-    });
-    const unchecked = sqliteStore({ database: openDatabase(damaged), checked: false });
-    await unchecked.close();
+    await expect(openStore(`sqlite:${damaged}`)).rejects.toMatchObject({ code: "store-corrupt" });
+    await sqliteStore({ database: openDatabase(damaged), checked: false }).close();
   });
 
   it("with tables of a newer version is refused", async () => {
@@ -145,10 +121,7 @@ describe.skipIf(!driver)("the database", () => {
     expect(await texts(store, lock.id)).toEqual(["1", "2"]);
     database.exec("PRAGMA max_page_count = 1000000");
     const stored = [...(await store.append(lock, [messageRecord("3")])), ...(await store.append(lock, [big]))];
-    expect(stored.map(({ seq, pos }) => [seq, pos])).toEqual([
-      [3, 3],
-      [4, 4],
-    ]);
+    expect(stored.map(({ seq, pos }) => `${seq} ${pos}`)).toEqual(["3 3", "4 4"]);
     await store.close();
   });
 
@@ -183,8 +156,6 @@ describe.skipIf(!driver)("a session's lock", () => {
     const taken = await other.lock(everybody, lock.id);
     expect(taken.owner.generation).toBe(lock.owner.generation + 1);
     await expect(store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
-    await expect(store.setState(lock, stateOf("processing"))).rejects.toMatchObject({ code: "fenced" });
-    await expect(store.finish(lock, stateOf("completed"))).rejects.toMatchObject({ code: "fenced" });
     await lock.release();
     await other.append(taken, [messageRecord("2")]);
     expect(await texts(store, lock.id)).toEqual(["1", "2"]);
@@ -194,14 +165,11 @@ describe.skipIf(!driver)("a session's lock", () => {
   it("is kept by heartbeats, and one of them does not come back after the end", async () => {
     let now = Date.parse("2024-01-15T10:30:00.000Z");
     const beats = new Set<() => void>();
-    const clock: Clock = {
-      now: () => now,
-      every(_milliseconds, run) {
-        beats.add(run);
-        return () => beats.delete(run);
-      },
+    const every: Clock["every"] = (_milliseconds, run) => {
+      beats.add(run);
+      return () => beats.delete(run);
     };
-    const { store, reopen } = await fixtureOf({ clock });
+    const { store, reopen } = await fixtureOf({ clock: { now: () => now, every } });
     const other = await reopen();
     const lock = await sessionWith(store, 1);
     now += 50_000;
@@ -222,8 +190,6 @@ describe("openStore", () => {
       await expect(opening).rejects.toMatchObject({ code: "store-unavailable" });
     }
     await expect(openStore("sqlite:")).rejects.toMatchObject({ code: "bad-option" });
-    await expect(openStore("sqlit:x")).rejects.toMatchObject({
-      message: expect.stringContaining('"sqlite"') as string,
-    });
+    await expect(openStore("sqlit:x")).rejects.toThrow('"sqlite"');
   });
 });

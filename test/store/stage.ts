@@ -1,8 +1,7 @@
 /** Servers that run while the tests of a file do, stores that are closed with their test, and sessions that ended. */
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import type { Scope, Store } from "windrow";
-import { openStore } from "windrow/store";
 import type { Examined } from "windrow/store/author";
 import type { IoRedisClient } from "windrow/store/redis";
 import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
@@ -11,6 +10,9 @@ import { hasPostgres, startPostgres } from "../kit/postgres.ts";
 import type { TestPostgres } from "../kit/postgres.ts";
 import { hasRedis, startRedis } from "../kit/redis.ts";
 import type { TestRedis } from "../kit/redis.ts";
+import { closing } from "../kit/stores.ts";
+
+export { closing, opened } from "../kit/stores.ts";
 
 /** A client of ioredis. */
 export type Redis = Pick<IoRedisClient, "call"> & {
@@ -19,17 +21,6 @@ export type Redis = Pick<IoRedisClient, "call"> & {
   on(event: "ready" | "error", listener: () => void): unknown;
 };
 export const { Redis } = createRequire(import.meta.url)("ioredis") as { Redis: new (url: string) => Redis };
-
-/** Closes a store when the test ends. */
-export function closing<T extends { close(): unknown }>(store: T): T {
-  onTestFinished(async () => void (await store.close()));
-  return store;
-}
-
-/** Opens a store that is closed when the test ends. */
-export async function opened(...given: Parameters<typeof openStore>): Promise<Store> {
-  return closing(await openStore(...given));
-}
 
 /** A Redis server of one test's own. */
 export async function ownRedis(settings?: readonly string[]): Promise<TestRedis> {

@@ -2,9 +2,9 @@
  * Ten tenants in one store, each with a word of its own: ten thousand operations (on disk only with TEST_RUNS above 1,000, else
  * five hundred), and nobody meets another's word.
  */
-import { readFile, rm, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isWindrowError, SessionManager } from "windrow";
 import type { Scope, Session, Store } from "windrow";
 import { lexicalMemory } from "windrow/memory";
@@ -14,7 +14,7 @@ import type { AuditEntry } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { copy, findSession } from "../kit/inside/ops.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { temporaryFolder } from "../kit/stores.ts";
+import { listed, newFolder } from "../kit/sessions.ts";
 import { driver } from "../kit/sqlite-stores.ts";
 import { runs } from "../kit/runs.ts";
 
@@ -27,14 +27,6 @@ interface Tenant {
   readonly manager: SessionManager;
   readonly sessions: Session[];
   refused: number;
-}
-
-const text = (words: string) => ({ role: "user", parts: [{ type: "text", text: words }] }) as const;
-
-async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
 
 /** Numbers from 0 to 1, the same in every run. */
@@ -50,32 +42,32 @@ const word = "the word said again";
 const operationsOf: readonly ((own: Tenant, id: string, session: Session) => Promise<unknown>)[] = [
   async (own) => {
     const session = await own.manager.create({ taskKey: { about: own.canary }, bootstrap: word });
-    await session.append(text(`the word is ${own.canary}`));
+    await session.append(`the word is ${own.canary}`);
     own.sessions.push(session);
     return session.compose({ system: "s" });
   },
-  ({ canary }, _id, session) => session.append(text(`the word is ${canary}, again`)),
-  ({ canary }, _id, session) => session.append(text(`as I said: ${canary}`)),
+  ({ canary }, _id, session) => session.append(`the word is ${canary}, again`),
+  ({ canary }, _id, session) => session.append(`as I said: ${canary}`),
   (_own, _id, session) => session.compose({ system: "s" }),
   ({ canary }, _id, session) => session.pin(`never say ${canary}`),
   (_own, _id, session) => session.recall({ query: word }, { maxTokens: 500 }),
   (_own, _id, session) => session.recall({ from: 1, to: 50 }, { maxTokens: 500 }),
   ({ manager }, id) => manager.info(id),
-  ({ manager }, id) => collect(manager.messages(id)),
-  ({ manager }) => collect(manager.list({ limit: 5 })),
+  ({ manager }, id) => listed(manager.messages(id)),
+  ({ manager }) => listed(manager.list({ limit: 5 })),
   async ({ manager }, id) => (await manager.resume(id, { readOnly: true })).compose({ system: "s" }),
   async ({ manager }, id) => {
     const forked = await manager.fork(id);
     await forked.close();
-    return collect(manager.messages(forked.id));
+    return listed(manager.messages(forked.id));
   },
   ({ store, scope }, id) => viewSession(store, scope, id, { messages: true, last: Infinity }),
   ({ store, scope }) => findSession(store, scope, "latest"),
-  async ({ store, scope }, id) => collect((await store.transfer!.dump(scope, id)).lines()),
+  async ({ store, scope }, id) => listed((await store.transfer!.dump(scope, id)).lines()),
   async ({ store, scope }, id) => {
     const other = ramStore();
     const report = await copy(store, other, { ids: [id], scope });
-    return report.failed > 0 ? Promise.reject(new Error(report.sessions[0]!.error!.code)) : collect(other.list(scope));
+    return report.failed > 0 ? Promise.reject(new Error(report.sessions[0]!.error!.code)) : listed(other.list(scope));
   },
   async (own, id) => {
     await own.manager.destroy(id);
@@ -95,8 +87,7 @@ describe.each(Object.entries(stores))("ten tenants in %s", (name, open) => {
   const operations = runs > 1_000 || name === "ram" ? 10_000 : 500;
 
   it("never meet, and the audit has every access", { tags: ["slow"], timeout: 240_000 }, async () => {
-    const folder = await temporaryFolder();
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = await newFolder();
     const file = join(folder, "audit.jsonl");
     const { store: counted, calls } = faultyStore(await open(folder));
     const all = await setUp(counted, file);
@@ -119,7 +110,7 @@ describe.each(Object.entries(stores))("ten tenants in %s", (name, open) => {
     }
     expect(crossed).toBe(0);
     for (const { sessions } of all) for (const session of sessions) await session.close();
-    const entries = await collect(readAudit(file));
+    const entries = await listed(readAudit(file));
     expectEveryAccess(entries, calls);
     for (const own of all) expectOwn(entries, own, known);
     for (const { refused } of all) expect(refused).toBeGreaterThan(operations / 100);
@@ -135,11 +126,8 @@ async function setUp(counted: Store, file: string): Promise<readonly Tenant[]> {
     Array.from({ length: tenants }, async (_, number): Promise<Tenant> => {
       const scope = { tenant: `tenant-${number}`, user: number % 2 === 0 ? "alice" : "bob" };
       const principal = { name: scope.user, tenant: scope.tenant };
-      const guarded = guardedStore(counted, {
-        principal,
-        who: `${scope.user}@${scope.tenant}`,
-        audit: openAudit(file),
-      });
+      const who = `${scope.user}@${scope.tenant}`;
+      const guarded = guardedStore(counted, { principal, who, audit: openAudit(file) });
       const store = { ...guarded, close: async () => undefined };
       const manager = await SessionManager.open({ store, ...scope, memory, budget: 20_000 });
       return { canary: `canary-${number}x`, scope, store, manager, sessions: [], refused: 0 };

@@ -1,7 +1,6 @@
 /** Stores with sessions of any age by their records; the files say another. */
-import { readdir, readFile, utimes } from "node:fs/promises";
+import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import type { Scope, Store } from "windrow";
 import type { NewSession } from "windrow/store/author";
 import { everybody, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
@@ -42,22 +41,4 @@ export async function backdate(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     await utimes(join(entry.parentPath, entry.name), long, long);
   }
-}
-
-/** The files under a folder in which a text stands, raw or under gzip, or that are named by it. */
-export async function grep(folder: string, text: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.name.includes(text)) found.push(path);
-    if (!entry.isFile()) continue;
-    const bytes = await readFile(path);
-    if (bytes.includes(text) || unzipped(bytes).includes(text)) found.push(path);
-  }
-  return found;
-}
-
-function unzipped(bytes: Buffer): Buffer {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-  return gunzipSync(bytes);
 }

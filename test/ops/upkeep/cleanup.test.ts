@@ -1,21 +1,21 @@
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Store } from "windrow";
 import { archive, cleanup, cleanupEvery, doctor, keep, search, unarchive, unkeep, viewSession } from "windrow/ops";
 import type { CleanupReport } from "windrow/ops";
 import { everybody, listAll, messageRecord, newSession, stateOf, texts } from "../../kit/inside/store.ts";
-import { storeFolder } from "../store-kit.ts";
+import { storePlace } from "../store-kit.ts";
 import type { StoreFolder } from "../store-kit.ts";
 import { agedSession, backdate, dayMs, daysAgo, today } from "./aged.ts";
 
 let place: StoreFolder;
 
-beforeEach(async () => {
-  place = await storeFolder();
-});
-afterEach(() => place.remove());
+let store: Store;
+beforeEach(async () => void ({ place, store } = await storePlace()));
 
 const now = (): Date => today;
+const later = (days: number) => (): Date => new Date(today.getTime() + days * dayMs);
 const ids = (sessions: readonly { readonly sessionId: string }[]): readonly string[] =>
   sessions.map(({ sessionId }) => sessionId).toSorted();
 
@@ -28,7 +28,6 @@ async function bytesIn(folder: string): Promise<number> {
 
 describe("cleanup", () => {
   it("goes by the last record, not by the times of files", async () => {
-    const store = place.open();
     const young = await agedSession(store, 1);
     const week = await agedSession(store, 8, { messages: 20 });
     const month = await agedSession(store, 31, { messages: 20 });
@@ -46,7 +45,6 @@ describe("cleanup", () => {
   });
 
   it("moves what is due into the trash only where that is asked for, and from there a week later", async () => {
-    const store = place.open();
     const month = await agedSession(store, 31, { messages: 20 });
     const stays = await agedSession(store, 29);
     const index = join(place.folder, "search-index");
@@ -55,12 +53,12 @@ describe("cleanup", () => {
     expect([ids(first.trashed), first.erased]).toEqual([[month], []]);
     expect(await readdir(join(place.folder, "trash"))).toEqual([month]);
     expect(first.trashBytes).toBeGreaterThan(0);
-    const next = await cleanup(store, { now: () => new Date(today.getTime() + 6 * dayMs), index, remove: true });
+    const next = await cleanup(store, { now: later(6), index, remove: true });
     expect([next.erased, ids(next.trashed)]).toEqual([[], [stays]]);
     expect(await bytesIn(join(place.folder, "trash"))).toBe(next.trashBytes);
-    const unasked = await cleanup(store, { now: () => new Date(today.getTime() + 8 * dayMs), index });
+    const unasked = await cleanup(store, { now: later(8), index });
     expect([ids(unasked.due).includes(month), unasked.erased]).toEqual([true, []]);
-    const last = await cleanup(store, { now: () => new Date(today.getTime() + 8 * dayMs), index, remove: true });
+    const last = await cleanup(store, { now: later(8), index, remove: true });
     expect([ids(last.erased), last.trashBytes > 0]).toEqual([[month], true]);
     expect(last.erased[0]?.places.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(["trash", "aside", "index", "search-index"]),
@@ -68,7 +66,6 @@ describe("cleanup", () => {
   });
 
   it("never touches a kept session, until it is kept no more", async () => {
-    const store = place.open();
     const id = await agedSession(store, 400, { messages: 20 });
     expect(await keep(store, id.slice(0, 8), { by: "ann", now })).toEqual({ sessionId: id, kept: true, changed: true });
     const mark: unknown = JSON.parse(await readFile(join(place.folder, "completed", id, "keep.json"), "utf8"));
@@ -80,7 +77,6 @@ describe("cleanup", () => {
   });
 
   it("in an emergency compresses all, and takes what is 14 days old", async () => {
-    const store = place.open();
     const today_ = await agedSession(store, 0, { messages: 20 });
     const old = await agedSession(store, 15, { messages: 20 });
     const report = await cleanup(store, { now, emergency: true, remove: true });
@@ -89,7 +85,6 @@ describe("cleanup", () => {
   });
 
   it("changes nothing when it is only tried", async () => {
-    const store = place.open();
     const id = await agedSession(store, 31, { messages: 20 });
     const before = await readdir(place.folder, { recursive: true });
     const report = await cleanup(store, { now, remove: true, dryRun: true });
@@ -98,7 +93,6 @@ describe("cleanup", () => {
   });
 
   it("leaves unfinished sessions alone, and ends those whose process died", async () => {
-    const store = place.open();
     const lock = await store.create(everybody, newSession({ createdAt: daysAgo(90) }));
     await store.append(lock, [messageRecord("at work")]);
     const report = await cleanup(store, { now, remove: true });
@@ -109,48 +103,36 @@ describe("cleanup", () => {
   });
 
   it("tells what it could not do, and does the rest", async () => {
-    const store = place.open();
     const broken = await agedSession(store, 31, { messages: 20 });
     const other = await agedSession(store, 31, { messages: 20 });
     await mkdir(join(place.folder, "trash", broken), { recursive: true });
     const report = await cleanup(store, { now, remove: true });
     expect([ids(report.compressed), ids(report.trashed)]).toEqual([[broken, other].toSorted(), [other]]);
-    expect(report.failures).toEqual([
-      { sessionId: broken, message: expect.stringContaining("in the trash") as string },
-    ]);
+    expect(report.failures).toMatchObject([{ sessionId: broken }]);
     expect((await texts(store, broken)).length).toBe(20);
   });
 
   it("does not take a session away with its namesake in the trash", async () => {
-    const store = place.open();
     const id = await agedSession(store, 31);
     await cleanup(store, { now, remove: true });
     await agedSession(store, 1, { session: { uuid: id } });
-    const report = await cleanup(store, { now: () => new Date(today.getTime() + 9 * dayMs), remove: true });
+    const report = await cleanup(store, { now: later(9), remove: true });
     expect(report.erased).toEqual([]);
     expect(report.failures).toEqual([{ sessionId: id, message: expect.stringContaining("same id") as string }]);
     expect((await listAll(store)).length).toBe(1);
   });
 
   it("goes on until it is stopped, and outlives a failure", async () => {
-    const store = place.open();
     await agedSession(store, 8, { messages: 20 });
     const stop = new AbortController();
     const reports: CleanupReport[] = [];
     const waits: number[] = [];
-    await cleanupEvery(
-      store,
-      {
-        now,
-        every: 5_000,
-        onReport: (report) => reports.push(report),
-        sleep: async (milliseconds) => {
-          waits.push(milliseconds);
-          if (waits.length === 2) stop.abort();
-        },
-      },
-      stop.signal,
-    );
+    const sleep = async (milliseconds: number): Promise<void> => {
+      waits.push(milliseconds);
+      if (waits.length === 2) stop.abort();
+    };
+    const onReport = (report: CleanupReport): void => void reports.push(report);
+    await cleanupEvery(store, { now, every: 5_000, onReport, sleep }, stop.signal);
     expect([reports.map(({ compressed }) => compressed.length), waits]).toEqual([
       [1, 0],
       [5_000, 5_000],
@@ -158,14 +140,13 @@ describe("cleanup", () => {
   });
 
   it("refuses ages that make no sense", async () => {
-    await expect(cleanup(place.open(), { compressAfter: -1 })).rejects.toMatchObject({ code: "bad-option" });
-    await expect(cleanup(place.open(), { deleteAfter: Number.NaN })).rejects.toMatchObject({ code: "bad-option" });
+    await expect(cleanup(store, { compressAfter: -1 })).rejects.toMatchObject({ code: "bad-option" });
+    await expect(cleanup(store, { deleteAfter: Number.NaN })).rejects.toMatchObject({ code: "bad-option" });
   });
 });
 
 describe("archive", () => {
   it("compresses at once, and undoes it, also out of the trash", async () => {
-    const store = place.open();
     const id = await agedSession(store, 0, { messages: 20 });
     const report = await archive(store, id.slice(0, 6));
     expect([report.done, report.after.compressed]).toEqual(["compressed", true]);
@@ -180,7 +161,6 @@ describe("archive", () => {
   });
 
   it("leaves a store in which the doctor finds nothing", async () => {
-    const store = place.open();
     for (const days of [1, 8, 31, 60]) await agedSession(store, days, { messages: 20 });
     await cleanup(store, { now, remove: true });
     const found = await doctor(store, {});

@@ -7,7 +7,8 @@ import type { Scope, Store } from "windrow";
 import { Facts, MemoryLog } from "windrow/memory";
 import { cleanup, erase } from "windrow/ops";
 import type { Upkeep } from "windrow/store/author";
-import { forkSession, inFrontOf, newSession, storeShape, trashed } from "../../kit/inside/store.ts";
+import { forkSession, newSession, trashed } from "../../kit/inside/store.ts";
+import { over } from "../../kit/stores.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
 import { finished, opened } from "../../store/stage.ts";
 import { keptKinds } from "../../store/damaged.ts";
@@ -143,43 +144,45 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
   });
 });
 
-describe("a clean-up of files for all users", () => {
-  it.each(wheres)("leaves %s where its owner's facts are damaged, until they are mended", async (where) => {
+describe("files", () => {
+  /** A session of which a fact is known that cannot be read until it is mended. */
+  async function withTornFact(where: Where) {
     const folder = join(await newFolder(), "store");
     const store = await opened(folder);
-    const yours = { user: "you" };
-    const [id, other] = [await finished(store, mine), await finished(store, yours)];
+    const id = await finished(store, mine);
     await noteFact(store, mine, id);
     const file = metadataOf(folder, store, mine);
     const whole = await readFile(file);
     await leave(store, mine, id, where);
-    await leave(store, yours, other, where);
     await writeFile(file, "{ torn");
+    return { store, id, mend: () => writeFile(file, whole) };
+  }
+
+  it.each(wheres)("in a clean-up for all users leave %s where its owner's facts are damaged", async (where) => {
+    const { store, id, mend } = await withTornFact(where);
+    const other = await finished(store, { user: "you" });
+    await leave(store, { user: "you" }, other, where);
     const held = await cleanup(store, { remove: true });
     expect(held.erased.map(({ sessionId }) => sessionId)).toEqual([other]);
     expect(held.failures.map(({ sessionId }) => sessionId)).toContain(id);
     expect(await leftIn(store)).toEqual([id]);
-    await writeFile(file, whole);
+    await mend();
     const ended = await cleanup(store, { remove: true });
     expect([ended.failures, ended.erased.map(({ sessionId }) => sessionId)]).toEqual([[], [id]]);
     expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
   });
-});
 
-it.each(wheres)("an erasure by name refuses what lies in %s, where its owner's facts are damaged", async (where) => {
-  const folder = join(await newFolder(), "store");
-  const store = await opened(folder);
-  const id = await finished(store, mine);
-  await noteFact(store, mine, id);
-  const file = metadataOf(folder, store, mine);
-  const whole = await readFile(file);
-  await leave(store, mine, id, where);
-  await writeFile(file, "{ torn");
-  await expect(erase(store, [id])).rejects.toMatchObject({ code: "store-corrupt" });
-  expect(await leftIn(store)).toEqual([id]);
-  await writeFile(file, whole);
-  expect(await erase(store, [id])).toHaveLength(1);
-  expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
+  it.each(wheres)(
+    "refuse an erasure by name of what lies in %s, where its owner's facts are damaged",
+    async (where) => {
+      const { store, id, mend } = await withTornFact(where);
+      await expect(erase(store, [id])).rejects.toMatchObject({ code: "store-corrupt" });
+      expect(await leftIn(store)).toEqual([id]);
+      await mend();
+      expect(await erase(store, [id])).toHaveLength(1);
+      expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
+    },
+  );
 });
 
 it("a damaged log of a user's memory is itself erased for all users, also where that was cut short", async () => {
@@ -225,7 +228,7 @@ type Erase = Upkeep["erase"];
 
 /** A store whose erasures go through a function. */
 function withErase(store: Store, erase: Erase): Store {
-  return { ...inFrontOf(store, storeShape, (_name, _method, call) => call), upkeep: { ...store.upkeep!, erase } };
+  return over(store, { upkeep: over(store.upkeep!, { erase }) });
 }
 
 /** The file of the metadata of an owner's facts. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { WindrowError } from "windrow";
 import type { Store } from "windrow";
 import { cleanup } from "windrow/ops";
-import { openStore } from "windrow/store";
-import { inFrontOf, refused, storeShape } from "../../kit/inside/store.ts";
+import { refused } from "../../kit/inside/store.ts";
+import { newFolder } from "../../kit/sessions.ts";
+import { opened, over } from "../../kit/stores.ts";
 import { finished } from "../../store/stage.ts";
 
 const time = "2024-01-01T00:00:00.000Z";
@@ -16,12 +16,8 @@ const users = ["a", "b", "c", "d", "e", "f"];
 let folder: string;
 let store: Store;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "windrow-owners-"));
-  store = await openStore(folder, { folderPerUser: true });
-});
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
+  folder = await newFolder();
+  store = await opened(folder, { folderPerUser: true });
 });
 
 /** A session of each user, by user, whose erasure is due, or was begun. */
@@ -63,7 +59,7 @@ it.each(spoiled)("folders that cannot be written, of %s, keep their users' sessi
 });
 
 it("one owner's refused erasure of an id holds up no other's session of the id in the trash", async () => {
-  const shared = await openStore(join(folder, "shared"));
+  const shared = await opened(join(folder, "shared"));
   const [mine, yours] = [{ user: "me" }, { user: "you" }];
   const id = await finished(shared, mine);
   await shared.upkeep!.putAside!(mine, id);
@@ -72,15 +68,14 @@ it("one owner's refused erasure of an id holds up no other's session of the id i
   const users = new Map([[id, [mine.user]]]);
   const away = () => Promise.reject(new Error("away"));
   await expect(shared.upkeep!.erase(mine, [id], away, { users })).rejects.toThrow("away");
-  const upkeep = { ...shared.upkeep! };
-  upkeep.erase = async (scope, ids, elsewhere, limits) => {
+  const upkeep = shared.upkeep!;
+  const erase: typeof upkeep.erase = async (scope, ids, elsewhere, limits) => {
     if (limits?.users?.get(id)?.includes(mine.user)) throw new WindrowError("session-busy", "held", { id });
-    return shared.upkeep!.erase(scope, ids, elsewhere, limits);
+    return upkeep.erase(scope, ids, elsewhere, limits);
   };
-  const held = { ...inFrontOf(shared, storeShape, (_name, _method, call) => call), upkeep };
+  const held = over(shared, { upkeep: over(upkeep, { erase }) });
   const { erased, failures } = await cleanup(held, { remove: true });
   expect([erased.length, failures.map(({ sessionId }) => sessionId)]).toEqual([1, [id]]);
   expect(await shared.upkeep!.unerased({})).toEqual([{ ...mine, sessionId: id }]);
   await refused(() => shared.upkeep!.erase(yours, [id]), "session-not-found");
-  await shared.close();
 });

@@ -1,9 +1,8 @@
 /** Sessions that were closed and never finished: put to rest by age, compressed, backed up, and whole when they are resumed. */
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Message, Store } from "windrow";
 import {
@@ -20,9 +19,13 @@ import {
   stats,
   top,
 } from "windrow/ops";
+import type { MonitorOptions } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { copy, finishSession, generationNames, readGeneration } from "../../kit/inside/ops.ts";
-import { everybody } from "../../kit/inside/store.ts";
+import { messageText } from "../../kit/inside/message.ts";
+import { everybody, listAll } from "../../kit/inside/store.ts";
+import { asked, listed, newFolder, openManager } from "../../kit/sessions.ts";
+import { opened } from "../../kit/stores.ts";
 import { driver } from "../../kit/sqlite-stores.ts";
 import { dayMs, today } from "./aged.ts";
 
@@ -34,45 +37,28 @@ const on =
   (days: number): (() => Date) =>
   () =>
     new Date(today.getTime() + days * dayMs);
-const say = (text: string): { role: "user"; parts: { type: "text"; text: string }[] } => ({
-  role: "user",
-  parts: [{ type: "text", text }],
-});
-
-async function textsOf(messages: AsyncIterable<Message>): Promise<readonly string[]> {
-  const texts: string[] = [];
-  for await (const { parts } of messages) if (parts[0]?.type === "text") texts.push(parts[0].text);
-  return texts;
-}
+const textsOf = async (messages: AsyncIterable<Message>): Promise<readonly string[]> =>
+  (await listed(messages)).map(messageText);
 
 let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "windrow-retire-"))));
-afterEach(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => void (folder = await newFolder()));
 
 describe.each(targets)("a closed session in a store of %s", (_name, target) => {
   /** Opens a manager on a day, does something with it, and closes it. */
   async function withManager<T>(day: number, work: (manager: SessionManager) => Promise<T>): Promise<T> {
     const manager = await SessionManager.open({ store: target(folder), budget: 8_000, now: on(day) });
-    try {
-      return await work(manager);
-    } finally {
-      await manager.close();
-    }
+    return work(manager).finally(() => manager.close());
   }
 
   async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
     const store = await openStore(target(folder));
-    try {
-      return await work(store);
-    } finally {
-      await store.close();
-    }
+    return work(store).finally(() => store.close());
   }
 
   const talk = (day: number, ...texts: readonly string[]): Promise<string> =>
     withManager(day, async (manager) => {
       const session = await manager.create();
-      await session.append(texts.map(say));
+      await session.append(texts.map(asked));
       return session.id;
     });
 
@@ -126,12 +112,8 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
       const look = await top(store);
       // The third was let go in order, too: nobody writes it.
       expect(look).toMatchObject({ running: 0, closed: 3 });
-      expect(
-        look.sessions
-          .filter(({ status }) => status === "closed")
-          .map(({ id }) => id)
-          .toSorted(),
-      ).toEqual(ids.toSorted());
+      const closed = look.sessions.filter(({ status }) => status === "closed").map(({ id }) => id);
+      expect(closed.toSorted()).toEqual(ids.toSorted());
     });
   });
 
@@ -139,7 +121,7 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
     const kept = await talk(0, "kept");
     await withManager(0, async (manager) => {
       const held = await manager.create();
-      await held.append(say("held"));
+      await held.append(asked("held"));
       await withStore(async (store) => {
         await keep(store, kept, { by: "ann", reason: "audit" });
         expect(await cleanup(store, { now: on(90) })).toMatchObject({ retired: [], failures: [] });
@@ -147,10 +129,8 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
       });
     });
     await withStore(async (store) => {
-      const infos = [];
-      for await (const info of store.list(everybody)) infos.push(info.state.status);
-      expect(infos).toHaveLength(2);
-      expect(infos).not.toContain("closed");
+      const statuses = (await listAll(store)).map(({ state }) => state.status);
+      expect([statuses.length, statuses.includes("closed")]).toEqual([2, false]);
     });
   });
 
@@ -158,20 +138,15 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
     const id = await talk(0, "one");
     await withStore(async (store) => {
       const events: string[] = [];
-      const look = (days: number, closedAfter?: number): Promise<unknown> =>
-        monitor(store, {
-          once: true,
-          now: on(days),
-          onEvent: ({ type }) => events.push(type),
-          ...(closedAfter !== undefined && { closedAfter }),
-        });
+      const look = (days: number, options: MonitorOptions = {}): Promise<unknown> =>
+        monitor(store, { once: true, now: on(days), onEvent: ({ type }) => events.push(type), ...options });
       expect(await look(90)).toMatchObject({ looked: 1, retired: 0 });
-      expect(await look(2, 3 * dayMs)).toMatchObject({ retired: 0 });
-      expect(await look(4, 3 * dayMs)).toMatchObject({ retired: 1, timedOut: 0 });
+      expect(await look(2, { closedAfter: 3 * dayMs })).toMatchObject({ retired: 0 });
+      expect(await look(4, { closedAfter: 3 * dayMs })).toMatchObject({ retired: 1, timedOut: 0 });
       expect(events).toContain("session-retired");
-      expect(await monitor(store, { once: true, now: on(90), taskTimeout: 1_000 })).toMatchObject({ timedOut: 0 });
+      expect(await look(90, { taskTimeout: 1_000 })).toMatchObject({ timedOut: 0 });
       expect((await store.info(everybody, id)).state.status).toBe("closed");
-      await expect(look(4, -1)).rejects.toMatchObject({ code: "bad-option" });
+      await expect(look(4, { closedAfter: -1 })).rejects.toMatchObject({ code: "bad-option" });
     });
   });
 
@@ -192,19 +167,16 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
     });
     const lines = newest()[0]?.[1] ?? 0;
     await withManager(31, async (manager) => {
-      await (await manager.resume(id)).append(say("and more"));
+      await (await manager.resume(id)).append(asked("and more"));
     });
     await withStore(async (store) => {
       await backup(store, copies);
       expect(newest()).toEqual([[id, expect.any(Number)]]);
       expect(newest()[0]?.[1]).toBeGreaterThan(lines);
       await cleanup(store, { now: on(60) });
-      expect(await backup(store, copies)).toMatchObject({ sessions: expect.arrayContaining([]) as unknown });
-      expect(
-        newest()
-          .map(([one]) => one)
-          .toSorted(),
-      ).toEqual([id, running].toSorted());
+      await backup(store, copies);
+      const kept = newest().map(([one]) => one);
+      expect(kept.toSorted()).toEqual([id, running].toSorted());
     });
   });
 
@@ -223,7 +195,7 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
             if (one === "talk") {
               said.push(`day ${day} ${"and on ".repeat(200)}`);
               await withManager(day, async (manager) => {
-                await (await manager.resume(id)).append(say(said.at(-1) ?? ""));
+                await (await manager.resume(id)).append(asked(said.at(-1) ?? ""));
               });
             } else if (one === "rest" || one === "compress") {
               await withStore((store) => cleanup(store, { now: on(day), compressAfter: one === "rest" ? 1e12 : 0 }));
@@ -243,25 +215,36 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
 describe("a closed session on disk", () => {
   it("that is resumed and whose process dies at once is not taken for one at rest", async () => {
     const store = join(folder, "store");
-    const manager = await SessionManager.open({ store, budget: 8_000, now: on(0) });
+    const manager = await openManager({ store, now: on(0) });
     const session = await manager.create();
-    await session.append(say("one"));
+    await session.append("one");
     await session.close();
-    const plain = await openStore(store);
-    await cleanup(plain, { now: on(30) });
+    await cleanup(await opened(store), { now: on(30) });
     const path = join(store, "running", session.id, "state.json");
     expect(await readFile(path, "utf8")).toContain('"status": "closed"');
     const again = await manager.resume(session.id);
     // On disk before the resume is told, and so also after a kill.
     expect(await readFile(path, "utf8")).toContain('"status": "processing"');
     await again.close();
-    await manager.close();
     expect((await readdir(join(store, "running", session.id))).filter((name) => name.endsWith(".gz"))).toEqual([]);
-    await plain.close();
   });
 });
 
 describe("a compressed closed session", () => {
+  const said = Array.from({ length: 40 }, (_, number) => `${number} ${"a long line ".repeat(60)}`);
+
+  /** One at rest, its store, and the manager that made it. */
+  async function atRest() {
+    const target = join(folder, "store");
+    const manager = await openManager({ store: target, now: on(0) });
+    const { id } = await manager.create();
+    await (await manager.session(id)).append(said.map(asked));
+    await (await manager.session(id)).close();
+    const store = await opened(target);
+    await cleanup(store, { now: on(30) });
+    expect((await store.upkeep!.size(everybody, id)).compressed).toBe(true);
+    return { id, store, manager };
+  }
   const deeds: Readonly<Record<string, (store: Store, to: Store) => Promise<unknown>>> = {
     "is copied into another store as it is": copy,
     async "comes back from a backup"(store, to) {
@@ -271,42 +254,21 @@ describe("a compressed closed session", () => {
   };
 
   it.each(Object.entries(deeds))("%s, and goes on there", async (_name, deed) => {
-    const manager = await SessionManager.open({ store: join(folder, "store"), budget: 8_000, now: on(0) });
-    const session = await manager.create();
-    const said = Array.from({ length: 40 }, (_, number) => `${number} ${"a long line ".repeat(60)}`);
-    await session.append(said.map(say));
-    await manager.close();
-    const store = await openStore(join(folder, "store"));
-    await cleanup(store, { now: on(30) });
-    expect((await store.upkeep!.size(everybody, session.id)).compressed).toBe(true);
-    const there = await openStore(join(folder, "other"));
+    const { id, store } = await atRest();
+    const there = await opened(join(folder, "other"));
     await deed(store, there);
-    expect((await there.info(everybody, session.id)).state.status).toBe("closed");
-    const later = await SessionManager.open({ store: there, budget: 8_000, now: on(31) });
-    const again = await later.resume(session.id);
+    expect((await there.info(everybody, id)).state.status).toBe("closed");
+    const again = await (await openManager({ store: there, now: on(31) })).resume(id);
     expect(await textsOf(again.messages())).toEqual(said);
-    await again.append(say("and on"));
+    await again.append("and on");
     expect(again.stats().messages).toBe(41);
-    await later.close();
-    await store.close();
   });
 
   it("is whole for who takes it by force from a process that hangs while it takes it up", async () => {
-    const target = join(folder, "store");
-    const manager = await SessionManager.open({ store: target, budget: 8_000, now: on(0) });
-    const session = await manager.create();
-    const said = Array.from({ length: 40 }, (_, number) => `${number} ${"a long line ".repeat(60)}`);
-    await session.append(said.map(say));
-    await session.close();
-    const store = await openStore(target);
-    await cleanup(store, { now: on(30) });
-    const hangs = await store.lock(everybody, session.id);
-    const taken = await store.holding!.unlock(everybody, session.id, { force: true, reason: "hangs" });
+    const { id, store, manager } = await atRest();
+    await store.lock(everybody, id);
+    const taken = await store.holding!.unlock(everybody, id, { force: true, reason: "hangs" });
     expect(taken.state).toBe("held");
-    const again = await manager.resume(session.id);
-    expect(await textsOf(again.messages())).toEqual(said);
-    await hangs.release();
-    await manager.close();
-    await store.close();
+    expect(await textsOf((await manager.resume(id)).messages())).toEqual(said);
   });
 });

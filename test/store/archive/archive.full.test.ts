@@ -12,6 +12,7 @@ import { everybody, messageRecord, newSession, readAll, refused, stateOf, summar
 import { startChild } from "../../kit/child.ts";
 import { backupOf, newArchive, newFolder, objectsIn, storeKinds } from "./kinds.ts";
 import { opened } from "../stage.ts";
+import { held } from "../../kit/stores.ts";
 
 /** A session that ended, with lines of several logs. */
 async function finished(store: Store, turns = 6, scope: Scope = everybody): Promise<string> {
@@ -55,6 +56,12 @@ async function isThere(store: Store, id: string): Promise<boolean> {
 
 for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an archive beside ${kind.name}`, () => {
+    /** A store with an archive beside it, each in a place of its own. */
+    async function beside() {
+      const [address, archive] = [await kind.address(), await newArchive()];
+      return { address, archive, store: await opened(address, { archive }) };
+    }
+
     it("leaves no object of a session that is erased while it is archived, and keeps that of one in the trash", async () => {
       const [address, archive] = [await kind.address(), await newFolder()];
       const other = await opened(address, { archive });
@@ -84,8 +91,7 @@ for (const kind of storeKinds()) {
     });
 
     it("takes a finished session, and everything reads it on, to the byte", async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
+      const { archive, store } = await beside();
       const id = await finished(store);
       const before = await contents(store, id);
       const done = await store.archiving!.archive(everybody, id);
@@ -119,8 +125,7 @@ for (const kind of storeKinds()) {
     });
 
     it("is told where it is missing, and nothing is erased or overwritten without it", async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
+      const { address, store } = await beside();
       const id = await finished(store);
       const before = await contents(store, id);
       const dump = await store.transfer!.dump(everybody, id);
@@ -143,8 +148,7 @@ for (const kind of storeKinds()) {
     });
 
     it("gives a session back, whole, when it is asked to, and when a closed one is resumed", async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
+      const { address, archive, store } = await beside();
       const id = await finished(store);
       const before = await contents(store, id);
       await store.archiving!.archive(everybody, id);
@@ -178,10 +182,8 @@ for (const kind of storeKinds()) {
     });
 
     it("refuses what is not at rest, what is kept, and what lacks records", async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
-      const lock = await store.create(everybody, newSession());
-      await store.append(lock, [messageRecord("one")]);
+      const { archive, store } = await beside();
+      const lock = await held(store, "one");
       await expect(store.archiving!.archive(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
       await lock.release();
       await expect(store.archiving!.archive(everybody, lock.id)).rejects.toMatchObject({ code: "bad-option" });
@@ -193,8 +195,7 @@ for (const kind of storeKinds()) {
     });
 
     it("keeps tenants and users apart, and erases a session's objects with it", async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
+      const { archive, store } = await beside();
       const alice = { tenant: "acme", user: "alice" };
       const [hers, his] = [
         await finished(store, 2, alice),
@@ -246,8 +247,7 @@ for (const kind of storeKinds()) {
     });
 
     it("tells an object that is damaged, changed or gone, and never gives out a wrong record", async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
+      const { address, archive, store } = await beside();
       const [one, two] = [await finished(store), await finished(store)];
       const marks = [await store.archiving!.archive(everybody, one), await store.archiving!.archive(everybody, two)];
       await store.close();
@@ -295,8 +295,7 @@ for (const kind of storeKinds()) {
     );
 
     it("erases a session and its object whole, killed at every step", { timeout: 200_000 }, async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
+      const { address, archive, store } = await beside();
       const died: string[] = [];
       for (let step = 1, said: string | undefined = ""; said !== undefined; step++) {
         const id = await finished(store, 1);
@@ -313,8 +312,7 @@ for (const kind of storeKinds()) {
     });
 
     it("is read whole while it goes back and forth", { timeout: 180_000 }, async () => {
-      const [address, archive] = [await kind.address(), await newArchive()];
-      const store = await opened(address, { archive });
+      const { address, archive, store } = await beside();
       const id = await finished(store, 60);
       const [reader, other] = [await opened(address, { archive }), await opened(address, { archive })];
       const messages = (await readAll(store, id, { kind: "message" })).length;

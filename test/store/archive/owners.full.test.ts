@@ -2,10 +2,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Scope, Store } from "windrow";
+import type { Scope } from "windrow";
 import { createMask, folderArchive } from "windrow/store";
-import { archivedStore, everybody, inFrontOf, readAll, storeShape, trashed } from "../../kit/inside/store.ts";
+import { archivedStore, everybody, readAll, trashed } from "../../kit/inside/store.ts";
 import { refused } from "../../kit/inside/store.ts";
+import { over } from "../../kit/stores.ts";
 import { runSql } from "../damaged.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
 import { closing, finished, opened, point } from "../stage.ts";
@@ -123,20 +124,18 @@ for (const kind of storeKinds()) {
       const [address, archive] = [await kind.address(), await newFolder()];
       const behind = await opened(address);
       const asked: (string | undefined)[] = [];
-      const upkeep = {
-        ...behind.upkeep!,
-        trashed: (scope: Scope, id?: string) => {
+      const upkeep = over(behind.upkeep!, {
+        trashed(scope, id) {
           asked.push(id);
           return behind.upkeep!.trashed(scope, id);
         },
-      };
-      const watched: Store = { ...inFrontOf(behind, storeShape, (_name, _method, call) => call), upkeep };
+      });
+      const watched = over(behind, { upkeep });
       const store = closing(archivedStore(watched, folderArchive(archive), { mask: createMask() }));
       const id = await finished(behind, everybody);
       await store.archiving!.archive(everybody, id);
       await store.archiving!.unarchive(everybody, id);
       expect(asked).toEqual([id]);
-      await behind.close();
     });
   });
 }

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { everybody, messageRecord, newSession, ramStore, stateOf, texts } from "../../kit/inside/store.ts";
-import { filesFixture } from "../../kit/stores.ts";
+import { closing, filesFixture } from "../../kit/stores.ts";
 import { problems } from "../stage.ts";
 
 const messages = 60;
@@ -15,7 +15,7 @@ let packed: Buffer;
 let members: readonly number[];
 
 beforeEach(async () => {
-  fixture = await filesFixture({ durability: "group" });
+  fixture = closing(await filesFixture({ durability: "group" }));
   const lock = await fixture.store.create(everybody, newSession());
   const records = Array.from({ length: messages }, (_, number) =>
     messageRecord(`${number} ${randomBytes(22_000).toString("hex")}`),
@@ -29,7 +29,6 @@ beforeEach(async () => {
   members = offsetsIn(packed);
   if (members.length !== 3) throw new Error("the log has three members");
 });
-afterEach(() => fixture.close());
 
 /** Where members begin, by their magic. */
 function offsetsIn(bytes: Buffer): readonly number[] {

@@ -2,17 +2,14 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { rmSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { StoreFixture } from "windrow/testing";
 import { everybody, messageRecord, newSession, ramStore, readAll, stateOf, texts } from "../../kit/inside/store.ts";
-import { filesFixture } from "../../kit/stores.ts";
+import { closing, filesFixture } from "../../kit/stores.ts";
 
 let fixture: StoreFixture & { readonly folder: string };
 
-beforeEach(async () => {
-  fixture = await filesFixture({ durability: "group" });
-});
-afterEach(() => fixture.close());
+beforeEach(async () => void (fixture = closing(await filesFixture({ durability: "group" }))));
 
 const large = 60;
 

@@ -3,18 +3,11 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Store } from "windrow";
 import { archiveOld, cleanup, erase } from "windrow/ops";
-import {
-  everybody,
-  listAll,
-  messageRecord,
-  newSession,
-  sessionWith,
-  stateOf,
-  trashed,
-} from "../../kit/inside/store.ts";
+import { everybody, listAll, sessionWith, stateOf, trashed } from "../../kit/inside/store.ts";
 import { newFolder } from "../archive/kinds.ts";
 import { opened } from "../stage.ts";
 import { keptKinds } from "../damaged.ts";
+import { held } from "../../kit/stores.ts";
 
 /** A store's kind, how two handles on a new one are opened, and whether it has an archive. */
 interface Pair {
@@ -119,8 +112,7 @@ function calledBack(store: Store, at: number, callBack: () => Promise<unknown>):
 async function furnish(store: Store): Promise<void> {
   const ids: string[] = [];
   for (let index = 0; index < 4; index++) {
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord(`one ${index} ${"x".repeat(index * 5_000)}`)]);
+    const lock = await held(store, `one ${index} ${"x".repeat(index * 5_000)}`);
     await store.finish(lock, stateOf("completed"));
     ids.push(lock.id);
   }

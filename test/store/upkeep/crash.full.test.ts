@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "windrow";
+import type { Lock, Store } from "windrow";
 import type { Upkeep } from "windrow/store/author";
 import { systemDisk } from "../../kit/inside/disk.ts";
 import type { Disk } from "../../kit/inside/disk.ts";
@@ -18,22 +18,16 @@ import {
   stateOf,
   texts,
 } from "../../kit/inside/store.ts";
-import { grep } from "../../ops/upkeep/aged.ts";
+import { grep } from "../../kit/stores.ts";
 import { temporaryFolder } from "../../kit/stores.ts";
 
 const canary = "canary-7f3a";
 const time = "2026-06-01T00:00:00.000Z";
-const changing = [
-  "open",
-  "openLater",
-  "write",
-  "sync",
-  "makeFolder",
-  "rename",
-  "unlink",
-  "removeTree",
-  "setMode",
-] as const;
+const [files, folders] = [
+  ["open", "openLater", "write", "sync", "setMode"] as const,
+  ["makeFolder", "rename", "unlink", "removeTree"] as const,
+];
+const changing = [...files, ...folders];
 
 /** A disk that does so many changing steps, and then nothing any more. */
 function dyingDisk(steps: number): { readonly disk: Disk; readonly died: () => boolean } {
@@ -55,23 +49,19 @@ let atRest: string;
 let closed: string;
 
 beforeAll(async () => {
-  template = await temporaryFolder();
-  const store = filesStore({ folder: template, durability: "group" });
-  const lock = await store.create(everybody, newSession());
-  for (let round = 0; round < 3; round++) await store.append(lock, everyKind());
-  await store.append(lock, [messageRecord(`${canary} `.repeat(20_000))]);
-  await store.finish(lock, stateOf("completed"));
-  ({ id } = lock);
-  await store.close();
-  atRest = await temporaryFolder();
-  const other = filesStore({ folder: atRest, durability: "group" });
-  const rested = await other.create(everybody, newSession());
-  for (let round = 0; round < 3; round++) await other.append(rested, everyKind());
-  await other.append(rested, [messageRecord(`${canary} `.repeat(20_000))]);
-  await other.setState(rested, stateOf("closed"));
-  await rested.release();
-  closed = rested.id;
-  await other.close();
+  /** A store with a session of four messages, which ends or comes to rest. */
+  const filled = async (end: (store: Store, lock: Lock) => Promise<unknown>): Promise<[string, string]> => {
+    const folder = await temporaryFolder();
+    const store = filesStore({ folder, durability: "group" });
+    const lock = await store.create(everybody, newSession());
+    for (let round = 0; round < 3; round++) await store.append(lock, everyKind());
+    await store.append(lock, [messageRecord(`${canary} `.repeat(20_000))]);
+    await end(store, lock);
+    await store.close();
+    return [folder, lock.id];
+  };
+  [template, id] = await filled((store, lock) => store.finish(lock, stateOf("completed")));
+  [atRest, closed] = await filled((store, lock) => store.setState(lock, stateOf("closed")).then(() => lock.release()));
 });
 afterAll(async () => {
   for (const folder of [template, atRest]) await rm(folder, { recursive: true, force: true });

@@ -7,6 +7,7 @@ import { everybody, filesStore, messageRecord, newSession, readAll, wholeDump } 
 import { newFolder } from "../archive/kinds.ts";
 import { closing, finished, opened } from "../stage.ts";
 import { keptKinds } from "../damaged.ts";
+import { held } from "../../kit/stores.ts";
 
 const elsewhere = () => Promise.reject(new Error("the archive cannot be reached"));
 
@@ -55,8 +56,7 @@ for (const kind of keptKinds()) {
 it("a session in files whose erasure was cut short behind its note is not gone on with", async () => {
   const folder = join(await newFolder(), "store");
   const store = closing(filesStore({ folder }));
-  const lock = await store.create(everybody, newSession());
-  await store.append(lock, [messageRecord("one")]);
+  const lock = await held(store, "one");
   await lock.release();
   const rename = (from: string, to: string): void => {
     if (to.includes(".erased-")) throw new Error("the process is dead");
