@@ -83,7 +83,7 @@ describe("windrow replay FILE --json", () => {
     const { sessions, failed } = await replayed(file, "--budget", "3k,100_000");
     expect(failed).toEqual([]);
     expect(sessions).toMatchObject([{ file, messages: 42, calls: 21 }]);
-    const [{ results = [] } = {}] = sessions;
+    const results = sessions[0]?.["results"] as readonly Record<string, unknown>[];
     expect(results.map(({ strategy, budget }) => `${String(strategy)} ${String(budget)}`)).toEqual(
       ["none", "sliding-window", "adaptive"].flatMap((name) => [`${name} 3000`, `${name} 100000`]),
     );

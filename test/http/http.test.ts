@@ -146,5 +146,5 @@ it("ends though a client is in the middle of its request", async () => {
   const socket = connect(Number(new URL(made.url).port), "127.0.0.1");
   socket.on("error", () => undefined).write("GET / HTTP/1.1\r\n");
   await once(socket, "connect");
-  await made.close();
+  await expect(made.close()).resolves.toBeUndefined();
 });

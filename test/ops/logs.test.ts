@@ -25,6 +25,7 @@ describe("log lines of seed 001 §9.3", () => {
     ],
     [{ type: "session-finished", status: "completed" }, ["INFO Task completed successfully"]],
     [{ type: "session-failed", error: "two\r\nlines" }, ["ERROR Task failed: two lines"]],
+    [{ type: "mask-rule-failed", rule: "a\r\nb" }, ["WARNING The mask rule a b failed and was left out for a text"]],
     [{ type: "pin-added", text: "never deploy", nested: {} }, ["DEBUG pin-added text=never deploy"]],
   ])("%o", (event, said) => {
     const lines = said.map((one) => one.replace(" ", " [uuid:550e8400] ")).map((one) => `2024-01-15 10:30:01 ${one}`);

@@ -91,6 +91,9 @@ it("serves them to Prometheus, with the epochs and windows by status", async () 
   expect(epochs).toBeGreaterThan(1);
   expect(lines).toContain(`windrow_stored_epochs{status="completed"} ${epochs}`);
   expect(lines).toContain(`windrow_stored_window_tokens{status="completed"} ${windowTokens}`);
+  expect(lines).toContain(`windrow_session_duration_seconds ${(health.averageDurationMs ?? 0) / 1_000}`);
   const help = lines.filter((line) => line.startsWith("# HELP windrow_stored_tokens"));
   expect(help.join()).toContain("by model and type");
+  server.updateUsed({ models: [], unpriced: 0 });
+  expect(await (await fetch(server.url)).text(), "a model that is gone").not.toContain("windrow_stored_tokens{");
 });
