@@ -37,7 +37,7 @@ describe.each([
     const store = await open();
     const names = Array.from({ length: 24 }, (_, place) => `fact ${place}`);
     await Promise.all(names.map((name) => new MemoryLog(store, {}, "facts").append([fact(name)])));
-    expect((await textsOf(new MemoryLog(store, {}, "facts"))).toSorted()).toEqual(names.toSorted());
+    expect(new Set(await textsOf(new MemoryLog(store, {}, "facts")))).toEqual(new Set(names));
   });
 
   it("lets one writer decide at a time", async () => {

@@ -47,7 +47,7 @@ it.each(["", "{", "\0\0\0\0", '{"a":1}\n'])(
     const onOutcome = (outcome: OffloadOutcome): void => void outcomes.push(outcome);
     expect(await handAll(store, well, { onOutcome })).toEqual({ received: 2, failed: 1, waiting: 0 });
     expect(outcomes.find(({ type }) => type === "failed")).toMatchObject({ sessionId: two, failures: 2 });
-    expect([...well.has.keys()].toSorted()).toEqual([one, three].toSorted());
+    expect(new Set(well.has.keys())).toEqual(new Set([one, three]));
     expect(await dueIn(store)).toEqual([two]);
     await writeFile(path, before);
     const again = closing(filesStore({ folder }));

@@ -87,7 +87,7 @@ it.each<[string, Partial<SemanticMemoryOptions>, RegExp | undefined]>([
   const query = { text: "rain", maxTokens: 40, counter: estimate };
   expect(told).toEqual(await storeMemory(store, { index }).query(query));
   expect(told[0]?.signals).toEqual(["words"]);
-  expect(reasons).toEqual(reason ? [expect.stringMatching(reason)] : []);
+  expect(reasons.map((why) => reason?.test(why))).toEqual(reason ? [true] : []);
 });
 
 it("keeps the vectors of each model and dimension apart", async () => {

@@ -76,8 +76,8 @@ it("measures a store: shares, and who has run six hours", async () => {
 });
 
 /** A server with this answer; its host. */
-async function open(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
+async function open(answer: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<string> {
+  const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;

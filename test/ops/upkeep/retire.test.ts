@@ -47,12 +47,20 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
   /** Opens a manager on a day, does something with it, and closes it. */
   async function withManager<T>(day: number, work: (manager: SessionManager) => Promise<T>): Promise<T> {
     const manager = await SessionManager.open({ store: target(folder), budget: 8_000, now: on(day) });
-    return work(manager).finally(() => manager.close());
+    try {
+      return await work(manager);
+    } finally {
+      await manager.close();
+    }
   }
 
   async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
     const store = await openStore(target(folder));
-    return work(store).finally(() => store.close());
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
   }
 
   const talk = (day: number, ...texts: readonly string[]): Promise<string> =>
