@@ -1,6 +1,6 @@
 /** The cases about what was put aside. A store that puts nothing aside passes them as it is. */
 import assert from "node:assert/strict";
-import { everybody, messageRecord, newSession, readAll, refused, stateOf } from "./kit.ts";
+import { everybody, messageRecord, newSession, refused, stateOf } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 import { trashed, withUpkeep } from "./upkeep.ts";
 import type { Scope, Store } from "../store.ts";
@@ -24,36 +24,20 @@ const owners: readonly (readonly [mine: Scope, yours: Scope])[] = [
 export const asideCases: readonly StoreCase[] = [
   {
     group,
-    name: "what was put aside is its owner's, whoever has the id next, and goes by the id",
+    name: "what was put aside is its owner's, goes by the id, and is nobody else's to erase",
     run: withUpkeep(async (upkeep, store) => {
       if (!upkeep.putAside) return;
       for (const [mine, yours] of owners) {
         const id = await finished(store, mine);
         await upkeep.putAside(mine, id);
         await refused(() => upkeep.erase(yours, [id]), "session-not-found");
-        await finished(store, yours, id);
-        await upkeep.putAside(yours, id);
-        await finished(store, yours, id);
-        assert.ok((await asideIn(store, yours, id)) > 0);
-        await refused(() => upkeep.erase(yours, [id]), "session-not-found");
+        await finished(store, mine, id);
+        await upkeep.putAside(mine, id);
+        await finished(store, mine, id);
         assert.ok((await asideIn(store, mine, id)) > 0);
         await refused(() => upkeep.erase(mine, [id]), "session-not-found");
         assert.deepEqual(await upkeep.unerased(mine), []);
       }
-    }),
-  },
-  {
-    group,
-    name: "a tenant's operator erases what was put aside of every user of theirs",
-    run: withUpkeep(async (upkeep, store) => {
-      if (!upkeep.putAside) return;
-      const [mine, yours] = twoUsers;
-      const id = await finished(store, mine);
-      await upkeep.putAside(mine, id);
-      await finished(store, yours, id);
-      await upkeep.putAside(yours, id);
-      assert.ok((await asideIn(store, { tenant: "alpha" }, id)) > 0);
-      for (const scope of [mine, yours]) await refused(() => upkeep.erase(scope, [id]), "session-not-found");
     }),
   },
   {
@@ -73,79 +57,6 @@ export const asideCases: readonly StoreCase[] = [
   },
   {
     group,
-    name: "an erasure of what another put aside that has not ended holds up no session",
-    run: withUpkeep(async (upkeep, store) => {
-      if (!upkeep.putAside) return;
-      const [mine, yours] = twoUsers;
-      const id = await finished(store, mine);
-      await upkeep.putAside(mine, id);
-      await (await store.create(yours, newSession({ uuid: id }))).release();
-      await assert.rejects(() => upkeep.erase(mine, [id], () => Promise.reject(new Error("no"))));
-      const lock = await store.lock(yours, id);
-      await store.append(lock, [messageRecord("goes on")]);
-      await lock.release();
-      await upkeep.keep(yours, id, { keptAt: time });
-      assert.equal((await upkeep.erase(mine, [id])).length, 1);
-      assert.equal((await readAll(store, id, { kind: "message" }, yours)).length, 1);
-    }),
-  },
-  {
-    group,
-    name: "an erasure that has not ended is its owner's: that of another of the id neither forgets nor ends it",
-    run: withUpkeep(async (upkeep, store) => {
-      if (!upkeep.putAside) return;
-      const cutShort = (scope: Scope, id: string): Promise<void> =>
-        assert.rejects(() => upkeep.erase(scope, [id], () => Promise.reject(new Error("no"))));
-      for (const [mine, yours] of owners) {
-        for (const isInTrash of [false, true]) {
-          const id = await finished(store, mine);
-          await upkeep.putAside(mine, id);
-          await finished(store, yours, id);
-          await (isInTrash ? upkeep.trash(yours, [id], time) : upkeep.putAside(yours, id));
-          const known = (scope: Scope) => [{ ...scope, sessionId: id }];
-          await cutShort(mine, id);
-          assert.deepEqual(await upkeep.unerased(mine), known(mine));
-          await cutShort(yours, id);
-          for (const scope of [mine, yours]) assert.deepEqual(await upkeep.unerased(scope), known(scope));
-          assert.equal((await upkeep.erase(yours, [id])).length, 1);
-          assert.deepEqual([await upkeep.unerased(yours), await upkeep.unerased(mine)], [[], known(mine)]);
-          await refused(() => upkeep.erase(yours, [id]), "session-not-found");
-          for (const scope of [mine, yours]) {
-            await refused(() => store.create(scope, newSession({ uuid: id })), "session-busy");
-          }
-          assert.equal((await upkeep.erase(mine, [id])).length, 1);
-          assert.deepEqual(await upkeep.unerased(mine), []);
-          await finished(store, yours, id);
-          await refused(() => upkeep.erase(mine, [id]), "session-not-found");
-          assert.equal((await readAll(store, id, { kind: "message" }, yours)).length, 1);
-        }
-      }
-    }),
-  },
-  {
-    group,
-    name: "an erasure that has not ended is told beside what another makes of the id, and ended by an operator's",
-    run: withUpkeep(async (upkeep, store) => {
-      if (!upkeep.putAside) return;
-      const [mine, yours] = twoUsers;
-      const id = await finished(store, mine);
-      await upkeep.putAside(mine, id);
-      const lock = await store.create(yours, newSession({ uuid: id }));
-      await assert.rejects(() => upkeep.erase(mine, [id], () => Promise.reject(new Error("no"))));
-      await store.append(lock, [messageRecord("goes on")]);
-      assert.deepEqual(await upkeep.unerased(mine), [{ ...mine, sessionId: id }]);
-      await store.finish(lock, stateOf("completed"));
-      assert.deepEqual(await upkeep.unerased({ tenant: "alpha" }), [{ ...mine, sessionId: id }]);
-      assert.deepEqual(await upkeep.unerased(yours), []);
-      await assert.rejects(() => upkeep.erase(yours, [id], () => Promise.reject(new Error("no"))));
-      const begun = (await upkeep.unerased({ tenant: "alpha" })).map(({ user }) => user);
-      assert.deepEqual(new Set(begun), new Set(["me", "you"]));
-      assert.equal((await upkeep.erase({ tenant: "alpha" }, [id])).length, 1);
-      assert.deepEqual(await upkeep.unerased({ tenant: "alpha" }), []);
-    }),
-  },
-  {
-    group,
     name: "an erasure that names no user means sessions of no user",
     run: withUpkeep(async (upkeep, store) => {
       const [mine, nobodys] = [{ user: "me" }, {}];
@@ -159,29 +70,6 @@ export const asideCases: readonly StoreCase[] = [
         "session-not-found",
       );
       assert.equal((await trashed(upkeep, mine)).length, 1);
-      if (!upkeep.putAside) return;
-      await upkeep.putAside(mine, id);
-      await finished(store, nobodys, id);
-      assert.equal((await upkeep.erase(nobodys, [id], nothing, limits)).length, 1);
-      await refused(() => upkeep.erase(nobodys, [id], nothing, limits), "session-not-found");
-      assert.ok((await asideIn(store, mine, id)) > 0);
-    }),
-  },
-  {
-    group,
-    name: "an erasure that others end and begin meanwhile forgets no other owner's",
-    run: withUpkeep(async (upkeep, store) => {
-      if (!upkeep.putAside) return;
-      const [mine, yours] = twoUsers;
-      const id = await finished(store, yours);
-      await upkeep.putAside(yours, id);
-      await finished(store, mine, id);
-      await upkeep.erase(mine, [id], async () => {
-        await upkeep.erase(mine, [id]);
-        await assert.rejects(() => upkeep.erase(yours, [id], () => Promise.reject(new Error("no"))));
-        return [];
-      });
-      assert.deepEqual(await upkeep.unerased({ tenant: "alpha" }), [{ ...yours, sessionId: id }]);
     }),
   },
   {

@@ -26,10 +26,6 @@ const goings = {
     await upkeep.trash(mine, [id], time);
     await upkeep.untrash(mine, id);
   },
-  "trashed and made anew": async (store, upkeep, id) => {
-    await upkeep.trash(mine, [id], time);
-    await makeAnew(store, mine, id);
-  },
   "erased and made anew": async (store, upkeep, id) => {
     await upkeep.erase(mine, [id]);
     await makeAnew(store, mine, id);
@@ -38,10 +34,10 @@ const goings = {
     await upkeep.erase(mine, [id]);
     await makeAnew(store, yours, id);
   },
-  "put aside and made anew by another user": async (store, upkeep, id) => {
+  "put aside and made anew": async (store, upkeep, id) => {
     if (!upkeep.putAside) return;
     await upkeep.putAside(mine, id);
-    await makeAnew(store, yours, id);
+    await makeAnew(store, mine, id);
   },
 } satisfies Readonly<Record<string, (store: Store, upkeep: Upkeep, id: string) => Promise<unknown>>>;
 

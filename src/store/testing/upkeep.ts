@@ -132,20 +132,6 @@ export const upkeepCases: readonly StoreCase[] = [
   },
   {
     group,
-    name: "a session comes back from the trash only where no other has its id",
-    run: withUpkeep(async (upkeep, store) => {
-      const id = await finishedSession(store);
-      await upkeep.trash(everybody, [id], time);
-      const lock = await store.create(everybody, newSession({ uuid: id }));
-      await refused(() => upkeep.untrash(everybody, id), "session-exists");
-      await store.finish(lock, stateOf("completed"));
-      await refused(() => upkeep.trash(everybody, [id], time), "bad-option");
-      assert.equal((await upkeep.erase(everybody, [id])).length, 1);
-      assert.deepEqual([await listAll(store), await trashed(upkeep)], [[], []]);
-    }),
-  },
-  {
-    group,
     name: "erased sessions are nowhere, and the places say so without a word of theirs",
     run: withUpkeep(async (upkeep, store) => {
       const [here, away] = [await finishedSession(store), await finishedSession(store)];

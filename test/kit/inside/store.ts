@@ -16,7 +16,10 @@ export { migrateTables } from "../../../src/store/postgres/migrate.ts";
 export { postgresStoreOn } from "../../../src/store/postgres/postgres.ts";
 export { migrations } from "../../../src/store/postgres/schema.ts";
 export type { Migration } from "../../../src/store/postgres/schema.ts";
+export type { Engine, Head } from "../../../src/store/engine.ts";
+export { ramEngine } from "../../../src/store/ram/engine.ts";
 export { ramStore } from "../../../src/store/ram/ram.ts";
+export { sessionStore } from "../../../src/store/session-store/session-store.ts";
 export type { RedisClient } from "../../../src/store/redis/client.ts";
 export { archivedStore } from "../../../src/store/shared/archive/archived.ts";
 export { Farewell } from "../../../src/store/shared/farewell.ts";
@@ -26,6 +29,8 @@ export type { SeededFault, StoreInternals } from "../../../src/store/shared/inte
 export { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
 export { lossesOf } from "../../../src/store/shared/transfer-losses.ts";
 export { summaryOf } from "../../../src/store/shared/transfer.ts";
+export { openDatabase } from "../../../src/store/sqlite/connection/open-databases.ts";
+export { sqliteEngine } from "../../../src/store/sqlite/engine.ts";
 export { sqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 export {
   everybody,

@@ -62,10 +62,10 @@ function checkOwnership(connection: Connection, file: string): boolean {
     throw new WindrowError("store-foreign", message, { location: file, applicationId: owner });
   }
   const version = connection.pragma("user_version");
-  if (typeof version === "number" && version > schemaVersion) {
+  if (!isEmpty && version !== schemaVersion) {
     throw new WindrowError(
       "format-newer",
-      `${file} has tables of version ${version}, this version of Windrow knows ${schemaVersion}: update Windrow.`,
+      `${file} has tables of version ${String(version)}, and this version of Windrow knows ${schemaVersion} alone.`,
       { location: file, format: version },
     );
   }

@@ -1,0 +1,185 @@
+/**
+ * An engine: a place where sessions lie, as lines and small documents that change in atomic steps. It knows nothing of what
+ * a session is; `session-store/` keeps every promise of a {@link Store} over it, once for all engines.
+ */
+import type { Counters } from "./shared/session-log.ts";
+import type { Taker } from "./shared/holder.ts";
+import type { LogName } from "./store.ts";
+import type { ErasedPlace } from "./upkeep.ts";
+
+/** The documents of a session, as texts. */
+export interface Documents {
+  /** The text of `metadata.json`. */
+  readonly metadata: string;
+  /** The text of `state.json`. */
+  readonly state: string;
+  /** What upkeep does with the session, as JSON; empty: nothing. */
+  readonly mark: string;
+}
+
+/** What sessions are listed by: copies of what the documents say. */
+export interface Listing {
+  readonly tenant?: string;
+  readonly user?: string;
+  readonly status: string;
+  /** When the session was made, in milliseconds since 1970. */
+  readonly createdMs: number;
+  /** Whether lists leave it out: it is in the trash, being erased or being restored. */
+  readonly isHidden: boolean;
+}
+
+/** A session without its lines. */
+export interface Head {
+  readonly id: string;
+  readonly documents: Documents;
+  readonly listing: Listing;
+  /** The revision of its making. A session that is made anew under the id has a higher one. */
+  readonly made: number;
+  /** The number of the last step; it grows with each. */
+  readonly revision: number;
+  /** The revision with which the lines began: that of the making, or of the last step that emptied the session. */
+  readonly origin: number;
+  /** How often the session was taken. */
+  readonly generation: number;
+  /** The process that writes it, or died without letting go. */
+  readonly holder: Taker | undefined;
+  /** Milliseconds since the holder said that it lives, by the clock of the place. */
+  readonly silentMs: number;
+}
+
+/** A session to be made. */
+export type NewHead = Pick<Head, "id" | "documents" | "listing" | "revision"> & {
+  /** Its first holder, whose generation is 1. */
+  readonly holder: Taker;
+};
+
+/** A line to be added, with its numbers. */
+export interface EngineLine {
+  readonly log: LogName;
+  readonly seq: number;
+  readonly pos: number;
+  /** JSON, without a line end. */
+  readonly line: string;
+}
+
+/** The place of a line in its log, for the next page. */
+export interface Place {
+  readonly seq: number;
+  /** The engine's own number: lines of one `seq` differ in it. */
+  readonly row: number;
+}
+
+/** A line that was read. */
+export interface PlacedLine extends Place {
+  readonly pos: number;
+  readonly line: string;
+}
+
+/** Which lines of a log to read. */
+export interface PageQuery {
+  /** `seq` at least this. */
+  readonly from: number;
+  /** `seq` at most this. */
+  readonly to: number;
+  /** The first page begins with the n-th line from the end. */
+  readonly last?: number | undefined;
+  /** Behind this line. */
+  readonly after?: Place | undefined;
+  /** Lines, at most. */
+  readonly most: number;
+}
+
+/** Lines of one session, in order of `seq`. */
+export interface Page {
+  /** {@link Head.origin} at this moment; undefined where the session is gone, or lists leave it out. */
+  readonly origin: number | undefined;
+  /** The highest `seq` of the log at this moment; 0 in an empty one. */
+  readonly newest: number;
+  readonly lines: readonly PlacedLine[];
+}
+
+/** One change of a session: all of it or nothing, and nothing where the session has another revision. */
+export interface Step {
+  readonly id: string;
+  /** The revision that the session must have; it has the next one afterwards. */
+  readonly at: number;
+  /** Removes every line, before `lines` are added. */
+  readonly isEmptied?: boolean;
+  readonly lines?: readonly EngineLine[];
+  readonly documents?: Partial<Documents>;
+  readonly listing?: Listing;
+  /** The next holder, whose generation is the session's from now on; null: nobody. */
+  readonly holder?: Taker | null;
+  /** Whether a power cut must not take it. */
+  readonly isDurable: boolean;
+}
+
+/** Which heads to give: those of lists, newest first, or those that lists leave out. */
+export interface HeadsQuery {
+  /** Default: every owner's. */
+  readonly scope?: { readonly tenant?: string; readonly user?: string };
+  readonly status?: string | undefined;
+  readonly isHidden: boolean;
+  /** Behind this one. */
+  readonly after?: { readonly createdMs: number; readonly id: string };
+  /** At most. */
+  readonly most: number;
+}
+
+/** The size of a session. */
+export interface EngineSize {
+  /** Lines and documents. */
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** A fault that only the engine can see, such as a damaged page of its file. */
+export interface EngineFault {
+  readonly message: string;
+  readonly isMended: boolean;
+}
+
+/** A place for sessions. */
+export interface Engine {
+  /** For people and logs: `ram`, `sqlite`. */
+  readonly name: string;
+  /** What a step that asked for it survives. */
+  readonly survives: "nothing" | "power";
+  /** Two processes can work with the same place at once. */
+  readonly isShared: boolean;
+  /** Where people find a session. */
+  locationOf(id: string): string;
+  /**
+   * Throws where nothing can be read any more, as when the file was replaced.
+   *
+   * @throws WindrowError `store-unavailable`
+   */
+  check(): void;
+  /** @returns false where a session has the id */
+  make(head: NewHead): Promise<boolean>;
+  /** One session, hidden or not. */
+  head(id: string): Promise<Head | undefined>;
+  /** Heads by creation, newest first; those of one moment by id. */
+  heads(query: HeadsQuery): Promise<readonly Head[]>;
+  /** The last numbers of a session's lines. */
+  numbers(id: string): Promise<Counters>;
+  /** Some lines of a log. */
+  page(id: string, log: LogName, query: PageQuery): Promise<Page>;
+  size(id: string): Promise<EngineSize>;
+  /**
+   * Makes changes, together where that is faster; one that is refused harms no other.
+   *
+   * @returns of each, whether it was made
+   * @throws WindrowError `not-durable` where nothing was written; `store-unavailable` where that is not known
+   */
+  commit(steps: readonly Step[]): Promise<readonly boolean[]>;
+  /** Removes a session to its last byte. @returns false where it has another revision */
+  remove(id: string, at: number): Promise<boolean>;
+  /** Says that holders live: by session and taking. */
+  beat(holders: readonly { readonly id: string; readonly taking: string }[], time: string): Promise<void>;
+  /** Takes what was removed out of free space; absent where removing does that. */
+  scrub?(): Promise<ErasedPlace>;
+  /** Looks at the place itself, around the sessions, and mends what it can. */
+  examine?(mend: boolean): Promise<readonly EngineFault[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,203 @@
+/** The examination of a store: every session's documents and lines, and last the place around them. Nothing is deleted. */
+import { WindrowError } from "../../errors.ts";
+import type { Head, HeadsQuery, Step } from "../engine.ts";
+import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
+import { sealIn } from "../format/seal.ts";
+import { addFinding, countedState, examineLines, examineLosses } from "../shared/examine-lines.ts";
+import type { LinesUnderExamination } from "../shared/examine-lines.ts";
+import { LossCheck } from "../shared/losses.ts";
+import { heldBy, holdingOf } from "../shared/remote.ts";
+import { formatVersion, isAboutRecords, ownerNamed, ownerOf } from "../shared/rules.ts";
+import { isWindrowError } from "../../errors.ts";
+import { StateCount } from "../shared/state-count.ts";
+import type { Examined, Finding, SessionMetadata } from "../store.ts";
+import { listingOf, markOf } from "./found.ts";
+import type { Core } from "./found.ts";
+import { linesOf } from "./lines.ts";
+import { copyAside } from "./upkeep.ts";
+
+/** Heads read at once. */
+const pageSize = 100;
+
+/** Looks at a session that changes meanwhile. */
+const looks = 3;
+
+/**
+ * Examines every session, whoever owns it.
+ *
+ * @throws WindrowError `aborted`, `store-unavailable`
+ */
+export async function* examine(core: Core, mend: boolean, signal?: AbortSignal): AsyncGenerator<Examined> {
+  // First: what the place itself hides is not missing.
+  const faults = (await core.engine.examine?.(mend)) ?? [];
+  const around: Finding[] = faults.map(({ message, isMended }) => ({
+    ...{ problem: "database-damaged", severity: "damage", message, mended: isMended },
+  }));
+  const isReadable = faults.every(({ isMended }) => isMended);
+  for await (const head of headsOf(core, false)) {
+    if (signal?.aborted) {
+      throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
+    }
+    const examined = await examineSession(core, head, mend, isReadable);
+    if (examined) yield examined;
+  }
+  for await (const head of headsOf(core, true)) {
+    const draft = await examineDraft(core, head, mend);
+    if (draft) around.push(draft);
+  }
+  yield { records: 0, goodBytes: 0, badBytes: 0, findings: around };
+}
+
+/**
+ * Writes what sessions are listed by anew, from their documents.
+ *
+ * @returns how many sessions there are
+ */
+export async function rebuildListings(core: Core): Promise<number> {
+  core.alive();
+  await core.engine.examine?.(true);
+  let count = 0;
+  for await (const { id } of headsOf(core, false)) {
+    const isThere = await unlessChanged(core, id, (head) => listingStep(head, documentsOf(head)) ?? {});
+    if (isThere) count += 1;
+  }
+  return count;
+}
+
+/** Every head, whoever owns it; those that are made meanwhile may be left out. */
+async function* headsOf({ engine }: Core, isHidden: boolean): AsyncGenerator<Head> {
+  let after: HeadsQuery["after"];
+  for (;;) {
+    const heads = await engine.heads({ isHidden, most: pageSize, ...(after && { after }) });
+    const last = heads.at(-1);
+    if (last) after = { createdMs: last.listing.createdMs, id: last.id };
+    yield* heads;
+    if (heads.length < pageSize) return;
+  }
+}
+
+type Documents = ReturnType<typeof documentsOf>;
+
+function documentsOf({ id, documents }: Head) {
+  const state = parseDocument(documents.state);
+  return {
+    metadata: decodeMetadata(parseDocument(documents.metadata), id),
+    state: decodeState(state),
+    seal: sealIn(state),
+  };
+}
+
+/** The step that writes what a session is listed by anew; undefined where it is right. */
+function listingStep({ listing, ...head }: Head, { metadata, state }: Documents): Pick<Step, "listing"> | undefined {
+  if (!metadata || !state) return undefined;
+  const right = listingOf(metadata, state, markOf({ listing, ...head }));
+  const isRight = (["tenant", "user", "status", "createdMs"] as const).every((name) => right[name] === listing[name]);
+  return isRight ? undefined : { listing: { ...right, isHidden: listing.isHidden } };
+}
+
+/** Changes a session as it is now; whether it is there. */
+async function unlessChanged({ engine }: Core, id: string, stepOf: (head: Head) => Partial<Step>): Promise<boolean> {
+  for (;;) {
+    const head = await engine.head(id);
+    if (!head || head.listing.isHidden) return false;
+    const step = stepOf(head);
+    if (Object.keys(step).length === 0) return true;
+    const [isMade] = await engine.commit([{ id, at: head.revision, isDurable: true, ...step }]);
+    if (isMade) return true;
+  }
+}
+
+async function examineSession(
+  core: Core,
+  first: Head,
+  mend: boolean,
+  isReadable: boolean,
+): Promise<Examined | undefined> {
+  let head: Head | undefined = first;
+  for (let look = 1; head && !head.listing.isHidden && look <= looks; look += 1) {
+    try {
+      return await examineHead(core, head, mend, isReadable);
+    } catch (error) {
+      // It went, came back or was archived while it was read.
+      if (!isWindrowError(error, "session-not-found") && !isAboutRecords(error)) throw error;
+      head = await core.engine.head(first.id);
+    }
+  }
+  return undefined;
+}
+
+async function examineHead(core: Core, head: Head, mend: boolean, isReadable: boolean): Promise<Examined> {
+  const { engine } = core;
+  const { id } = head;
+  const documents = documentsOf(head);
+  const metadata = documents.metadata ?? salvaged(head);
+  const isAtWork = heldBy(head) !== undefined;
+  const check = new LossCheck(documents.seal, (await engine.numbers(id)).pos);
+  const { llmCallCount = 0, toolCallCount = 0, archived } = documents.state ?? {};
+  if (llmCallCount + toolCallCount > 0) check.imply(1);
+  const findings: Finding[] = [];
+  const lines: LinesUnderExamination = {
+    ...{ id, findings, check, count: new StateCount(metadata.createdAt), inDamage: new Set<string>() },
+    putAside: undefined,
+    linesOf: (log) => linesOf(core, { id, head }, log),
+    placeOf: (log) => log,
+  };
+  if (archived) {
+    const nothing = { records: 0, goodBytes: 0, badBytes: 0 };
+    return { sessionId: id, ...nothing, findings, archived: { mark: archived, owner: ownerOf(metadata) } };
+  }
+  const total = await examineLines(lines);
+  if (isReadable) examineLosses(lines, "sessions");
+  await examineDocuments(core, head, lines, mend && !isAtWork);
+  const { state, owner } = holdingOf(head);
+  if (state === "gone" && owner) {
+    const message = `Its process ${owner.processId} died without letting go. Resume it, or let the monitor end it.`;
+    addFinding(lines, { problem: "holder-gone", severity: "notice", message });
+  }
+  return { sessionId: id, ...total, findings };
+}
+
+/** The documents, and what the session is listed by. */
+async function examineDocuments(core: Core, head: Head, lines: LinesUnderExamination, mend: boolean): Promise<void> {
+  const { id } = head;
+  const documents = documentsOf(head);
+  const metadata = documents.metadata ?? salvaged(head);
+  const state = documents.state ?? countedState(lines, metadata);
+  const texts = {
+    ...(!documents.metadata && { metadata: encodeMetadata(metadata) }),
+    ...(!documents.state && { state: encodeState(state) }),
+  };
+  const unreadable = Object.keys(texts);
+  const listing = listingStep(head, { ...documents, metadata, state });
+  if (unreadable.length === 0 && !listing) return;
+  const step = { id, at: head.revision, documents: texts, ...listing, isDurable: true };
+  const keptAs = mend && unreadable.length > 0 ? await copyAside(core, head, []) : undefined;
+  const mended = mend && (await core.engine.commit([step]))[0] === true;
+  for (const name of unreadable) {
+    const from = name === "metadata" ? "what it is listed by" : "the usage and tool calls, which are counted again";
+    const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
+    addFinding(lines, { problem: `${name}-unreadable`, file: "sessions", message, mended, ...(keptAs && { keptAs }) });
+  }
+  if (!listing) return;
+  const message = "What it is listed by says something else than its metadata and state. It is copied again.";
+  addFinding(lines, { problem: "stale-index", file: "sessions", message, mended });
+}
+
+function salvaged({ id, listing }: Head): SessionMetadata {
+  return {
+    ...{ uuid: id, taskKey: {}, processId: 0, hostname: "", config: {}, format: formatVersion },
+    createdAt: new Date(listing.createdMs).toISOString(),
+    ...ownerNamed({ ...listing }),
+  };
+}
+
+/** What a restore left that was cut short; undefined for a session that is hidden for another reason. */
+async function examineDraft(core: Core, head: Head, mend: boolean): Promise<Finding | undefined> {
+  const mark = markOf(head);
+  if (!mark.isRestoring || mark.asideOf !== undefined) return undefined;
+  const isAtWork = heldBy(head) !== undefined;
+  const message =
+    "The beginning of a session that a restore left when it was cut short. It is removed: the whole of it is where it came from.";
+  const mended = mend && !isAtWork && (await core.engine.remove(head.id, head.revision));
+  return { problem: "draft", severity: isAtWork ? "notice" : "damage", sessionId: head.id, message, mended };
+}

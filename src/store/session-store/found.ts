@@ -1,0 +1,157 @@
+/** A session as its documents say it, and what upkeep noted on it. */
+import { WindrowError } from "../../errors.ts";
+import type { JsonObject } from "../../message/message.ts";
+import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import type { Engine, Head, Listing } from "../engine.ts";
+import type { Clock } from "../shared/clock.ts";
+import { inArchive, inScope, notFound, sessionId, uuidOf } from "../shared/rules.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { Scope, SessionMetadata, SessionState } from "../store.ts";
+import type { KeepMark } from "../upkeep.ts";
+
+/** Heads read at once. */
+const pageSize = 100;
+
+/** What the parts of a session store work with. */
+export interface Core {
+  readonly engine: Engine;
+  readonly mask: Mask;
+  readonly clock: Clock;
+  /**
+   * Throws once the store is closed.
+   *
+   * @throws WindrowError `closed`, `store-unavailable`
+   */
+  readonly alive: () => void;
+}
+
+/** What upkeep noted on a session. One with anything but `kept` is hidden. */
+export interface Mark {
+  readonly kept?: KeepMark;
+  /** It is in the trash since then: ISO 8601, UTC. */
+  readonly trashedAt?: string;
+  /** A restore writes it, and all of it is not there yet. */
+  readonly isRestoring?: true;
+  /** It is being erased: its lines and documents are gone. */
+  readonly isErasing?: true;
+  /** The name of the object that an archive has of it, while it is being erased. */
+  readonly archivedAs?: string;
+  /** The id of the session that this is a copy of, put aside under an id of its own. */
+  readonly asideOf?: string;
+}
+
+/** A session that lists show, with its documents. */
+export interface Found {
+  readonly id: string;
+  readonly head: Head;
+  readonly metadata: SessionMetadata;
+  readonly state: SessionState;
+  readonly mark: Mark;
+}
+
+/** The mark of a session. */
+export function markOf({ documents }: Head): Mark {
+  return (parseDocument(documents.mark) ?? {}) as unknown as Mark;
+}
+
+/** A mark as the text of a document. */
+export function encodeMark(mark: Mark): string {
+  const text = JSON.stringify(mark);
+  return text === "{}" ? "" : text;
+}
+
+/** What a session is listed by. */
+export function listingOf(metadata: SessionMetadata, { status }: Pick<SessionState, "status">, mark: Mark): Listing {
+  const { tenant, user, createdAt } = metadata;
+  return {
+    ...(tenant !== undefined && { tenant }),
+    ...(user !== undefined && { user }),
+    status,
+    createdMs: Date.parse(createdAt) || 0,
+    isHidden: isHiding(mark),
+  };
+}
+
+/** Whether lists leave out a session with this mark. */
+export function isHiding({ kept: _kept, ...others }: Mark): boolean {
+  return Object.keys(others).length > 0;
+}
+
+/** A session with its documents; undefined where they cannot be read. */
+export function read(head: Head): Found | undefined {
+  const { id, documents } = head;
+  const metadata = decodeMetadata(parseDocument(documents.metadata), id);
+  const state = decodeState(parseDocument(documents.state));
+  return metadata && state && { id, head, metadata, state, mark: markOf(head) };
+}
+
+/**
+ * A session of a scope, whether or not its documents can be read.
+ *
+ * @throws WindrowError `session-id-invalid`, `session-not-found`
+ */
+export async function findHead({ engine, alive }: Core, scope: Scope, id: string): Promise<Head> {
+  alive();
+  const head = await engine.head(sessionId(id));
+  alive();
+  if (!head || head.listing.isHidden || !inScope(scope, head.listing)) throw notFound(id);
+  return head;
+}
+
+/**
+ * A session of a scope.
+ *
+ * @throws WindrowError `session-id-invalid`, `session-not-found`, `store-corrupt`
+ */
+export async function find(core: Core, scope: Scope, id: string): Promise<Found> {
+  const found = read(await findHead(core, scope, id));
+  if (!found) throw unreadable(id);
+  return found;
+}
+
+/**
+ * Refuses a session whose lines lie in an archive.
+ *
+ * @throws WindrowError `session-archived`
+ */
+export function checkLinesHere({ id, state }: Pick<Found, "id" | "state">): void {
+  if (state.archived) throw inArchive(id, state.archived);
+}
+
+/** The documents of a session cannot be read. */
+export function unreadable(id: string): WindrowError {
+  const message = `The documents of session ${id} are unreadable, so it cannot be opened. \`windrow doctor --mend\` writes them anew.`;
+  return new WindrowError("store-corrupt", message, { id });
+}
+
+/** The fields of a session's state, for a change of some. */
+export function stateFields({ documents }: Head): JsonObject {
+  return parseDocument(documents.state) ?? {};
+}
+
+/** The revision of a session that is made now: higher than every one of a session that had the id before. */
+export function firstRevision(): number {
+  return Date.now() * 4096 + Math.floor(Math.random() * 4096);
+}
+
+/** The id under which the n-th copy of a session that was put aside lies. */
+export function asideId(id: string, n: number): string {
+  return uuidOf(["aside", id, String(n)]);
+}
+
+/** The sessions of a scope that lists leave out. */
+export async function* hiddenHeads({ engine }: Core, scope: Scope, one?: string): AsyncGenerator<Head> {
+  if (one !== undefined) {
+    const head = await engine.head(sessionId(one));
+    if (head?.listing.isHidden && inScope(scope, head.listing)) yield head;
+    return;
+  }
+  let last: Head | undefined;
+  for (;;) {
+    const after = last && { createdMs: last.listing.createdMs, id: last.id };
+    const heads = await engine.heads({ scope, isHidden: true, most: pageSize, ...(after && { after }) });
+    yield* heads;
+    if (heads.length < pageSize) return;
+    last = heads.at(-1);
+  }
+}

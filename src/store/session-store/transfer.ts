@@ -1,0 +1,151 @@
+/** Restoring a session: it is written under a mark that hides it until all of it is there. */
+import { WindrowError } from "../../errors.ts";
+import { page } from "../format/documents.ts";
+import { timestamp } from "../shared/clock.ts";
+import { newTaker } from "../shared/holder.ts";
+import type { Taker } from "../shared/holder.ts";
+import { heldBy } from "../shared/remote.ts";
+import { alreadyExists, beingErased, haveOneOwner, inScope } from "../shared/rules.ts";
+import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
+import { busy } from "../shared/unlock.ts";
+import type { EngineLine, Head, NewHead, Step } from "../engine.ts";
+import type { Restored, Scope, SessionDump } from "../store.ts";
+import { asideId, encodeMark, firstRevision, listingOf, markOf, read, unreadable } from "./found.ts";
+import type { Core, Found } from "./found.ts";
+import { dumpOf } from "./lines.ts";
+
+/** Characters written in one step, about. */
+const stepCharacters = 1024 * 1024;
+
+/** Says to others that this process works on a session, until the function that is given back is called. */
+export type Beating = (id: string, holder: Taker) => () => void;
+
+/**
+ * Makes a session. What a restore left that died makes room for it; the id of a session that was put aside is its owner's.
+ *
+ * @throws WindrowError `session-exists`; `session-busy` for an id that is being erased
+ */
+export async function make({ engine }: Core, head: NewHead): Promise<void> {
+  while (!(await engine.make(head))) {
+    const found = await engine.head(head.id);
+    if (!found) continue;
+    const { isErasing, isRestoring } = markOf(found);
+    if (isErasing) throw beingErased(head.id);
+    if (!isRestoring || heldBy(found)) throw alreadyExists(head.id);
+    await engine.remove(head.id, found.revision);
+  }
+  // Behind the making: a session that is being put aside has its copy before its id is free.
+  const aside = await engine.head(asideId(head.id, 0));
+  if (!aside) return;
+  const { isErasing } = markOf(aside);
+  if (haveOneOwner(aside.listing, head.listing) && !isErasing) return;
+  await engine.remove(head.id, head.revision);
+  throw isErasing ? beingErased(head.id) : alreadyExists(head.id);
+}
+
+/**
+ * Writes a session of another store.
+ *
+ * @throws WindrowError as {@link StoreTransfer.restore} says
+ */
+export async function restore(
+  core: Core,
+  beating: Beating,
+  scope: Scope,
+  dump: SessionDump,
+  signal?: AbortSignal,
+): Promise<Restored> {
+  const admitted = admit(scope, core.mask, dump);
+  const { metadata, state } = admitted;
+  const { id } = dump;
+  const existing = await core.engine.head(id);
+  const isUnderWay = existing && markOf(existing).isRestoring && heldBy(existing);
+  if (isUnderWay) throw busy(isUnderWay);
+  if (existing && !existing.listing.isHidden)
+    return compareExisting(admitted, await dumpOf(core, ownFound(scope, existing)));
+  const weighed = weigh(admitted.dump);
+  const head: NewHead = {
+    id,
+    documents: {
+      metadata: page(admitted.dump.metadata),
+      state: page(admitted.dump.state),
+      mark: encodeMark({ isRestoring: true }),
+    },
+    listing: listingOf(metadata, state, { isRestoring: true }),
+    revision: firstRevision(),
+    holder: newTaker(1, timestamp(core.clock)),
+  };
+  await make(core, head);
+  const last: Partial<Step> = {
+    documents: { mark: "" },
+    listing: listingOf(metadata, state, {}),
+    holder: null,
+  };
+  const fill = filling(core, id, head.revision);
+  const stop = beating(id, head.holder);
+  try {
+    await fill.write(weighed.dump, signal);
+    await fill.end(last);
+  } catch (error) {
+    // A row that cannot be removed now is hidden from readers; the next try removes it.
+    await core.engine.remove(id, fill.revision()).catch(() => undefined);
+    throw error;
+  } finally {
+    stop();
+  }
+  return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
+}
+
+function ownFound(scope: Scope, head: Head): Found {
+  if (!inScope(scope, head.listing)) throw alreadyExists(head.id);
+  const found = read(head);
+  if (!found) throw unreadable(head.id);
+  return found;
+}
+
+/** The lines of a session on their way into it, step by step. */
+export interface Filling {
+  /** @throws WindrowError `aborted`, `fenced` */
+  write(dump: SessionDump, signal?: AbortSignal): Promise<void>;
+  add(line: EngineLine): Promise<void>;
+  /** The last step, which makes what was written count. */
+  end(step: Partial<Step>): Promise<void>;
+  /** That of the last step. */
+  revision(): number;
+}
+
+/** Fills a session that this process alone writes. */
+export function filling({ engine }: Core, id: string, from: number): Filling {
+  let revision = from;
+  const commit = async (step: Partial<Step>): Promise<void> => {
+    const [isMade] = await engine.commit([{ id, at: revision, isDurable: false, ...step }]);
+    if (!isMade) {
+      throw new WindrowError("fenced", `Another process works on session ${id}; nothing of this try was kept.`, { id });
+    }
+    revision += 1;
+  };
+  let lines: EngineLine[] = [];
+  let characters = 0;
+  const flush = async (step: Partial<Step> = {}): Promise<void> => {
+    const added = lines;
+    [lines, characters] = [[], 0];
+    await commit({ lines: added, ...step });
+  };
+  const add = async (line: EngineLine): Promise<void> => {
+    lines.push(line);
+    characters += line.line.length;
+    if (characters >= stepCharacters) await flush();
+  };
+  return {
+    add,
+    async write(dump, signal) {
+      for await (const one of dump.lines()) {
+        if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
+        const { seq, pos } = parseDumped(one);
+        await add({ log: one.log, seq, pos, line: one.line });
+      }
+    },
+    end: (step) => flush({ ...step, isDurable: true }),
+    revision: () => revision,
+  };
+}

@@ -1,0 +1,250 @@
+/** An engine over a SQLite database: a row for each session, and a row for each line (docs/format.md). */
+import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
+import { logNames } from "../format/logs.ts";
+import { noCounts } from "../format/seal.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Taker } from "../shared/holder.ts";
+import type { LogName } from "../store.ts";
+import type { ErasedPlace } from "../upkeep.ts";
+import { sqliteFailure } from "./connection/driver.ts";
+import type { Connection, SqlRow, SqlValue } from "./connection/driver.ts";
+import type { DatabaseShare } from "./connection/open-databases.ts";
+import { Writer } from "./connection/writer.ts";
+import { countOrphans, logStatements } from "./tables.ts";
+
+const columns =
+  "id, tenant, user, status, created_ms, hidden, metadata, state, mark, made, revision, origin, generation, holder, heartbeat_at";
+
+/** Makes an engine over this process's share in a database. */
+export function sqliteEngine(share: DatabaseShare, clock: Clock): Engine {
+  return new SqliteEngine(share, clock);
+}
+
+class SqliteEngine implements Engine {
+  readonly name = "sqlite";
+  readonly survives = "power";
+  readonly isShared = true;
+  readonly #share: DatabaseShare;
+  readonly #connection: Connection;
+  readonly #writer: Writer;
+  readonly #clock: Clock;
+
+  constructor(share: DatabaseShare, clock: Clock) {
+    this.#share = share;
+    this.#connection = share.connection;
+    this.#writer = new Writer(share);
+    this.#clock = clock;
+  }
+
+  locationOf(id: string): string {
+    return `sqlite:${this.#share.file}#${id}`;
+  }
+
+  check(): void {
+    this.#share.check();
+  }
+
+  make({ id, documents, listing, revision, holder }: NewHead): Promise<boolean> {
+    return this.#writer.commit(true, () => {
+      if (this.#rowOf(id)) return false;
+      const { tenant = null, user = null, status, createdMs, isHidden } = listing;
+      const listed = [id, tenant, user, status, createdMs, Number(isHidden)];
+      const { metadata, state, mark } = documents;
+      const numbers = [revision, revision, revision, holder.generation];
+      const values = [...listed, metadata, state, mark, ...numbers, JSON.stringify(holder), holder.heartbeatAt];
+      this.#connection.run(`INSERT INTO sessions (${columns}) VALUES (${values.map(() => "?").join(", ")})`, ...values);
+      return true;
+    });
+  }
+
+  async head(id: string): Promise<Head | undefined> {
+    const row = this.#rowOf(id);
+    return row && this.#headOf(row);
+  }
+
+  async heads({ scope, status, isHidden, after, most }: HeadsQuery): Promise<readonly Head[]> {
+    const conditions = ["hidden = ?"];
+    const values: SqlValue[] = [Number(isHidden)];
+    const where = (condition: string, ...more: readonly SqlValue[]): void => {
+      conditions.push(condition);
+      values.push(...more);
+    };
+    if (scope) where("tenant IS ?", scope.tenant ?? null);
+    if (scope?.user !== undefined) where("user = ?", scope.user);
+    if (status !== undefined) where("status = ?", status);
+    if (after) where("created_ms <= ? AND (created_ms < ? OR id > ?)", after.createdMs, after.createdMs, after.id);
+    const sql = `SELECT ${columns} FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY created_ms DESC, id LIMIT ?`;
+    return this.#connection.all(sql, ...values, most).map((row) => this.#headOf(row));
+  }
+
+  async numbers(id: string) {
+    const counters = { seqs: noCounts(), pos: 0 };
+    for (const log of logNames) {
+      const last = this.#connection.get(logStatements[log].last, id);
+      counters.seqs[log] = Number(last?.["seq"] ?? 0);
+      counters.pos = Math.max(counters.pos, Number(last?.["pos"] ?? 0));
+    }
+    return counters;
+  }
+
+  async page(id: string, log: LogName, query: PageQuery): Promise<Page> {
+    return this.#connection.snapshot(() => {
+      const row = this.#connection.get("SELECT origin FROM sessions WHERE id = ? AND hidden = 0", id);
+      if (!row) return { origin: undefined, newest: 0, lines: [] };
+      const newest = Number(this.#connection.get(logStatements[log].last, id)?.["seq"] ?? 0);
+      return { origin: Number(row["origin"]), newest, lines: this.#lines(id, log, query) };
+    });
+  }
+
+  #lines(id: string, log: LogName, { from, to, last, after, most }: PageQuery): readonly PlacedLine[] {
+    const { fromEnd, after: behind } = logStatements[log];
+    const first = last === undefined ? undefined : this.#connection.get(fromEnd, id, from, to, last - 1);
+    const start = after ?? { seq: Number(first?.["seq"] ?? from), row: Number(first?.["id"] ?? 0) - 1 };
+    const rows = this.#connection.all(behind, id, start.seq, start.row, to, most);
+    return rows.map((row) => ({
+      ...{ seq: Number(row["seq"]), row: Number(row["id"]), pos: Number(row["pos"]), line: String(row["line"]) },
+    }));
+  }
+
+  async size(id: string) {
+    const row = this.#rowOf(id);
+    const texts = ["metadata", "state", "mark"].map((name) => String(row?.[name] ?? "")).filter((text) => text !== "");
+    const size = { count: texts.length, bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) };
+    for (const log of logNames) {
+      const found = this.#connection.get(logStatements[log].size, id);
+      size.count += Number(found?.["count"] ?? 0);
+      size.bytes += Number(found?.["bytes"] ?? 0);
+    }
+    return size;
+  }
+
+  async commit(steps: readonly Step[]): Promise<readonly boolean[]> {
+    // Each is an operation of its own: the writer puts those that wait into one transaction.
+    return Promise.all(steps.map((step) => this.#writer.commit(step.isDurable, () => this.#make(step))));
+  }
+
+  #make({ id, at, isEmptied = false, lines = [], documents = {}, listing, holder }: Step): boolean {
+    const sets = ["revision = revision + 1"];
+    const values: SqlValue[] = [];
+    const set = (name: string, value: SqlValue): void => {
+      sets.push(`${name} = ?`);
+      values.push(value);
+    };
+    for (const [name, text] of Object.entries(documents)) set(name, text);
+    if (isEmptied) set("origin", at + 1);
+    if (listing) {
+      set("tenant", listing.tenant ?? null);
+      set("user", listing.user ?? null);
+      set("status", listing.status);
+      set("created_ms", listing.createdMs);
+      set("hidden", Number(listing.isHidden));
+    }
+    if (holder !== undefined) set("holder", holder && JSON.stringify(holder));
+    if (holder) {
+      set("generation", holder.generation);
+      set("heartbeat_at", holder.heartbeatAt);
+    }
+    const sql = `UPDATE sessions SET ${sets.join(", ")} WHERE id = ? AND revision = ? RETURNING id`;
+    if (!this.#connection.get(sql, ...values, id, at)) return false;
+    if (isEmptied) this.#removeLines(id);
+    for (const { log, seq, pos, line } of lines) this.#connection.run(logStatements[log].insert, id, seq, pos, line);
+    return true;
+  }
+
+  remove(id: string, at: number): Promise<boolean> {
+    return this.#writer.commit(true, () => {
+      const sql = "DELETE FROM sessions WHERE id = ? AND revision = ? RETURNING id";
+      const isMade = this.#connection.get(sql, id, at) !== undefined;
+      if (isMade) this.#removeLines(id);
+      return isMade;
+    });
+  }
+
+  async beat(holders: readonly { readonly id: string; readonly taking: string }[], time: string): Promise<void> {
+    const sql = "UPDATE sessions SET heartbeat_at = ? WHERE id = ? AND instr(holder, ?) > 0";
+    await this.#writer.commit(false, () => {
+      for (const { id, taking } of holders) this.#connection.run(sql, time, id, JSON.stringify(taking));
+    });
+  }
+
+  /** Writes the file anew without what was removed, and empties the write-ahead log, which has it too. */
+  async scrub(): Promise<ErasedPlace> {
+    const { file } = this.#share;
+    await this.#writer.settled();
+    const before = this.#pages();
+    try {
+      this.#connection.exec("VACUUM");
+    } catch (error) {
+      throw sqliteFailure(error, "Writing the database anew", file);
+    }
+    if (this.#connection.pragma("wal_checkpoint(TRUNCATE)") !== 0) {
+      const busy = new Error("another process reads it, and its write-ahead log still holds what was erased");
+      throw sqliteFailure(busy, "Writing the database anew", file);
+    }
+    const after = this.#pages();
+    const bytes = Math.max(0, before.bytes - after.bytes);
+    return { kind: "free-space", place: "pages and write-ahead log", count: before.count - after.count, bytes };
+  }
+
+  /** SQLite's own check of every page and index, and lines of no session. */
+  async examine(mend: boolean): Promise<readonly EngineFault[]> {
+    const faults = (): readonly string[] =>
+      this.#connection
+        .all("PRAGMA integrity_check(100)")
+        .map((row) => String(row["integrity_check"]))
+        .filter((result) => result !== "ok");
+    const found = faults();
+    if (mend && found.length > 0) await this.#writer.commit(true, () => this.#connection.exec("REINDEX"));
+    const left = mend && found.length > 0 ? faults() : found;
+    const orphans = this.#connection.all(countOrphans).reduce((sum, { count }) => sum + Number(count), 0);
+    return [
+      ...found.map((fault) => ({
+        message: `SQLite finds a fault: ${fault}. Indexes are made anew; for more, restore a copy.`,
+        isMended: !left.includes(fault),
+      })),
+      ...(orphans === 0
+        ? []
+        : [{ message: `${orphans} lines belong to sessions that are not there. Restore a copy.`, isMended: false }]),
+    ];
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.settled();
+    this.#share.release();
+  }
+
+  #rowOf(id: string): SqlRow | undefined {
+    return this.#connection.get(`SELECT ${columns} FROM sessions WHERE id = ?`, id);
+  }
+
+  #headOf(row: SqlRow): Head {
+    const { tenant, user, holder } = row;
+    const heartbeatAt = String(row["heartbeat_at"]);
+    return {
+      id: String(row["id"]),
+      documents: { metadata: String(row["metadata"]), state: String(row["state"]), mark: String(row["mark"]) },
+      listing: {
+        ...(typeof tenant === "string" && { tenant }),
+        ...(typeof user === "string" && { user }),
+        status: String(row["status"]),
+        createdMs: Number(row["created_ms"]),
+        isHidden: row["hidden"] === 1,
+      },
+      made: Number(row["made"]),
+      revision: Number(row["revision"]),
+      origin: Number(row["origin"]),
+      generation: Number(row["generation"]),
+      holder: typeof holder === "string" ? { ...(JSON.parse(holder) as Taker), heartbeatAt } : undefined,
+      silentMs: this.#clock.now() - Date.parse(heartbeatAt),
+    };
+  }
+
+  #removeLines(id: string): void {
+    for (const log of logNames) this.#connection.run(logStatements[log].remove, id);
+  }
+
+  #pages(): { readonly count: number; readonly bytes: number } {
+    const count = Number(this.#connection.pragma("page_count"));
+    return { count, bytes: count * Number(this.#connection.pragma("page_size")) };
+  }
+}
