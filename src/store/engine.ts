@@ -170,7 +170,8 @@ export interface Engine {
    * Makes changes, together where that is faster; one that is refused harms no other.
    *
    * @returns of each, whether it was made
-   * @throws WindrowError `not-durable` where nothing was written; `store-unavailable` where that is not known
+   * @throws WindrowError `not-durable`, or any with `refused` in its data, where nothing was made; `store-unavailable` where
+   *   that is not known
    */
   commit(steps: readonly Step[]): Promise<readonly boolean[]>;
   /** Removes a session to its last byte. @returns false where it has another revision */

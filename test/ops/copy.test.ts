@@ -128,11 +128,11 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
     const file = join(to, "contexts.db");
     await (await openStore(`sqlite:${file}`)).close();
     const raw = openDatabase(file);
-    const gone = JSON.stringify({ processId: 1, hostname: "elsewhere", heartbeatAt: "2024-01-15T10:30:00.000Z" });
+    const gone = JSON.stringify({ processId: 1, hostname: "elsewhere" });
     raw.exec(
-      "INSERT INTO sessions (id, status, created_at, created_ms, format, metadata, state, generation, holder, restoring) " +
-        `VALUES ('${running}', 'processing', '2024', 0, 1, '{"task_key":{},"created_at":"2024","config":{}}', ` +
-        `'{"status":"processing"}', 1, '${gone}', 1); ` +
+      "INSERT INTO sessions (id, status, created_ms, hidden, metadata, state, mark, made, revision, origin, generation, " +
+        `holder, heartbeat_at) VALUES ('${running}', 'processing', 0, 1, '{}', '{}', '{"isRestoring":true}', 1, 1, 1, 1, ` +
+        `'${gone}', '2024-01-15T10:30:00.000Z'); ` +
         `INSERT INTO messages (session_id, seq, pos, line) VALUES ('${running}', 1, 1, '{}')`,
     );
     raw.close();

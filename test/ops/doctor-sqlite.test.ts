@@ -32,10 +32,8 @@ function damage(sql: string): void {
 const ways: Readonly<Record<string, readonly [sql: string, problem: string, left?: readonly string[]]>> = {
   "a line that was changed": ["UPDATE messages SET line = replace(line, '2', '7') WHERE seq = 2", "damaged", ["2"]],
   "half a line": ["UPDATE messages SET line = substr(line, 1, 40) WHERE seq = 2", "damaged", ["2"]],
-  "columns that say something else": ["UPDATE messages SET role = 'tool', pos = 99 WHERE seq = 3", "columns-differ"],
   "state that cannot be read": ["UPDATE sessions SET state = '{'", "state-unreadable"],
   "metadata that cannot be read": ["UPDATE sessions SET metadata = ''", "metadata-unreadable"],
-  "a row that is gone": ["DELETE FROM sessions", "metadata-unreadable"],
   "columns it is listed by": ["UPDATE sessions SET status = 'failed', created_ms = 5", "stale-index"],
 };
 
@@ -66,11 +64,18 @@ describe.skipIf(!driver)("a database", () => {
     damage("UPDATE sessions SET metadata = 'was this'; UPDATE messages SET line = 'and that' WHERE seq = 1");
     await doctor(store, { mend: true });
     const database = openDatabase(fixture.file);
-    expect(database.prepare("SELECT source, content FROM aside ORDER BY source").all()).toMatchObject([
-      { source: "messages", content: "and that" },
-      { source: "sessions.metadata", content: "was this" },
+    expect(database.prepare("SELECT metadata FROM sessions WHERE hidden = 1").all()).toMatchObject([
+      { metadata: "was this" },
     ]);
+    expect(database.prepare("SELECT line FROM messages WHERE seq = 1").all()).toMatchObject([{ line: "and that" }]);
     database.close();
+  });
+
+  it("whose row of a session is gone is told, and keeps the lines", async () => {
+    damage("DELETE FROM sessions");
+    const { findings } = await doctor(store, { mend: true });
+    expect(findings).toMatchObject([{ problem: "database-damaged", mended: false }]);
+    expect(findings[0]?.message).toContain("13 lines");
   });
 
   it("leaves a session alone that a live process writes", async () => {
@@ -115,7 +120,7 @@ describe.skipIf(!driver)("a database", () => {
   });
 
   it("is examined by windrow doctor", async () => {
-    damage("UPDATE messages SET role = 'tool' WHERE seq = 3");
+    damage("UPDATE sessions SET status = 'failed'");
     await fixture.store.close();
     const url = `sqlite:${fixture.file}`;
     expect((await windrow(["doctor", "--store", url])).status).toBe(1);

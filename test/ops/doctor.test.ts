@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { doctor } from "windrow/ops";
-import { everybody, everyKind, messageRecord, newSession, ramStore, stateOf, texts } from "../kit/inside/store.ts";
+import { everybody, everyKind, messageRecord, newSession, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
 import { closedSession, infoOf, storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
@@ -276,9 +276,8 @@ describe("mending", () => {
   });
 });
 
-it("cannot look at a folder that holds no store, nor at a store in memory", async () => {
+it("cannot look at a folder that holds no store", async () => {
   await expect(doctor(store)).rejects.toMatchObject({ code: "store-unavailable" });
-  await expect(doctor(ramStore())).rejects.toMatchObject({ code: "bad-option" });
 });
 
 describe("windrow doctor", () => {

@@ -28,11 +28,6 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
       await refused(() => store.transfer!.restore(other, theirs), "session-exists");
       return id;
     },
-    "whose namesake of another tenant was put aside": async (store, owner, other) => {
-      const id = await finished(store, other);
-      await store.upkeep!.putAside!(other, id);
-      return finished(store, owner, id);
-    },
     "whose namesake of another tenant lies in the trash of a refused one": async (store, owner, other) => {
       const id = await finished(store, owner);
       await store.upkeep!.trash(owner, [id], time);
@@ -89,22 +84,6 @@ describe.each(kinds)("a damaged session of $name", (kind) => {
     expect(await restore(folder, store, { replace: true })).toMatchObject({ restored: 1 });
     expect(await store.upkeep!.kept({}, id)).toMatchObject({ reason: "a case" });
   });
-
-  it("whose id lies in the trash too stops no clean-up, and is erased", async () => {
-    const address = await kind.address();
-    const store = await opened(address);
-    const [id, other] = [await finished(store, {}), await finished(store, {})];
-    await store.upkeep!.trash({}, [id, other], time);
-    await finished(store, {}, id);
-    await damageMetadata(address, id);
-    const report = await cleanup(store, { remove: true, now: () => new Date("2026-06-01T00:00:00.000Z") });
-    expect(report.erased.map(({ sessionId }) => sessionId)).toEqual([other]);
-    expect(report.failures.filter(({ sessionId }) => sessionId === id)).not.toEqual([]);
-    expect(await planErase(store, id)).toEqual({ sessionId: id, where: "store", bytes: 0 });
-    expect(await erase(store, [id])).toMatchObject([{ sessionId: id }]);
-    await refused(() => store.info({}, id), "session-not-found");
-    await refused(() => store.upkeep!.untrash({}, id), "session-not-found");
-  });
 });
 
 describe.each(kinds.filter(({ name }) => name !== "files"))(
@@ -124,19 +103,10 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       await refused(() => store.upkeep!.erase({}, [damaged]), "session-not-found");
     });
 
-    it("is given to nobody else, and goes with the session that its owner made of its id", async () => {
+    it("is given to nobody else", async () => {
       const address = await kind.address();
       const store = await opened(address);
       const [mine, yours] = [{ user: "me" }, { user: "you" }];
-      const id = await finished(store, mine);
-      await store.upkeep!.trash(mine, [id], time);
-      await finished(store, mine, id);
-      await damageTrashed(address, id);
-      await refused(() => store.upkeep!.erase(yours, [id]), "session-not-found");
-      const [receipt] = await store.upkeep!.erase(mine, [id]);
-      const kinds = receipt?.places.filter(({ count }) => count > 0).map(({ kind: of }) => of);
-      expect(kinds).toEqual(expect.arrayContaining(["session", "trash"]));
-      await refused(() => store.upkeep!.erase({}, [id]), "session-not-found");
       const trashed = await finished(store, mine);
       await store.upkeep!.trash(mine, [trashed], time);
       await damageTrashed(address, trashed);

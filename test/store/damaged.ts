@@ -53,8 +53,7 @@ export async function runSql(address: string, sql: string): Promise<void> {
 /** Damages the metadata of a session in the trash of a database. */
 export async function damageTrashed(address: string, id: string): Promise<unknown> {
   if (address.startsWith("redis")) return redisCommand(address, id, "HSET", `PREFIXtrashed:{${id}}`, "metadata", "{");
-  if (address.startsWith("sqlite"))
-    return runSql(address, `UPDATE trash SET metadata = '{' WHERE session_id = '${id}'`);
+  if (address.startsWith("sqlite")) return runSql(address, `UPDATE sessions SET metadata = '{' WHERE id = '${id}'`);
   return runSql(address, `UPDATE SCHEMA.session SET metadata = '{' WHERE id = '${id}'`);
 }
 

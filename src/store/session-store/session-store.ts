@@ -24,10 +24,9 @@ import type { Continued } from "../shared/session-log.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreCheckup } from "../store.ts";
-import type { StoreDetaching, StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
+import type { StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { Beat } from "./beat.ts";
-import { detaching } from "./detach.ts";
 import { checkLinesHere, find, firstRevision, listingOf, read, unreadable } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { dumpOf, linesOf, sealHashOf } from "./lines.ts";
@@ -71,7 +70,6 @@ class SessionStore implements Store {
     },
   };
   readonly upkeep: Upkeep;
-  readonly detaching: StoreDetaching;
   readonly #core: Core;
   readonly #engine: Engine;
   readonly #mask: Mask;
@@ -102,7 +100,6 @@ class SessionStore implements Store {
     };
     this.#core = { engine, mask, clock, alive };
     this.upkeep = upkeepOf(this.#core);
-    this.detaching = detaching(this.#core);
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {

@@ -1,4 +1,5 @@
 /** An engine over a SQLite database: a row for each session, and a row for each line (docs/format.md). */
+import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
@@ -119,8 +120,12 @@ class SqliteEngine implements Engine {
   }
 
   async commit(steps: readonly Step[]): Promise<readonly boolean[]> {
-    // Each is an operation of its own: the writer puts those that wait into one transaction.
-    return Promise.all(steps.map((step) => this.#writer.commit(step.isDurable, () => this.#make(step))));
+    const isDurable = steps.some((step) => step.isDurable);
+    try {
+      return await this.#writer.commit(isDurable, () => steps.map((step) => this.#make(step)));
+    } catch (error) {
+      throw isWindrowError(error) ? notMade(error) : error;
+    }
   }
 
   #make({ id, at, isEmptied = false, lines = [], documents = {}, listing, holder }: Step): boolean {
@@ -247,4 +252,9 @@ class SqliteEngine implements Engine {
     const count = Number(this.#connection.pragma("page_count"));
     return { count, bytes: count * Number(this.#connection.pragma("page_size")) };
   }
+}
+
+/** An error of a transaction, of which nothing is kept: no answer is lost on the way. */
+function notMade({ code, message, data, cause }: WindrowError): WindrowError {
+  return new WindrowError(code, message, { ...data, refused: true }, { cause });
 }
