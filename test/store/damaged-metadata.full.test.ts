@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Scope, Store } from "windrow";
-import { backup, cleanup, doctor, erase, planErase, restore } from "windrow/ops";
+import { backup, cleanup, doctor, restore } from "windrow/ops";
 import { newSession, readAll, refused } from "../kit/inside/store.ts";
 import { newFolder } from "./archive/kinds.ts";
 import { damageMetadata, damageTrashed, keptKinds } from "./damaged.ts";
@@ -110,7 +110,8 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       const trashed = await finished(store, mine);
       await store.upkeep!.trash(mine, [trashed], time);
       await damageTrashed(address, trashed);
-      await refused(() => store.create(yours, newSession({ uuid: trashed })), "session-exists");
+      const taking = store.create(yours, newSession({ uuid: trashed }));
+      await expect(taking).rejects.toMatchObject({ code: "session-exists" });
     });
   },
 );
