@@ -56,12 +56,13 @@ export async function* examine(core: Core, mend: boolean, signal?: AbortSignal):
 export async function rebuildListings(core: Core): Promise<number> {
   core.alive();
   await core.engine.examine?.(true);
-  let count = 0;
+  // One that is listed elsewhere by then may come twice.
+  const ids = new Set<string>();
   for await (const { id } of headsOf(core, false)) {
     const isThere = await unlessChanged(core, id, (head) => listingStep(head, documentsOf(head)) ?? {});
-    if (isThere) count += 1;
+    if (isThere) ids.add(id);
   }
-  return count;
+  return ids.size;
 }
 
 /** Every head, whoever owns it; those that are made meanwhile may be left out. */

@@ -119,12 +119,3 @@ export function atLeast(state: SessionState, counted: CountedState): SessionStat
     currentContextTokens: counted.currentContextTokens || state.currentContextTokens,
   };
 }
-
-/** A state with its numbers counted again from records of any kind. */
-export function recountedBy(state: SessionState, createdAt: string, records: Iterable<StoredRecord>): SessionState {
-  const count = new StateCount(createdAt);
-  for (const record of records) {
-    if (record.kind === "usage" || record.kind === "tool" || record.kind === "edit") count.take(record);
-  }
-  return atLeast(state, count.numbers);
-}

@@ -1,6 +1,7 @@
 /** An engine over a SQLite database: a row for each session, and a row for each line (docs/format.md). */
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
+import { parseDocument } from "../format/documents.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -225,6 +226,7 @@ class SqliteEngine implements Engine {
   #headOf(row: SqlRow): Head {
     const { tenant, user, holder } = row;
     const heartbeatAt = String(row["heartbeat_at"]);
+    const taker = typeof holder === "string" ? parseDocument(holder) : undefined;
     return {
       id: String(row["id"]),
       documents: { metadata: String(row["metadata"]), state: String(row["state"]), mark: String(row["mark"]) },
@@ -239,7 +241,7 @@ class SqliteEngine implements Engine {
       revision: Number(row["revision"]),
       origin: Number(row["origin"]),
       generation: Number(row["generation"]),
-      holder: typeof holder === "string" ? { ...(JSON.parse(holder) as Taker), heartbeatAt } : undefined,
+      holder: taker && { ...(taker as unknown as Taker), heartbeatAt },
       silentMs: this.#clock.now() - Date.parse(heartbeatAt),
     };
   }
