@@ -1,7 +1,7 @@
 /** A session's numbers, counted again from its logs: the same that a living session keeps in its state. */
 import type { JsonObject } from "../../message/message.ts";
 import { usedTokens } from "../../message/parts.ts";
-import type { EditRecord, StoredRecord, StoredRecordOf } from "../../message/record.ts";
+import type { EditRecord, StoredRecordOf } from "../../message/record.ts";
 import type { FinalStatus, SessionState } from "../store.ts";
 
 /** The numbers of a state that its logs hold. */
