@@ -16,7 +16,10 @@ const owners: readonly (readonly [Scope, Scope, Scope])[] = [
   [{ tenant: "alpha", user: "me" }, { tenant: "alpha" }, { tenant: "alpha" }],
 ];
 
-describe.each(keptKinds().filter(({ isHere }) => isHere))("an erasure in $name that was begun", (kind) => {
+// Over the session store an id names one session for good.
+const kinds = keptKinds().filter(({ name, isHere }) => isHere && name !== "sqlite");
+
+describe.each(kinds)("an erasure in $name that was begun", (kind) => {
   it.each(owners)("of %o is ended by a clean-up, which takes nothing of %o", async (mine, yours, operator) => {
     const store = await opened(await kind.address());
     const upkeep = store.upkeep!;
