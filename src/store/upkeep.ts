@@ -124,8 +124,8 @@ export interface Upkeep {
 
   /**
    * Moves finished sessions into the trash: they are listed and read no more, and {@link Upkeep.untrash} brings them
-   * back. `bad-option` for one that is not finished, is kept, or has a namesake there. An id in the trash is given out to
-   * the same owner alone: `create` and `restore` refuse it to others with `session-exists`.
+   * back. `bad-option` for one that is not finished, is kept, or has a namesake there. `create` and `restore`
+   * refuse an id in the trash with `session-exists`; a store may still give it to its owner.
    *
    * @param time - when, ISO 8601, UTC
    */

@@ -1,6 +1,6 @@
-/** The examination of a store: every session's documents and lines, and last the place around them. Nothing is deleted. */
-import { WindrowError } from "../../errors.ts";
-import type { Head, HeadsQuery, Step } from "../engine.ts";
+/** The examination of a store: every session's documents and lines, and last the place around them. Only what a restore left that was cut short is removed. */
+import { WindrowError, isWindrowError } from "../../errors.ts";
+import type { Head, Step } from "../engine.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import { sealIn } from "../format/seal.ts";
 import { addFinding, countedState, examineLines, examineLosses } from "../shared/examine-lines.ts";
@@ -8,16 +8,12 @@ import type { LinesUnderExamination } from "../shared/examine-lines.ts";
 import { LossCheck } from "../shared/losses.ts";
 import { heldBy, holdingOf } from "../shared/remote.ts";
 import { formatVersion, isAboutRecords, ownerNamed, ownerOf } from "../shared/rules.ts";
-import { isWindrowError } from "../../errors.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, Finding, SessionMetadata } from "../store.ts";
-import { listingOf, markOf } from "./found.ts";
+import { change, headsOf, listingOf, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
 import { linesOf } from "./lines.ts";
 import { copyAside } from "./upkeep.ts";
-
-/** Heads read at once. */
-const pageSize = 100;
 
 /** Looks at a session that changes meanwhile. */
 const looks = 3;
@@ -34,14 +30,14 @@ export async function* examine(core: Core, mend: boolean, signal?: AbortSignal):
     ...{ problem: "database-damaged", severity: "damage", message, mended: isMended },
   }));
   const isReadable = faults.every(({ isMended }) => isMended);
-  for await (const head of headsOf(core, false)) {
+  for await (const head of headsOf(core, { isHidden: false })) {
     if (signal?.aborted) {
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
     }
     const examined = await examineSession(core, head, mend, isReadable);
     if (examined) yield examined;
   }
-  for await (const head of headsOf(core, true)) {
+  for await (const head of headsOf(core, { isHidden: true })) {
     const draft = await examineDraft(core, head, mend);
     if (draft) around.push(draft);
   }
@@ -58,26 +54,19 @@ export async function rebuildListings(core: Core): Promise<number> {
   await core.engine.examine?.(true);
   // One that is listed elsewhere by then may come twice.
   const ids = new Set<string>();
-  for await (const { id } of headsOf(core, false)) {
-    const isThere = await unlessChanged(core, id, (head) => listingStep(head, documentsOf(head)) ?? {});
-    if (isThere) ids.add(id);
+  for await (const { id } of headsOf(core, { isHidden: false })) {
+    await change(core, async () => {
+      const head = await core.engine.head(id);
+      if (!head || head.listing.isHidden) return undefined;
+      ids.add(id);
+      const step = listingStep(head, documentsOf(head));
+      return step && [head, step];
+    });
   }
   return ids.size;
 }
 
-/** Every head, whoever owns it; those that are made meanwhile may be left out. */
-async function* headsOf({ engine }: Core, isHidden: boolean): AsyncGenerator<Head> {
-  let after: HeadsQuery["after"];
-  for (;;) {
-    const heads = await engine.heads({ isHidden, most: pageSize, ...(after && { after }) });
-    const last = heads.at(-1);
-    if (last) after = { createdMs: last.listing.createdMs, id: last.id };
-    yield* heads;
-    if (heads.length < pageSize) return;
-  }
-}
-
-type Documents = ReturnType<typeof documentsOf>;
+type Decoded = ReturnType<typeof documentsOf>;
 
 function documentsOf({ id, documents }: Head) {
   const state = parseDocument(documents.state);
@@ -89,23 +78,12 @@ function documentsOf({ id, documents }: Head) {
 }
 
 /** The step that writes what a session is listed by anew; undefined where it is right. */
-function listingStep({ listing, ...head }: Head, { metadata, state }: Documents): Pick<Step, "listing"> | undefined {
+function listingStep(head: Head, { metadata, state }: Decoded): Pick<Step, "listing"> | undefined {
   if (!metadata || !state) return undefined;
-  const right = listingOf(metadata, state, markOf({ listing, ...head }));
+  const { listing } = head;
+  const right = listingOf(metadata, state, markOf(head));
   const isRight = (["tenant", "user", "status", "createdMs"] as const).every((name) => right[name] === listing[name]);
   return isRight ? undefined : { listing: { ...right, isHidden: listing.isHidden } };
-}
-
-/** Changes a session as it is now; whether it is there. */
-async function unlessChanged({ engine }: Core, id: string, stepOf: (head: Head) => Partial<Step>): Promise<boolean> {
-  for (;;) {
-    const head = await engine.head(id);
-    if (!head || head.listing.isHidden) return false;
-    const step = stepOf(head);
-    if (Object.keys(step).length === 0) return true;
-    const [isMade] = await engine.commit([{ id, at: head.revision, isDurable: true, ...step }]);
-    if (isMade) return true;
-  }
 }
 
 async function examineSession(
@@ -172,12 +150,14 @@ async function examineDocuments(core: Core, head: Head, lines: LinesUnderExamina
   const listing = listingStep(head, { ...documents, metadata, state });
   if (unreadable.length === 0 && !listing) return;
   const step = { id, at: head.revision, documents: texts, ...listing, isDurable: true };
-  const keptAs = mend && unreadable.length > 0 ? await copyAside(core, head, []) : undefined;
+  const copy = mend && unreadable.length > 0 ? await copyAside(core, head, []) : undefined;
   const mended = mend && (await core.engine.commit([step]))[0] === true;
+  if (copy && !mended) await core.engine.remove(copy.id, copy.revision);
+  const keptAs = copy && mended ? { keptAs: core.engine.locationOf(copy.id) } : {};
   for (const name of unreadable) {
     const from = name === "metadata" ? "what it is listed by" : "the usage and tool calls, which are counted again";
     const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
-    addFinding(lines, { problem: `${name}-unreadable`, file: "sessions", message, mended, ...(keptAs && { keptAs }) });
+    addFinding(lines, { problem: `${name}-unreadable`, file: "sessions", message, mended, ...keptAs });
   }
   if (!listing) return;
   const message = "What it is listed by says something else than its metadata and state. It is copied again.";

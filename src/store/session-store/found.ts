@@ -2,7 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
-import type { Engine, Head, Listing } from "../engine.ts";
+import type { Engine, Head, HeadsQuery, Listing, Step } from "../engine.ts";
 import type { Clock } from "../shared/clock.ts";
 import { inArchive, inScope, notFound, sessionId, uuidOf } from "../shared/rules.ts";
 import type { Mask } from "../../mask/mask.ts";
@@ -10,7 +10,7 @@ import type { Scope, SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
 
 /** Heads read at once. */
-const pageSize = 100;
+export const pageSize = 100;
 
 /** What the parts of a session store work with. */
 export interface Core {
@@ -139,19 +139,45 @@ export function asideId(id: string, n: number): string {
   return uuidOf(["aside", id, String(n)]);
 }
 
-/** The sessions of a scope that lists leave out. */
-export async function* hiddenHeads({ engine }: Core, scope: Scope, one?: string): AsyncGenerator<Head> {
-  if (one !== undefined) {
-    const head = await engine.head(sessionId(one));
-    if (head?.listing.isHidden && inScope(scope, head.listing)) yield head;
-    return;
-  }
-  let last: Head | undefined;
+/** Heads page by page, newest first; those that are made meanwhile may be left out. */
+export async function* headsOf(
+  { engine, alive }: Core,
+  query: Omit<HeadsQuery, "after" | "most">,
+  most = pageSize,
+): AsyncGenerator<Head> {
+  let after: HeadsQuery["after"];
   for (;;) {
-    const after = last && { createdMs: last.listing.createdMs, id: last.id };
-    const heads = await engine.heads({ scope, isHidden: true, most: pageSize, ...(after && { after }) });
-    yield* heads;
-    if (heads.length < pageSize) return;
-    last = heads.at(-1);
+    const heads = await engine.heads({ ...query, most, ...(after && { after }) });
+    alive();
+    for (const head of heads) {
+      after = { createdMs: head.listing.createdMs, id: head.id };
+      yield head;
+    }
+    if (heads.length < most) return;
+  }
+}
+
+/** The sessions of a scope that lists leave out. */
+export async function* hiddenHeads(core: Core, scope: Scope, one?: string): AsyncGenerator<Head> {
+  if (one === undefined) return yield* headsOf(core, { scope, isHidden: true });
+  const head = await core.engine.head(sessionId(one));
+  if (head?.listing.isHidden && inScope(scope, head.listing)) yield head;
+}
+
+/**
+ * Changes a session, looked at anew until nobody changes it meanwhile.
+ *
+ * @param look - gives the head as it is and the change; undefined where nothing is to be changed
+ */
+export async function change(
+  { engine }: Core,
+  look: () => Promise<readonly [Head, Partial<Step>] | undefined>,
+): Promise<void> {
+  for (;;) {
+    const found = await look();
+    if (!found) return;
+    const [{ id, revision }, step] = found;
+    const [isMade] = await engine.commit([{ id, at: revision, isDurable: true, ...step }]);
+    if (isMade) return;
   }
 }

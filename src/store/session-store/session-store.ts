@@ -27,16 +27,13 @@ import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreCheckup 
 import type { StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { Beat } from "./beat.ts";
-import { checkLinesHere, find, firstRevision, listingOf, read, unreadable } from "./found.ts";
+import { checkLinesHere, find, firstRevision, headsOf, listingOf, pageSize, read, unreadable } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { dumpOf, linesOf, sealHashOf } from "./lines.ts";
 import { make, restore } from "./transfer.ts";
 import { upkeepOf } from "./upkeep.ts";
 import { SessionWriter } from "./writer.ts";
 import type { Held } from "./writer.ts";
-
-/** Sessions listed at once. */
-const pageSize = 100;
 
 /** The options of every session store. */
 export interface SessionStoreOptions {
@@ -133,23 +130,18 @@ class SessionStore implements Store {
   async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
     this.#core.alive();
     let left = query.limit ?? Number.POSITIVE_INFINITY;
-    let after: { readonly createdMs: number; readonly id: string } | undefined;
-    while (left > 0) {
-      const asked = { scope, status: query.status, isHidden: false, most: Math.min(pageSize, left) };
-      const heads = await this.#engine.heads({ ...asked, ...(after && { after }) });
-      this.#core.alive();
-      for (const head of heads) {
-        const found = read(head);
-        after = { createdMs: head.listing.createdMs, id: head.id };
-        if (!found) {
-          query.unreadable?.(head.id, unreadable(head.id));
-          continue;
-        }
-        left -= 1;
-        yield this.#describe(found);
-        this.#core.alive();
+    if (left === 0) return;
+    const asked = { scope, status: query.status, isHidden: false };
+    for await (const head of headsOf(this.#core, asked, Math.min(pageSize, left))) {
+      const found = read(head);
+      if (!found) {
+        query.unreadable?.(head.id, unreadable(head.id));
+        continue;
       }
-      if (heads.length < asked.most) return;
+      yield this.#describe(found);
+      this.#core.alive();
+      left -= 1;
+      if (left === 0) return;
     }
   }
 

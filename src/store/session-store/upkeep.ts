@@ -13,7 +13,18 @@ import type { LogName, Scope } from "../store.ts";
 import { isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { KeepMark, Upkeep } from "../upkeep.ts";
 import { erase, unerased } from "./erase.ts";
-import { asideId, encodeMark, find, findHead, firstRevision, hiddenHeads, isHiding, markOf, read } from "./found.ts";
+import {
+  asideId,
+  change,
+  encodeMark,
+  find,
+  findHead,
+  firstRevision,
+  hiddenHeads,
+  isHiding,
+  markOf,
+  read,
+} from "./found.ts";
 import type { Core, Mark } from "./found.ts";
 import { linesOf } from "./lines.ts";
 import { filling } from "./transfer.ts";
@@ -30,18 +41,18 @@ export function upkeepOf(core: Core): Upkeep {
     },
     async keep(scope, id, mark) {
       const kept = maskJson(core.mask, { ...mark } as unknown as JsonObject) as unknown as KeepMark;
-      await remark(core, async () => {
+      await change(core, async () => {
         const head = await findHead(core, scope, id);
-        return [head, { ...markOf(head), kept }];
+        return marking(head, { ...markOf(head), kept });
       });
     },
     async unkeep(scope, id) {
       let wasKept = false;
-      await remark(core, async () => {
+      await change(core, async () => {
         const head = await findHead(core, scope, id);
         const { kept, ...others } = markOf(head);
         wasKept = kept !== undefined;
-        return wasKept ? [head, others] : undefined;
+        return wasKept ? marking(head, others) : undefined;
       });
       return wasKept;
     },
@@ -52,7 +63,7 @@ export function upkeepOf(core: Core): Upkeep {
       const known = [...new Set(ids)];
       for (const id of known) await trashable(core, scope, id);
       for (const id of known) {
-        await remark(core, async () => [await trashable(core, scope, id), { trashedAt: time }]);
+        await change(core, async () => marking(await trashable(core, scope, id), { trashedAt: time }));
       }
     },
     async *trashed(scope, one) {
@@ -75,12 +86,12 @@ export function upkeepOf(core: Core): Upkeep {
     },
     async untrash(scope, id) {
       core.alive();
-      await remark(core, async () => {
+      await change(core, async () => {
         const head = await engine.head(sessionId(id));
         if (!head || !inScope(scope, head.listing)) throw notInTrash(id);
         const { trashedAt, ...others } = markOf(head);
         if (trashedAt === undefined) throw notInTrash(id);
-        return [head, others];
+        return marking(head, others);
       });
     },
     putAside: (scope, id) => putAside(core, scope, id),
@@ -96,19 +107,10 @@ async function trashable(core: Core, scope: Scope, id: string): Promise<Head> {
   return head;
 }
 
-/** Puts another mark on a session, looked at anew until nobody changes it meanwhile. */
-async function remark({ engine }: Core, look: () => Promise<readonly [Head, Mark] | undefined>): Promise<void> {
-  for (;;) {
-    const found = await look();
-    if (!found) return;
-    const [{ id, revision, listing }, mark] = found;
-    const changes: Pick<Step, "documents" | "listing"> = {
-      documents: { mark: encodeMark(mark) },
-      listing: { ...listing, isHidden: isHiding(mark) },
-    };
-    const [isMade] = await engine.commit([{ id, at: revision, ...changes, isDurable: true }]);
-    if (isMade) return;
-  }
+/** Another mark on a session. */
+function marking(head: Head, mark: Mark): readonly [Head, Partial<Step>] {
+  const listing = { ...head.listing, isHidden: isHiding(mark) };
+  return [head, { documents: { mark: encodeMark(mark) }, listing }];
 }
 
 /** Moves a session to an id of its own, with every line as it is. */
@@ -117,8 +119,9 @@ async function putAside(core: Core, scope: Scope, id: string): Promise<string> {
     const head = await findHead(core, scope, id);
     const owner = heldBy(head);
     if (owner) throw busy(owner);
-    const place = await copyAside(core, head, logNames);
-    if (await core.engine.remove(id, head.revision)) return place;
+    const copy = await copyAside(core, head, logNames);
+    if (await core.engine.remove(id, head.revision)) return core.engine.locationOf(copy.id);
+    await core.engine.remove(copy.id, copy.revision);
   }
 }
 
@@ -126,9 +129,13 @@ async function putAside(core: Core, scope: Scope, id: string): Promise<string> {
  * Copies a session to an id of its own, as it is.
  *
  * @param logs - those whose lines are copied, too
- * @returns where it lies now
+ * @returns the copy, as {@link Engine.remove} takes it
  */
-export async function copyAside(core: Core, head: Head, logs: readonly LogName[]): Promise<string> {
+export async function copyAside(
+  core: Core,
+  head: Head,
+  logs: readonly LogName[],
+): Promise<Pick<Head, "id" | "revision">> {
   const { engine, clock } = core;
   const holder = newTaker(1, timestamp(clock));
   const [revision, mark] = [firstRevision(), encodeMark({ ...markOf(head), asideOf: head.id })];
@@ -140,11 +147,12 @@ export async function copyAside(core: Core, head: Head, logs: readonly LogName[]
   };
   let n = 0;
   while (!(await engine.make({ id: asideId(head.id, n), ...copy }))) n += 1;
-  const fill = filling(core, asideId(head.id, n), revision);
+  const id = asideId(head.id, n);
+  const fill = filling(core, id, revision);
   for (const log of logs) {
     for await (const { seq, pos, line } of linesOf(core, { id: head.id, head }, log))
       await fill.add({ log, seq, pos, line });
   }
   await fill.end({ holder: null });
-  return engine.locationOf(asideId(head.id, n));
+  return { id, revision: fill.revision() };
 }

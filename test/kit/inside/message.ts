@@ -3,15 +3,7 @@ export { interruptedText } from "../../../src/message/answers.ts";
 export { hashJson, hashName, hashText } from "../../../src/message/hash.ts";
 export { deepestJson, objectsOf } from "../../../src/message/json.ts";
 export { messageText, ownText, resultMedia, resultText, toolCalls, toolResults } from "../../../src/message/message.ts";
-export type {
-  GivenMessage,
-  JsonObject,
-  JsonValue,
-  ReasoningPart,
-  ResultContent,
-  TextPart,
-  ToolCallPart,
-} from "../../../src/message/message.ts";
+export type { JsonObject, JsonValue, ReasoningPart, ResultContent, TextPart } from "../../../src/message/message.ts";
 export { inlineName, looksStructural, quoteText, unquoteText } from "../../../src/message/quote.ts";
 export type { EditRecord } from "../../../src/message/record.ts";
 export { repairMessages, StepReader } from "../../../src/message/repair.ts";

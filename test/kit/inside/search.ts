@@ -2,4 +2,3 @@
 export { catchUp } from "../../../src/search/catch-up.ts";
 export { SearchIndex } from "../../../src/search/search.ts";
 export type { IndexedEntry } from "../../../src/search/table.ts";
-export { searchTerms } from "../../../src/search/terms.ts";

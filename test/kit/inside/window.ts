@@ -18,7 +18,6 @@ export { epochOf, epochRecord, factsOf, outlineOf } from "../../../src/window/ep
 export type { EpochData } from "../../../src/window/epoch/record.ts";
 export { hashMessages, ListHashes } from "../../../src/window/hash.ts";
 export { cutNewest } from "../../../src/window/passes/cut-newest.ts";
-export type { DigestOptions } from "../../../src/window/passes/digest.ts";
 export { importanceOf } from "../../../src/window/passes/importance.ts";
 export type { PruneUiTreeOptions } from "../../../src/window/passes/prune-ui-tree.ts";
 export { ingestEdits } from "../../../src/window/passes/truncate-tool-results.ts";

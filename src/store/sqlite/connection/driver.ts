@@ -91,8 +91,6 @@ export class Connection {
     Record<keyof SqliteStatement, Map<string, SqliteStatement>>
   >;
   readonly #settings: { synchronous: string };
-  /** Checks that were made in this transaction, by their keys. */
-  readonly #checked = new Set<object>();
 
   /** @param settings - what was last set, shared by all that use the same database */
   constructor(database: SqliteDatabase, settings: { synchronous: string }) {
@@ -102,30 +100,12 @@ export class Connection {
 
   /** Runs SQL that gives nothing back; several statements are allowed. */
   exec(sql: string): void {
-    this.#checked.clear();
     this.#database.exec(sql);
   }
 
   /** Runs one statement. */
   run(sql: string, ...values: SqlValue[]): void {
-    this.#checked.clear();
     this.#statement("run", sql).run(...values);
-  }
-
-  /** Runs a statement that adds a row to a log. It changes no session, so that what was checked still holds. */
-  add(sql: string, ...values: SqlValue[]): void {
-    this.#statement("run", sql).run(...values);
-  }
-
-  /**
-   * Makes a check inside a transaction. It is made once for a key, and again where more than rows of logs was written since.
-   *
-   * @param check - reads, and throws where it finds a fault
-   */
-  checkOnce(key: object, check: () => void): void {
-    if (this.#checked.has(key)) return;
-    check();
-    this.#checked.add(key);
   }
 
   /** The first row, if there is one. */

@@ -21,8 +21,6 @@ interface Operation {
   readonly synchronous: "FULL" | "NORMAL";
   /** Reads and writes. Refuses with a WindrowError, before its first write. */
   work(): unknown;
-  /** Takes back what `work` changed in memory, when the transaction is not kept. */
-  readonly undo: (() => void) | undefined;
   resolve(result: never): void;
   reject(error: unknown): void;
 }
@@ -84,7 +82,6 @@ export class CommitQueue {
     } catch (error) {
       const failure = this.#failure(error);
       this.#queue.splice(0, group.length);
-      for (const operation of group.toReversed()) operation.undo?.();
       for (const operation of group) operation.reject(failure);
       return group.length;
     }
@@ -126,11 +123,10 @@ export class Writer {
    * Runs an operation, after those before it and in a transaction with those beside it.
    *
    * @param synced - whether a power cut must not take it
-   * @param undo - takes back what `work` changed in memory, when the transaction is not kept
    * @returns what `work` returned, once it is kept
    * @throws WindrowError what `work` refused with; `not-durable`, `store-unavailable`, `store-corrupt`
    */
-  commit<T>(synced: boolean, work: () => T, undo?: () => void): Promise<T> {
+  commit<T>(synced: boolean, work: () => T): Promise<T> {
     const { queue, readOnly, file } = this.#share;
     if (readOnly !== undefined) return Promise.reject(cannotWrite(file, readOnly));
     const synchronous = synced ? "FULL" : "NORMAL";
@@ -141,7 +137,7 @@ export class Writer {
           this.#pending.delete(result);
           settle(value);
         };
-      queue.add({ synchronous, work, undo, resolve: settling(resolve), reject: settling(reject) });
+      queue.add({ synchronous, work, resolve: settling(resolve), reject: settling(reject) });
     });
     this.#pending.add(result);
     return result;
