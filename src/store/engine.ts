@@ -24,8 +24,10 @@ export interface Listing {
   readonly status: string;
   /** When the session was made, in milliseconds since 1970. */
   readonly createdMs: number;
-  /** Whether lists leave it out: it is in the trash, being erased or being restored. */
+  /** Whether lists leave it out: it is in the trash, put aside, being erased or being restored. */
   readonly isHidden: boolean;
+  /** The id that it had before it was put aside. */
+  readonly asideOf?: string;
 }
 
 /** A session without its lines. */
@@ -108,18 +110,23 @@ export interface Step {
   readonly lines?: readonly EngineLine[];
   readonly documents?: Partial<Documents>;
   readonly listing?: Listing;
+  /** The id that it has from now on, which no session has. */
+  readonly to?: string;
   /** The next holder, whose generation is the session's from now on; null: nobody. */
   readonly holder?: Taker | null;
   /** Whether a power cut must not take it. */
   readonly isDurable: boolean;
 }
 
-/** Which heads to give: those of lists, newest first, or those that lists leave out. */
+/** Which heads to give: all conditions hold together. */
 export interface HeadsQuery {
   /** Default: every owner's. */
   readonly scope?: { readonly tenant?: string; readonly user?: string };
   readonly status?: string | undefined;
-  readonly isHidden: boolean;
+  /** Default: those of lists, and those that lists leave out. */
+  readonly isHidden?: boolean;
+  /** Those that had this id before they were put aside. */
+  readonly asideOf?: string;
   /** Behind this one. */
   readonly after?: { readonly createdMs: number; readonly id: string };
   /** At most. */

@@ -64,8 +64,8 @@ describe.skipIf(!driver)("a database", () => {
     damage("UPDATE sessions SET metadata = 'was this'; UPDATE messages SET line = 'and that' WHERE seq = 1");
     await doctor(store, { mend: true });
     const database = openDatabase(fixture.file);
-    expect(database.prepare("SELECT metadata FROM sessions WHERE hidden = 1").all()).toMatchObject([
-      { metadata: "was this" },
+    expect(database.prepare("SELECT mark FROM sessions").all()).toMatchObject([
+      { mark: '{"unreadable":["was this"]}' },
     ]);
     expect(database.prepare("SELECT line FROM messages WHERE seq = 1").all()).toMatchObject([{ line: "and that" }]);
     database.close();

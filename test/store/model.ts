@@ -282,7 +282,7 @@ async function play(engine: Engine, commands: readonly Command[]): Promise<void>
       const isCutShort = name === "erase, cut short" && !isRefused;
       // A holder that was passed over is refused in several ways, and may let go of what it no longer has.
       const isIdempotent = name === "release" || (name === "finish" && before?.isFinished === true);
-      const stale = ["closed", "fenced", "read-only", "session-not-found", ...(isIdempotent ? ["done"] : [])];
+      const stale = ["closed", "fenced", "read-only", ...(isIdempotent ? ["done"] : [])];
       const refusals = expected === "closed" ? stale : [expected];
       expect(isRefused ? refusals : [isCutShort ? "Error: elsewhere is away" : "done"], name).toContain(outcome);
       set(id, after);

@@ -20,6 +20,7 @@ export function ramEngine(): Engine {
       const lines = logs.get(log) ?? [];
       lines.push({ seq, pos, line, row: lines.length });
       logs.set(log, lines);
+      if (seq < (lines.at(-2)?.seq ?? 0)) logs.set(log, ordered(lines));
     }
     return {
       ...row,
@@ -44,10 +45,11 @@ export function ramEngine(): Engine {
       return true;
     },
     head: async (id) => rows.get(id),
-    async heads({ scope, status, isHidden, after, most }: HeadsQuery) {
+    async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery) {
       const found = [...rows.values()].filter(
         ({ listing }) =>
-          listing.isHidden === isHidden &&
+          (isHidden === undefined || listing.isHidden === isHidden) &&
+          (asideOf === undefined || listing.asideOf === asideOf) &&
           (status === undefined || listing.status === status) &&
           (!scope || isOf(scope, listing)),
       );
@@ -82,7 +84,9 @@ export function ramEngine(): Engine {
       return steps.map((step) => {
         const row = rows.get(step.id);
         if (row?.revision !== step.at) return false;
-        rows.set(step.id, changed(row, step));
+        const to = step.to ?? step.id;
+        if (to !== step.id) rows.delete(step.id);
+        rows.set(to, { ...changed(row, step), id: to });
         return true;
       });
     },
@@ -94,6 +98,11 @@ export function ramEngine(): Engine {
       rows.clear();
     },
   };
+}
+
+/** Lines in the order of their numbers, as those of a restored session may not come. */
+function ordered(lines: readonly PlacedLine[]): PlacedLine[] {
+  return lines.toSorted((one, other) => one.seq - other.seq).map((line, row) => ({ ...line, row }));
 }
 
 /** The lines of a page; those of a log lie in the order of their numbers. */

@@ -10,10 +10,9 @@ import { heldBy, holdingOf } from "../shared/remote.ts";
 import { formatVersion, isAboutRecords, ownerNamed, ownerOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, Finding, SessionMetadata } from "../store.ts";
-import { change, headsOf, listingOf, markOf } from "./found.ts";
+import { change, encodeMark, headsOf, listingOf, markListing, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
 import { linesOf } from "./lines.ts";
-import { copyAside } from "./upkeep.ts";
 
 /** Looks at a session that changes meanwhile. */
 const looks = 3;
@@ -30,17 +29,16 @@ export async function* examine(core: Core, mend: boolean, signal?: AbortSignal):
     ...{ problem: "database-damaged", severity: "damage", message, mended: isMended },
   }));
   const isReadable = faults.every(({ isMended }) => isMended);
-  for await (const head of headsOf(core, { isHidden: false })) {
+  for await (const head of headsOf(core, {})) {
     if (signal?.aborted) {
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
     }
+    const finding = (await examineMark(core, head, mend)) ?? (await examineDraft(core, head, mend));
+    if (finding) around.push(finding);
     const examined = await examineSession(core, head, mend, isReadable);
     if (examined) yield examined;
   }
-  for await (const head of headsOf(core, { isHidden: true })) {
-    const draft = await examineDraft(core, head, mend);
-    if (draft) around.push(draft);
-  }
+  if (mend && around.some(({ problem, mended }) => problem === "draft" && mended)) await core.engine.scrub?.();
   yield { records: 0, goodBytes: 0, badBytes: 0, findings: around };
 }
 
@@ -54,12 +52,11 @@ export async function rebuildListings(core: Core): Promise<number> {
   await core.engine.examine?.(true);
   // One that is listed elsewhere by then may come twice.
   const ids = new Set<string>();
-  for await (const { id } of headsOf(core, { isHidden: false })) {
+  for await (const { id } of headsOf(core, {})) {
     await change(core, async () => {
       const head = await core.engine.head(id);
-      if (!head || head.listing.isHidden) return undefined;
-      ids.add(id);
-      const step = listingStep(head, documentsOf(head));
+      const step = head && listingStep(head, documentsOf(head));
+      if (head && !(step?.listing ?? head.listing).isHidden) ids.add(id);
       return step && [head, step];
     });
   }
@@ -82,8 +79,8 @@ function listingStep(head: Head, { metadata, state }: Decoded): Pick<Step, "list
   if (!metadata || !state) return undefined;
   const { listing } = head;
   const right = listingOf(metadata, state, markOf(head));
-  const isRight = (["tenant", "user", "status", "createdMs"] as const).every((name) => right[name] === listing[name]);
-  return isRight ? undefined : { listing: { ...right, isHidden: listing.isHidden } };
+  const names = ["tenant", "user", "status", "createdMs", "isHidden", "asideOf"] as const;
+  return names.every((name) => right[name] === listing[name]) ? undefined : { listing: right };
 }
 
 async function examineSession(
@@ -93,7 +90,7 @@ async function examineSession(
   isReadable: boolean,
 ): Promise<Examined | undefined> {
   let head: Head | undefined = first;
-  for (let look = 1; head && !head.listing.isHidden && look <= looks; look += 1) {
+  for (let look = 1; head && !markListing(markOf(head)).isHidden && look <= looks; look += 1) {
     try {
       return await examineHead(core, head, mend, isReadable);
     } catch (error) {
@@ -142,22 +139,22 @@ async function examineDocuments(core: Core, head: Head, lines: LinesUnderExamina
   const documents = documentsOf(head);
   const metadata = documents.metadata ?? salvaged(head);
   const state = documents.state ?? countedState(lines, metadata);
+  const unreadable = (["metadata", "state"] as const).filter((name) => !documents[name]);
+  const mark = markOf(head);
+  const before = [...(mark.unreadable ?? []), ...unreadable.map((name) => head.documents[name])];
   const texts = {
     ...(!documents.metadata && { metadata: encodeMetadata(metadata) }),
     ...(!documents.state && { state: encodeState(state) }),
+    ...(unreadable.length > 0 && { mark: encodeMark({ ...mark, unreadable: before }) }),
   };
-  const unreadable = Object.keys(texts);
   const listing = listingStep(head, { ...documents, metadata, state });
   if (unreadable.length === 0 && !listing) return;
   const step = { id, at: head.revision, documents: texts, ...listing, isDurable: true };
-  const copy = mend && unreadable.length > 0 ? await copyAside(core, head, []) : undefined;
   const mended = mend && (await core.engine.commit([step]))[0] === true;
-  if (copy && !mended) await core.engine.remove(copy.id, copy.revision);
-  const keptAs = copy && mended ? { keptAs: core.engine.locationOf(copy.id) } : {};
   for (const name of unreadable) {
     const from = name === "metadata" ? "what it is listed by" : "the usage and tool calls, which are counted again";
-    const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
-    addFinding(lines, { problem: `${name}-unreadable`, file: "sessions", message, mended, ...keptAs });
+    const message = `The ${name} cannot be read. It is written anew from ${from}; the old text stays in \`unreadable\` of its mark.`;
+    addFinding(lines, { problem: `${name}-unreadable`, file: "sessions", message, mended });
   }
   if (!listing) return;
   const message = "What it is listed by says something else than its metadata and state. It is copied again.";
@@ -170,6 +167,16 @@ function salvaged({ id, listing }: Head): SessionMetadata {
     createdAt: new Date(listing.createdMs).toISOString(),
     ...ownerNamed({ ...listing }),
   };
+}
+
+/** A session that lists show or leave out against its mark. */
+async function examineMark({ engine }: Core, head: Head, mend: boolean): Promise<Finding | undefined> {
+  const right = markListing(markOf(head));
+  if (right.isHidden === head.listing.isHidden) return undefined;
+  const message = `Lists ${right.isHidden ? "show it, though its mark hides it" : "leave it out, though no mark hides it"}.`;
+  const step = { id: head.id, at: head.revision, listing: { ...head.listing, ...right }, isDurable: true };
+  const mended = mend && (await engine.commit([step]))[0] === true;
+  return { problem: "stale-index", severity: "damage", sessionId: head.id, message, mended };
 }
 
 /** What a restore left that was cut short; undefined for a session that is hidden for another reason. */

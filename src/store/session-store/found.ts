@@ -4,7 +4,9 @@ import type { JsonObject } from "../../message/message.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import type { Engine, Head, HeadsQuery, Listing, Step } from "../engine.ts";
 import type { Clock } from "../shared/clock.ts";
-import { inArchive, inScope, notFound, sessionId, uuidOf } from "../shared/rules.ts";
+import { inArchive, inScope, notFound, sessionId } from "../shared/rules.ts";
+import { heldBy } from "../shared/remote.ts";
+import { busy } from "../shared/unlock.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { Scope, SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
@@ -25,7 +27,7 @@ export interface Core {
   readonly alive: () => void;
 }
 
-/** What upkeep noted on a session. One with anything but `kept` is hidden. */
+/** What upkeep noted on a session. */
 export interface Mark {
   readonly kept?: KeepMark;
   /** It is in the trash since then: ISO 8601, UTC. */
@@ -36,8 +38,10 @@ export interface Mark {
   readonly isErasing?: true;
   /** The name of the object that an archive has of it, while it is being erased. */
   readonly archivedAs?: string;
-  /** The id of the session that this is a copy of, put aside under an id of its own. */
+  /** The id that it had before it was put aside. */
   readonly asideOf?: string;
+  /** Documents that nobody could read, from before they were written anew. */
+  readonly unreadable?: readonly string[];
 }
 
 /** A session that lists show, with its documents. */
@@ -68,13 +72,25 @@ export function listingOf(metadata: SessionMetadata, { status }: Pick<SessionSta
     ...(user !== undefined && { user }),
     status,
     createdMs: Date.parse(createdAt) || 0,
-    isHidden: isHiding(mark),
+    ...markListing(mark),
   };
 }
 
-/** Whether lists leave out a session with this mark. */
-export function isHiding({ kept: _kept, ...others }: Mark): boolean {
-  return Object.keys(others).length > 0;
+/** What a session is listed by because of its mark. */
+export function markListing({
+  kept: _kept,
+  unreadable: _unreadable,
+  ...hiding
+}: Mark): Pick<Listing, "isHidden" | "asideOf"> {
+  const { asideOf } = hiding;
+  return { isHidden: Object.keys(hiding).length > 0, ...(asideOf !== undefined && { asideOf }) };
+}
+
+/** Another mark on a session. Who held one that lists leave out is fenced. */
+export function marking(head: Head, mark: Mark): readonly [Head, Partial<Step>] {
+  const { asideOf: _before, ...listing } = head.listing;
+  const marked = { ...listing, ...markListing(mark) };
+  return [head, { documents: { mark: encodeMark(mark) }, listing: marked, ...(marked.isHidden && { holder: null }) }];
 }
 
 /** A session with its documents; undefined where they cannot be read. */
@@ -118,6 +134,16 @@ export function checkLinesHere({ id, state }: Pick<Found, "id" | "state">): void
   if (state.archived) throw inArchive(id, state.archived);
 }
 
+/**
+ * Refuses a session that a living process holds.
+ *
+ * @throws WindrowError `session-busy`
+ */
+export function checkFree(head: Head): void {
+  const owner = heldBy(head);
+  if (owner) throw busy(owner);
+}
+
 /** The documents of a session cannot be read. */
 export function unreadable(id: string): WindrowError {
   const message = `The documents of session ${id} are unreadable, so it cannot be opened. \`windrow doctor --mend\` writes them anew.`;
@@ -131,30 +157,32 @@ export function stateFields({ documents }: Head): JsonObject {
 
 /** The revision of a session that is made now: higher than every one of a session that had the id before. */
 export function firstRevision(): number {
-  return Date.now() * 4096 + Math.floor(Math.random() * 4096);
-}
-
-/** The id under which the n-th copy of a session that was put aside lies. */
-export function asideId(id: string, n: number): string {
-  return uuidOf(["aside", id, String(n)]);
+  return Date.now() * 1024 + Math.floor(Math.random() * 1024);
 }
 
 /** Heads page by page, newest first; those that are made meanwhile may be left out. */
 export async function* headsOf(
-  { engine, alive }: Core,
+  { engine }: Core,
   query: Omit<HeadsQuery, "after" | "most">,
   most = pageSize,
 ): AsyncGenerator<Head> {
   let after: HeadsQuery["after"];
   for (;;) {
     const heads = await engine.heads({ ...query, most, ...(after && { after }) });
-    alive();
     for (const head of heads) {
       after = { createdMs: head.listing.createdMs, id: head.id };
-      yield head;
+      // Where two names are the same to a database, they are not to their owners.
+      if (!query.scope || inScope(query.scope, head.listing)) yield head;
     }
     if (heads.length < most) return;
   }
+}
+
+/** What was put aside of a session. */
+export async function asidesOf(core: Core, id: string): Promise<readonly Head[]> {
+  const found: Head[] = [];
+  for await (const head of headsOf(core, { asideOf: id })) found.push(head);
+  return found;
 }
 
 /** The sessions of a scope that lists leave out. */

@@ -31,6 +31,7 @@ import { checkLinesHere, find, firstRevision, headsOf, listingOf, pageSize, read
 import type { Core, Found } from "./found.ts";
 import { dumpOf, linesOf, sealHashOf } from "./lines.ts";
 import { make, restore } from "./transfer.ts";
+import type { Beating } from "./transfer.ts";
 import { upkeepOf } from "./upkeep.ts";
 import { SessionWriter } from "./writer.ts";
 import type { Held } from "./writer.ts";
@@ -53,7 +54,7 @@ class SessionStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly holding: StoreHolding = {
     holder: async (scope, id) => holdingOf((await find(this.#core, scope, id)).head),
-    unlock: (scope, id, options = {}) => this.#unlock(scope, id, options),
+    unlock: (scope, id, options = {}) => this.#working(this.#unlock(scope, id, options)),
   };
   readonly checkup: StoreCheckup = {
     examine: (options, signal) => this.#examine(options?.mend ?? false, signal),
@@ -63,7 +64,8 @@ class SessionStore implements Store {
     dump: async (scope, id) => dumpOf(this.#core, await find(this.#core, scope, id)),
     restore: async (scope, dump, signal) => {
       this.#core.alive();
-      return restore(this.#core, (id, holder) => this.#beat.begin(id, { holder }), scope, dump, signal);
+      const beating: Beating = (id, holder) => this.#beat.begin(id, { holder });
+      return this.#working(restore(this.#core, beating, scope, dump, signal));
     },
   };
   readonly upkeep: Upkeep;
@@ -78,6 +80,8 @@ class SessionStore implements Store {
     (held) => this.#letGo(held),
   );
   readonly #damaged = new DamageList();
+  /** What takes or makes sessions, or writes to them without a lock: closing waits for it. */
+  readonly #works = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
   constructor(engine: Engine, mask: Mask, clock: Clock) {
@@ -99,7 +103,11 @@ class SessionStore implements Store {
     this.upkeep = upkeepOf(this.#core);
   }
 
-  async create(scope: Scope, session: NewSession): Promise<Lock> {
+  create(scope: Scope, session: NewSession): Promise<Lock> {
+    return this.#working(this.#create(scope, session));
+  }
+
+  async #create(scope: Scope, session: NewSession): Promise<Lock> {
     this.#core.alive();
     const id = sessionId(session.uuid);
     const metadata = prepareMetadata(this.#mask, scope, session);
@@ -145,7 +153,11 @@ class SessionStore implements Store {
     }
   }
 
-  async lock(scope: Scope, id: string): Promise<Lock> {
+  lock(scope: Scope, id: string): Promise<Lock> {
+    return this.#working(this.#lock(scope, id));
+  }
+
+  async #lock(scope: Scope, id: string): Promise<Lock> {
     for (;;) {
       const found = await this.#writable(scope, id);
       const owner = heldBy(found.head);
@@ -181,7 +193,11 @@ class SessionStore implements Store {
     const prepared = prepareState(this.#mask, state);
     await this.#held.finish(lock, async (held) => {
       await this.#writer.written(held);
-      await this.#writer.end(held, prepared, await sealHashOf(this.#core, held.found));
+      const hash = await sealHashOf(this.#core, held.found).catch(async (error: unknown) => {
+        await this.#writer.adopt(held);
+        throw error;
+      });
+      await this.#writer.end(held, prepared, hash);
       held.endBeat();
     });
   }
@@ -199,6 +215,7 @@ class SessionStore implements Store {
   }
 
   async #close(): Promise<void> {
+    await Promise.allSettled(this.#works);
     try {
       await this.#held.releaseAll();
     } finally {
@@ -216,6 +233,15 @@ class SessionStore implements Store {
       if (!lock) continue;
       await lock.release();
       return holding;
+    }
+  }
+
+  async #working<T>(work: Promise<T>): Promise<T> {
+    this.#works.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#works.delete(work);
     }
   }
 

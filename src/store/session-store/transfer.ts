@@ -10,7 +10,7 @@ import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.t
 import { busy } from "../shared/unlock.ts";
 import type { EngineLine, Head, NewHead, Step } from "../engine.ts";
 import type { Restored, Scope, SessionDump } from "../store.ts";
-import { asideId, encodeMark, firstRevision, listingOf, markOf, read, unreadable } from "./found.ts";
+import { asidesOf, encodeMark, firstRevision, listingOf, markOf, read, unreadable } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { dumpOf } from "./lines.ts";
 
@@ -25,7 +25,8 @@ export type Beating = (id: string, holder: Taker) => () => void;
  *
  * @throws WindrowError `session-exists`; `session-busy` for an id that is being erased
  */
-export async function make({ engine }: Core, head: NewHead): Promise<void> {
+export async function make(core: Core, head: NewHead): Promise<void> {
+  const { engine } = core;
   while (!(await engine.make(head))) {
     const found = await engine.head(head.id);
     if (!found) continue;
@@ -34,11 +35,10 @@ export async function make({ engine }: Core, head: NewHead): Promise<void> {
     if (!isRestoring || heldBy(found)) throw alreadyExists(head.id);
     await engine.remove(head.id, found.revision);
   }
-  // Behind the making: a session that is being put aside has its copy before its id is free.
-  const aside = await engine.head(asideId(head.id, 0));
-  if (!aside) return;
-  const { isErasing } = markOf(aside);
-  if (haveOneOwner(aside.listing, head.listing) && !isErasing) return;
+  // Behind the making: until then a session that has the id may be put aside.
+  const asides = await asidesOf(core, head.id);
+  const isErasing = asides.some((aside) => markOf(aside).isErasing);
+  if (!isErasing && asides.every((aside) => haveOneOwner(aside.listing, head.listing))) return;
   await engine.remove(head.id, head.revision);
   throw isErasing ? beingErased(head.id) : alreadyExists(head.id);
 }
@@ -76,19 +76,33 @@ export async function restore(
     holder: newTaker(1, timestamp(core.clock)),
   };
   await make(core, head);
-  const last: Partial<Step> = {
-    documents: { mark: "" },
-    listing: listingOf(metadata, state, {}),
-    holder: null,
+  let { revision } = head;
+  const commit = async (step: Omit<Step, "id" | "at">): Promise<void> => {
+    const [isMade] = await core.engine.commit([{ id, at: revision, ...step }]);
+    if (!isMade) {
+      throw new WindrowError("fenced", `Another process works on session ${id}; nothing of this try was kept.`, { id });
+    }
+    revision += 1;
   };
-  const fill = filling(core, id, head.revision);
   const stop = beating(id, head.holder);
   try {
-    await fill.write(weighed.dump, signal);
-    await fill.end(last);
+    let lines: EngineLine[] = [];
+    let characters = 0;
+    for await (const { log, line } of weighed.dump.lines()) {
+      core.alive();
+      if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
+      const { seq, pos } = parseDumped({ log, line });
+      lines.push({ log, seq, pos, line });
+      characters += line.length;
+      if (characters < stepCharacters) continue;
+      await commit({ lines, isDurable: false });
+      [lines, characters] = [[], 0];
+    }
+    const listing = listingOf(metadata, state, {});
+    await commit({ lines, documents: { mark: "" }, listing, holder: null, isDurable: true });
   } catch (error) {
     // A row that cannot be removed now is hidden from readers; the next try removes it.
-    await core.engine.remove(id, fill.revision()).catch(() => undefined);
+    await core.engine.remove(id, revision).catch(() => undefined);
     throw error;
   } finally {
     stop();
@@ -101,51 +115,4 @@ function ownFound(scope: Scope, head: Head): Found {
   const found = read(head);
   if (!found) throw unreadable(head.id);
   return found;
-}
-
-/** The lines of a session on their way into it, step by step. */
-export interface Filling {
-  /** @throws WindrowError `aborted`, `fenced` */
-  write(dump: SessionDump, signal?: AbortSignal): Promise<void>;
-  add(line: EngineLine): Promise<void>;
-  /** The last step, which makes what was written count. */
-  end(step: Partial<Step>): Promise<void>;
-  /** That of the last step. */
-  revision(): number;
-}
-
-/** Fills a session that this process alone writes. */
-export function filling({ engine }: Core, id: string, from: number): Filling {
-  let revision = from;
-  const commit = async (step: Partial<Step>): Promise<void> => {
-    const [isMade] = await engine.commit([{ id, at: revision, isDurable: false, ...step }]);
-    if (!isMade) {
-      throw new WindrowError("fenced", `Another process works on session ${id}; nothing of this try was kept.`, { id });
-    }
-    revision += 1;
-  };
-  let lines: EngineLine[] = [];
-  let characters = 0;
-  const flush = async (step: Partial<Step> = {}): Promise<void> => {
-    const added = lines;
-    [lines, characters] = [[], 0];
-    await commit({ lines: added, ...step });
-  };
-  const add = async (line: EngineLine): Promise<void> => {
-    lines.push(line);
-    characters += line.line.length;
-    if (characters >= stepCharacters) await flush();
-  };
-  return {
-    add,
-    async write(dump, signal) {
-      for await (const one of dump.lines()) {
-        if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
-        const { seq, pos } = parseDumped(one);
-        await add({ log: one.log, seq, pos, line: one.line });
-      }
-    },
-    end: (step) => flush({ ...step, isDurable: true }),
-    revision: () => revision,
-  };
 }

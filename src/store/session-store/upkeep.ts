@@ -1,33 +1,16 @@
 /** The upkeep of sessions: marks that keep them, the trash, and what is put aside. Each is a mark on a session. */
+import { randomUUID } from "node:crypto";
 import { maskJson } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import type { Head, Step } from "../engine.ts";
-import { logNames } from "../format/logs.ts";
-import { timestamp } from "../shared/clock.ts";
+import type { Head } from "../engine.ts";
 import { sizeInArchive } from "../shared/detach.ts";
-import { newTaker } from "../shared/holder.ts";
-import { heldBy } from "../shared/remote.ts";
 import { inScope, isFinal, sessionId } from "../shared/rules.ts";
-import { busy } from "../shared/unlock.ts";
-import type { LogName, Scope } from "../store.ts";
+import type { Scope } from "../store.ts";
 import { isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { KeepMark, Upkeep } from "../upkeep.ts";
 import { erase, unerased } from "./erase.ts";
-import {
-  asideId,
-  change,
-  encodeMark,
-  find,
-  findHead,
-  firstRevision,
-  hiddenHeads,
-  isHiding,
-  markOf,
-  read,
-} from "./found.ts";
-import type { Core, Mark } from "./found.ts";
-import { linesOf } from "./lines.ts";
-import { filling } from "./transfer.ts";
+import { change, checkFree, find, findHead, hiddenHeads, marking, markOf, read } from "./found.ts";
+import type { Core } from "./found.ts";
 
 /** Makes the upkeep of a store. */
 export function upkeepOf(core: Core): Upkeep {
@@ -62,8 +45,18 @@ export function upkeepOf(core: Core): Upkeep {
     async trash(scope, ids, time) {
       const known = [...new Set(ids)];
       for (const id of known) await trashable(core, scope, id);
-      for (const id of known) {
-        await change(core, async () => marking(await trashable(core, scope, id), { trashedAt: time }));
+      const trashed: string[] = [];
+      try {
+        for (const id of known) {
+          await change(core, async () => {
+            const head = await trashable(core, scope, id);
+            return marking(head, { ...markOf(head), trashedAt: time });
+          });
+          trashed.push(id);
+        }
+      } catch (error) {
+        for (const id of trashed) await untrash(core, scope, id);
+        throw error;
       }
     },
     async *trashed(scope, one) {
@@ -84,16 +77,7 @@ export function upkeepOf(core: Core): Upkeep {
         };
       }
     },
-    async untrash(scope, id) {
-      core.alive();
-      await change(core, async () => {
-        const head = await engine.head(sessionId(id));
-        if (!head || !inScope(scope, head.listing)) throw notInTrash(id);
-        const { trashedAt, ...others } = markOf(head);
-        if (trashedAt === undefined) throw notInTrash(id);
-        return marking(head, others);
-      });
-    },
+    untrash: (scope, id) => untrash(core, scope, id),
     putAside: (scope, id) => putAside(core, scope, id),
     erase: (scope, ids, elsewhere, limits) => erase(core, { scope, ...limits }, ids, elsewhere),
     unerased: (scope, reachesArchive = false) => unerased(core, scope, reachesArchive),
@@ -104,55 +88,29 @@ async function trashable(core: Core, scope: Scope, id: string): Promise<Head> {
   const { head, state, mark } = await find(core, scope, id);
   if (!isFinal(state.status)) throw notFinished(id);
   if (mark.kept) throw isKept(id);
+  checkFree(head);
   return head;
 }
 
-/** Another mark on a session. */
-function marking(head: Head, mark: Mark): readonly [Head, Partial<Step>] {
-  const listing = { ...head.listing, isHidden: isHiding(mark) };
-  return [head, { documents: { mark: encodeMark(mark) }, listing }];
+async function untrash(core: Core, scope: Scope, id: string): Promise<void> {
+  core.alive();
+  await change(core, async () => {
+    const head = await core.engine.head(sessionId(id));
+    if (!head || !inScope(scope, head.listing)) throw notInTrash(id);
+    const { trashedAt, ...others } = markOf(head);
+    if (trashedAt === undefined) throw notInTrash(id);
+    return marking(head, others);
+  });
 }
 
-/** Moves a session to an id of its own, with every line as it is. */
+/** Moves a session to an id of its own, as it is. */
 async function putAside(core: Core, scope: Scope, id: string): Promise<string> {
-  for (;;) {
+  const to = randomUUID();
+  await change(core, async () => {
     const head = await findHead(core, scope, id);
-    const owner = heldBy(head);
-    if (owner) throw busy(owner);
-    const copy = await copyAside(core, head, logNames);
-    if (await core.engine.remove(id, head.revision)) return core.engine.locationOf(copy.id);
-    await core.engine.remove(copy.id, copy.revision);
-  }
-}
-
-/**
- * Copies a session to an id of its own, as it is.
- *
- * @param logs - those whose lines are copied, too
- * @returns the copy, as {@link Engine.remove} takes it
- */
-export async function copyAside(
-  core: Core,
-  head: Head,
-  logs: readonly LogName[],
-): Promise<Pick<Head, "id" | "revision">> {
-  const { engine, clock } = core;
-  const holder = newTaker(1, timestamp(clock));
-  const [revision, mark] = [firstRevision(), encodeMark({ ...markOf(head), asideOf: head.id })];
-  const copy = {
-    documents: { ...head.documents, mark },
-    listing: { ...head.listing, isHidden: true },
-    revision,
-    holder,
-  };
-  let n = 0;
-  while (!(await engine.make({ id: asideId(head.id, n), ...copy }))) n += 1;
-  const id = asideId(head.id, n);
-  const fill = filling(core, id, revision);
-  for (const log of logs) {
-    for await (const { seq, pos, line } of linesOf(core, { id: head.id, head }, log))
-      await fill.add({ log, seq, pos, line });
-  }
-  await fill.end({ holder: null });
-  return { id, revision: fill.revision() };
+    checkFree(head);
+    const [, step] = marking(head, { ...markOf(head), asideOf: id });
+    return [head, { ...step, to }];
+  });
+  return core.engine.locationOf(to);
 }

@@ -28,7 +28,7 @@ export interface Held {
 /** Writes the sessions of one store. */
 export class SessionWriter {
   readonly #engine: Engine;
-  readonly #group = new GroupWriter<Held>((parts) => this.#send(parts));
+  readonly #group = new GroupWriter<Held>((parts, mayBeKept) => this.#send(parts, mayBeKept));
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -70,13 +70,13 @@ export class SessionWriter {
     }
   }
 
-  async #send(parts: readonly Part<Held>[]): Promise<ReadonlyMap<Held, Outcome>> {
+  async #send(parts: readonly Part<Held>[], mayBeKept: boolean): Promise<ReadonlyMap<Held, Outcome>> {
     const outcomes = new Map<Held, Outcome>();
     for (let left = parts; left.length > 0;) {
       const made = await this.#engine.commit(left.map((part) => this.#stepOf(part)));
       const again: Part<Held>[] = [];
       for (const [place, part] of left.entries()) {
-        const outcome = made[place] ? "kept" : await this.#outcomeOf(part);
+        const outcome = made[place] ? "kept" : await this.#outcomeOf(part, mayBeKept);
         if (outcome) outcomes.set(part.held, outcome);
         else again.push(part);
       }
@@ -91,14 +91,14 @@ export class SessionWriter {
   }
 
   /** What became of a part that found another revision; undefined where upkeep changed the session: it is sent again. */
-  async #outcomeOf({ held, lines, after }: Part<Held>): Promise<Outcome | undefined> {
+  async #outcomeOf({ held, lines, after }: Part<Held>, mayBeKept: boolean): Promise<Outcome | undefined> {
     try {
-      await this.#adopt(held);
+      await this.adopt(held);
     } catch (error) {
       if (isWindrowError(error, "fenced")) return "fenced";
       throw error;
     }
-    if (lines.length === 0 || (await this.#engine.numbers(held.id)).pos < after.pos) return undefined;
+    if (!mayBeKept || lines.length === 0 || (await this.#engine.numbers(held.id)).pos < after.pos) return undefined;
     // An earlier sending, whose answer was lost, was kept.
     held.revision -= 1;
     return "kept";
@@ -107,11 +107,12 @@ export class SessionWriter {
   /**
    * Goes on from the session's revision as it is now.
    *
-   * @throws WindrowError `fenced` where another process has the session
+   * @throws WindrowError `fenced` where another process has the session, or lists leave it out
    */
-  async #adopt(held: Held): Promise<void> {
+  async adopt(held: Held): Promise<void> {
     const head = await this.#engine.head(held.id);
-    if (head?.holder?.taking !== held.holder.taking) throw fenced({ owner: ownerOf(held.holder) });
+    if (head?.holder?.taking !== held.holder.taking || head.listing.isHidden)
+      throw fenced({ owner: ownerOf(held.holder) });
     held.revision = head.revision;
   }
 
@@ -120,7 +121,7 @@ export class SessionWriter {
     for (;;) {
       const [isMade] = await this.#engine.commit([{ id: held.id, at: held.revision, ...step }]);
       if (isMade) break;
-      await this.#adopt(held);
+      await this.adopt(held);
     }
     held.revision += 1;
   }

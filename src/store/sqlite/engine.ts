@@ -6,6 +6,7 @@ import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Taker } from "../shared/holder.ts";
+import { storeClosed } from "../shared/rules.ts";
 import type { LogName } from "../store.ts";
 import type { ErasedPlace } from "../upkeep.ts";
 import { sqliteFailure } from "./connection/driver.ts";
@@ -15,7 +16,7 @@ import { Writer } from "./connection/writer.ts";
 import { countOrphans, logStatements } from "./tables.ts";
 
 const columns =
-  "id, tenant, user, status, created_ms, hidden, metadata, state, mark, made, revision, origin, generation, holder, heartbeat_at";
+  "id, tenant, user, status, created_ms, hidden, aside_of, metadata, state, mark, made, revision, origin, generation, holder, heartbeat_at";
 
 /** Makes an engine over this process's share in a database. */
 export function sqliteEngine(share: DatabaseShare, clock: Clock): Engine {
@@ -27,15 +28,20 @@ class SqliteEngine implements Engine {
   readonly survives = "power";
   readonly isShared = true;
   readonly #share: DatabaseShare;
-  readonly #connection: Connection;
   readonly #writer: Writer;
   readonly #clock: Clock;
+  #isClosed = false;
 
   constructor(share: DatabaseShare, clock: Clock) {
     this.#share = share;
-    this.#connection = share.connection;
     this.#writer = new Writer(share);
     this.#clock = clock;
+  }
+
+  /** @throws WindrowError `closed` once the engine is */
+  get #connection(): Connection {
+    if (this.#isClosed) throw storeClosed();
+    return this.#share.connection;
   }
 
   locationOf(id: string): string {
@@ -49,8 +55,8 @@ class SqliteEngine implements Engine {
   make({ id, documents, listing, revision, holder }: NewHead): Promise<boolean> {
     return this.#writer.commit(true, () => {
       if (this.#rowOf(id)) return false;
-      const { tenant = null, user = null, status, createdMs, isHidden } = listing;
-      const listed = [id, tenant, user, status, createdMs, Number(isHidden)];
+      const { tenant = null, user = null, status, createdMs, isHidden, asideOf = null } = listing;
+      const listed = [id, tenant, user, status, createdMs, Number(isHidden), asideOf];
       const { metadata, state, mark } = documents;
       const numbers = [revision, revision, revision, holder.generation];
       const values = [...listed, metadata, state, mark, ...numbers, JSON.stringify(holder), holder.heartbeatAt];
@@ -64,13 +70,15 @@ class SqliteEngine implements Engine {
     return row && this.#headOf(row);
   }
 
-  async heads({ scope, status, isHidden, after, most }: HeadsQuery): Promise<readonly Head[]> {
-    const conditions = ["hidden = ?"];
-    const values: SqlValue[] = [Number(isHidden)];
+  async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery): Promise<readonly Head[]> {
+    const conditions = ["TRUE"];
+    const values: SqlValue[] = [];
     const where = (condition: string, ...more: readonly SqlValue[]): void => {
       conditions.push(condition);
       values.push(...more);
     };
+    if (isHidden !== undefined) where("hidden = ?", Number(isHidden));
+    if (asideOf !== undefined) where("aside_of = ?", asideOf);
     if (scope) where("tenant IS ?", scope.tenant ?? null);
     if (scope?.user !== undefined) where("user = ?", scope.user);
     if (status !== undefined) where("status = ?", status);
@@ -129,7 +137,7 @@ class SqliteEngine implements Engine {
     }
   }
 
-  #make({ id, at, isEmptied = false, lines = [], documents = {}, listing, holder }: Step): boolean {
+  #make({ id, at, isEmptied = false, lines = [], documents = {}, listing, to, holder }: Step): boolean {
     const sets = ["revision = revision + 1"];
     const values: SqlValue[] = [];
     const set = (name: string, value: SqlValue): void => {
@@ -144,7 +152,9 @@ class SqliteEngine implements Engine {
       set("status", listing.status);
       set("created_ms", listing.createdMs);
       set("hidden", Number(listing.isHidden));
+      set("aside_of", listing.asideOf ?? null);
     }
+    if (to !== undefined) set("id", to);
     if (holder !== undefined) set("holder", holder && JSON.stringify(holder));
     if (holder) {
       set("generation", holder.generation);
@@ -154,6 +164,7 @@ class SqliteEngine implements Engine {
     if (!this.#connection.get(sql, ...values, id, at)) return false;
     if (isEmptied) this.#removeLines(id);
     for (const { log, seq, pos, line } of lines) this.#connection.run(logStatements[log].insert, id, seq, pos, line);
+    if (to !== undefined) for (const log of logNames) this.#connection.run(logStatements[log].rename, to, id);
     return true;
   }
 
@@ -216,6 +227,7 @@ class SqliteEngine implements Engine {
 
   async close(): Promise<void> {
     await this.#writer.settled();
+    this.#isClosed = true;
     this.#share.release();
   }
 
@@ -224,7 +236,7 @@ class SqliteEngine implements Engine {
   }
 
   #headOf(row: SqlRow): Head {
-    const { tenant, user, holder } = row;
+    const { tenant, user, holder, aside_of: asideOf } = row;
     const heartbeatAt = String(row["heartbeat_at"]);
     const taker = typeof holder === "string" ? parseDocument(holder) : undefined;
     return {
@@ -236,6 +248,7 @@ class SqliteEngine implements Engine {
         status: String(row["status"]),
         createdMs: Number(row["created_ms"]),
         isHidden: row["hidden"] === 1,
+        ...(typeof asideOf === "string" && { asideOf }),
       },
       made: Number(row["made"]),
       revision: Number(row["revision"]),

@@ -36,6 +36,8 @@ export interface LogStatements {
   readonly remove: string;
   /** Session. */
   readonly size: string;
+  /** The new id, session. */
+  readonly rename: string;
   /** Session, from, to, n − 1: the place of the n-th line from the end. */
   readonly fromEnd: string;
   /** Session, seq and row of the line before, to, how many. */
@@ -54,9 +56,15 @@ function statementsOf(table: string): LogStatements {
     last: `SELECT seq, pos ${ofSession} ORDER BY seq DESC, id DESC LIMIT 1`,
     remove: `DELETE ${ofSession}`,
     size: `SELECT count(*) AS count, sum(length(CAST(line AS BLOB))) AS bytes ${ofSession}`,
+    rename: `UPDATE ${table} SET session_id = ? WHERE session_id = ?`,
     fromEnd: `SELECT seq, id ${ofSession} AND seq BETWEEN ? AND ? ORDER BY seq DESC, id DESC LIMIT 1 OFFSET ?`,
     after: `SELECT id, seq, pos, line ${ofSession} AND (seq, id) > (?, ?) AND seq <= ? ORDER BY seq, id LIMIT ?`,
   };
+}
+
+/** A column of whole numbers that JavaScript can count. */
+function number(name: string): string {
+  return `${name} INTEGER NOT NULL CHECK (typeof(${name}) = 'integer' AND ${name} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER})`;
 }
 
 const logSchemas = Object.values(logTables).map(({ table, fields }) => {
@@ -66,7 +74,7 @@ const logSchemas = Object.values(logTables).map(({ table, fields }) => {
   );
   return `
 CREATE TABLE IF NOT EXISTS ${table} (
-  id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL, pos INTEGER NOT NULL, line TEXT NOT NULL,
+  id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, ${number("seq")}, ${number("pos")}, line TEXT NOT NULL,
   ${columns.join(",\n  ")}
 );
 CREATE INDEX IF NOT EXISTS ${table}_by_seq ON ${table} (session_id, seq);`;
@@ -75,10 +83,14 @@ CREATE INDEX IF NOT EXISTS ${table}_by_seq ON ${table} (session_id, seq);`;
 /** Makes the tables that are not there yet. */
 export const schema = `
 CREATE TABLE IF NOT EXISTS sessions (
-  id TEXT PRIMARY KEY, tenant TEXT, user TEXT, status TEXT NOT NULL, created_ms INTEGER NOT NULL,
-  hidden INTEGER NOT NULL, metadata TEXT NOT NULL, state TEXT NOT NULL, mark TEXT NOT NULL, made INTEGER NOT NULL,
-  revision INTEGER NOT NULL, origin INTEGER NOT NULL, generation INTEGER NOT NULL, holder TEXT, heartbeat_at TEXT
+  id TEXT PRIMARY KEY, tenant TEXT, user TEXT, status TEXT NOT NULL,
+  created_ms INTEGER NOT NULL CHECK (typeof(created_ms) = 'integer' AND abs(created_ms) <= 8640000000000000),
+  hidden INTEGER NOT NULL CHECK (hidden IN (0, 1)), aside_of TEXT,
+  metadata TEXT NOT NULL, state TEXT NOT NULL, mark TEXT NOT NULL,
+  ${["made", "revision", "origin", "generation"].map(number).join(",\n  ")},
+  holder TEXT, heartbeat_at TEXT
 );
+CREATE INDEX IF NOT EXISTS sessions_aside ON sessions (aside_of) WHERE aside_of IS NOT NULL;
 CREATE INDEX IF NOT EXISTS sessions_by_creation ON sessions (hidden, tenant, created_ms DESC, id);
 CREATE INDEX IF NOT EXISTS sessions_by_status ON sessions (hidden, tenant, status, created_ms DESC, id);
 ${logSchemas.join("")}

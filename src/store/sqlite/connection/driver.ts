@@ -70,7 +70,7 @@ export function sqliteFailure(error: unknown, doing: string, location: string): 
       return new WindrowError(
         "store-unavailable",
         `${doing} failed: another program kept ${location} locked for longer than the busy timeout. Try again.`,
-        data,
+        { ...data, connection: true },
         cause,
       );
     default:

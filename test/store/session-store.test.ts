@@ -1,0 +1,107 @@
+/** The session store over an engine that something happens to between two of its steps. */
+import { describe, expect, it } from "vitest";
+import type { Store } from "windrow";
+import { WindrowError } from "windrow";
+import {
+  everybody,
+  messageRecord,
+  newSession,
+  ramEngine,
+  refused,
+  sessionStore,
+  stateOf,
+} from "../kit/inside/store.ts";
+import { listAll, texts, wholeDump } from "../kit/inside/store.ts";
+import type { Engine } from "../kit/inside/store.ts";
+
+/** A store whose engine's method is replaced, and another one in the same place. */
+function stores(replaced: (engine: Engine) => Partial<Engine>): readonly [store: Store, other: Store] {
+  const engine = { ...ramEngine() };
+  return [sessionStore({ ...engine, ...replaced(engine) }, {}), sessionStore(engine, {})];
+}
+
+/** Does something once, before the first commit that comes after it is set. */
+function beforeCommit(engine: Engine, first: { does?: () => Promise<unknown> }): Partial<Engine> {
+  return {
+    async commit(steps) {
+      const { does } = first;
+      delete first.does;
+      await does?.();
+      return engine.commit(steps);
+    },
+  };
+}
+
+describe("a session store", () => {
+  it("keeps what was appended once, where the answer was lost", async () => {
+    let isLost = false;
+    const [store, other] = stores((engine) => ({
+      async commit(steps) {
+        const made = await engine.commit(steps);
+        if (!isLost) return made;
+        isLost = false;
+        throw new WindrowError("store-unavailable", "The answer was lost.");
+      },
+    }));
+    const lock = await store.create(everybody, newSession());
+    isLost = true;
+    await store.append(lock, [messageRecord("one")]);
+    await store.append(lock, [messageRecord("two")]);
+    expect(await texts(other, lock.id)).toEqual(["one", "two"]);
+    await store.finish(lock, stateOf("completed"));
+  });
+
+  it("erases what is put aside meanwhile", async () => {
+    const first: { does?: () => Promise<unknown> } = {};
+    const [store, other] = stores((engine) => beforeCommit(engine, first));
+    const lock = await store.create(everybody, newSession());
+    const { id } = lock;
+    await lock.release();
+    first.does = () => other.upkeep!.putAside!(everybody, id);
+    const [erased] = await store.upkeep!.erase(everybody, [id]);
+    expect(erased?.places.map(({ kind }) => kind)).toEqual(["aside"]);
+    await refused(() => other.upkeep!.erase(everybody, [id]), "session-not-found");
+  });
+
+  it("trashes all of several sessions or none", async () => {
+    const first: { does?: () => Promise<unknown> } = {};
+    const [store, other] = stores((engine) => beforeCommit(engine, first));
+    const ids: string[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const lock = await store.create(everybody, newSession());
+      await store.finish(lock, stateOf("completed"));
+      ids.push(lock.id);
+    }
+    const time = "2026-01-01T00:00:00.000Z";
+    first.does = () => other.upkeep!.keep(everybody, ids[1]!, { keptAt: time });
+    await refused(() => store.upkeep!.trash(everybody, ids, time), "bad-option");
+    expect(await listAll(other)).toHaveLength(2);
+  });
+
+  it("waits with its closing for a session that is being made, and stops a restore", async () => {
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    let making = 0;
+    const [store, other] = stores((engine) => ({
+      async make(head) {
+        making += 1;
+        await gate;
+        return engine.make(head);
+      },
+      close: async () => undefined,
+    }));
+    const [session, copied] = [newSession(), newSession()];
+    const lock = await other.create(everybody, copied);
+    await other.append(lock, [messageRecord("hello")]);
+    await lock.release();
+    const dump = await wholeDump(other.transfer!, everybody, copied.uuid);
+    await other.upkeep!.erase(everybody, [copied.uuid]);
+    const works = [store.create(everybody, session), refused(() => store.transfer!.restore(everybody, dump), "closed")];
+    await expect.poll(() => making).toBe(2);
+    const closed = store.close();
+    open();
+    await Promise.all([...works, closed]);
+    expect(await other.holding!.holder(everybody, session.uuid)).toMatchObject({ state: "none" });
+    await refused(() => other.info(everybody, copied.uuid), "session-not-found");
+  });
+});
