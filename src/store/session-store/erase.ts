@@ -3,15 +3,14 @@
  * free space; last the session itself. A crash leaves the mark, and the next erasure ends what was begun.
  */
 import type { Head } from "../engine.ts";
-import { decodeState, parseDocument } from "../format/documents.ts";
-import { checkReach, nowhere } from "../shared/detach.ts";
+import { nowhere } from "../shared/detach.ts";
 import { reachOf, reaches } from "../shared/reach.ts";
 import type { EraseScope } from "../shared/reach.ts";
-import { notFound, ownerNamed, sessionId } from "../shared/rules.ts";
+import { inArchive, notFound, ownerNamed, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../store.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
 import type { EraseElsewhere, Erased, ErasedPlace, Unerased } from "../upkeep.ts";
-import { asidesOf, checkFree, hiddenHeads, marking, markOf } from "./found.ts";
+import { archivedIn, asidesOf, checkFree, hiddenHeads, marking, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
 
 /** Erases sessions, as {@link Upkeep.erase} says. */
@@ -54,12 +53,12 @@ async function erasable(
     if (reach.trashAlone === true && !head.listing.isHidden) throw inStoreToo(id);
     if (kept && !isErasing) throw isKept(id);
     checkFree(head);
-    checkReach(id, head.documents.state, elsewhere);
     found.push(head);
   }
   // Behind the head: one that is put aside meanwhile is found twice, and looked for again.
   found.push(...(await asidesOf(core, id)).filter(isMeant));
   if (found.length === 0) throw notFound(id);
+  if (!elsewhere.reachesArchive && found.some((one) => archivedIn(one) !== undefined)) throw inArchive(id);
   return found;
 }
 
@@ -73,9 +72,9 @@ async function empty(
   for (let left = first; left.length > 0;) {
     let isChanged = false;
     for (const head of left) {
-      const { trashedAt, asideOf, archivedAs: noted } = markOf(head);
+      const { trashedAt, asideOf } = markOf(head);
       const { count, bytes } = await engine.size(head.id);
-      const archivedAs = decodeState(parseDocument(head.documents.state))?.archived?.key ?? noted;
+      const archivedAs = archivedIn(head);
       const [, step] = marking(head, {
         isErasing: true,
         ...(asideOf !== undefined && { asideOf }),

@@ -5,6 +5,7 @@ import { decodeMetadata, decodeState, parseDocument } from "../format/documents.
 import type { Engine, Head, HeadsQuery, Listing, Step } from "../engine.ts";
 import type { Clock } from "../shared/clock.ts";
 import { inArchive, inScope, notFound, sessionId } from "../shared/rules.ts";
+import type { Taker } from "../shared/holder.ts";
 import { heldBy } from "../shared/remote.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Mask } from "../../mask/mask.ts";
@@ -25,6 +26,8 @@ export interface Core {
    * @throws WindrowError `closed`, `store-unavailable`
    */
   readonly alive: () => void;
+  /** Says to others that this process works on a session, until the function that is given back is called. */
+  readonly beating: (id: string, holder: Taker) => () => void;
 }
 
 /** What upkeep noted on a session. */
@@ -148,6 +151,11 @@ export function checkFree(head: Head): void {
 export function unreadable(id: string): WindrowError {
   const message = `The documents of session ${id} are unreadable, so it cannot be opened. \`windrow doctor --mend\` writes them anew.`;
   return new WindrowError("store-corrupt", message, { id });
+}
+
+/** The name of the object that an archive has of a session. */
+export function archivedIn(head: Head): string | undefined {
+  return decodeState(parseDocument(head.documents.state))?.archived?.key ?? markOf(head).archivedAs;
 }
 
 /** The fields of a session's state, for a change of some. */

@@ -23,15 +23,15 @@ import { checkMessages, continuedFrom, encode, numberLine, recordOf } from "../s
 import type { Continued } from "../shared/session-log.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
-import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreCheckup } from "../store.ts";
+import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreCheckup, StoreDetaching } from "../store.ts";
 import type { StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { Beat } from "./beat.ts";
 import { checkLinesHere, find, firstRevision, headsOf, listingOf, pageSize, read, unreadable } from "./found.ts";
 import type { Core, Found } from "./found.ts";
+import { detachingOf } from "./detach.ts";
 import { dumpOf, linesOf, sealHashOf } from "./lines.ts";
 import { make, restore } from "./transfer.ts";
-import type { Beating } from "./transfer.ts";
 import { upkeepOf } from "./upkeep.ts";
 import { SessionWriter } from "./writer.ts";
 import type { Held } from "./writer.ts";
@@ -64,11 +64,11 @@ class SessionStore implements Store {
     dump: async (scope, id) => dumpOf(this.#core, await find(this.#core, scope, id)),
     restore: async (scope, dump, signal) => {
       this.#core.alive();
-      const beating: Beating = (id, holder) => this.#beat.begin(id, { holder });
-      return this.#working(restore(this.#core, beating, scope, dump, signal));
+      return this.#working(restore(this.#core, scope, dump, signal));
     },
   };
   readonly upkeep: Upkeep;
+  readonly detaching?: StoreDetaching;
   readonly #core: Core;
   readonly #engine: Engine;
   readonly #mask: Mask;
@@ -99,8 +99,10 @@ class SessionStore implements Store {
       if (this.#closing) throw storeClosed();
       engine.check();
     };
-    this.#core = { engine, mask, clock, alive };
+    const beating = (id: string, holder: Taker) => this.#beat.begin(id, { holder });
+    this.#core = { engine, mask, clock, alive, beating };
     this.upkeep = upkeepOf(this.#core);
+    if (engine.survives !== "nothing") this.detaching = detachingOf(this.#core);
   }
 
   create(scope: Scope, session: NewSession): Promise<Lock> {

@@ -3,7 +3,6 @@ import { WindrowError } from "../../errors.ts";
 import { page } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import { newTaker } from "../shared/holder.ts";
-import type { Taker } from "../shared/holder.ts";
 import { heldBy } from "../shared/remote.ts";
 import { alreadyExists, beingErased, haveOneOwner, inScope } from "../shared/rules.ts";
 import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
@@ -17,8 +16,48 @@ import { dumpOf } from "./lines.ts";
 /** Characters written in one step, about. */
 const stepCharacters = 1024 * 1024;
 
-/** Says to others that this process works on a session, until the function that is given back is called. */
-export type Beating = (id: string, holder: Taker) => () => void;
+/** The steps of a session that this process alone changes. */
+export class Steps {
+  revision: number;
+  readonly #core: Core;
+  readonly #id: string;
+
+  constructor(core: Core, id: string, revision: number) {
+    this.#core = core;
+    this.#id = id;
+    this.revision = revision;
+  }
+
+  /** @throws WindrowError `fenced` */
+  async make(step: Omit<Step, "id" | "at">): Promise<void> {
+    const [id, at] = [this.#id, this.revision];
+    const [isMade] = await this.#core.engine.commit([{ id, at, ...step }]);
+    if (!isMade) {
+      throw new WindrowError("fenced", `Another process works on session ${id}; nothing of this try was kept.`, { id });
+    }
+    this.revision += 1;
+  }
+
+  /**
+   * Adds the lines of a dump.
+   *
+   * @throws WindrowError `aborted`, `closed`, `fenced`
+   */
+  async fill(dump: SessionDump, signal: AbortSignal | undefined): Promise<void> {
+    let lines: EngineLine[] = [];
+    let characters = 0;
+    for await (const { log, line } of dump.lines()) {
+      this.#core.alive();
+      if (signal?.aborted) throw new WindrowError("aborted", "The writing was stopped; nothing of it was kept.");
+      lines.push({ log, line, ...parseDumped({ log, line }) });
+      characters += line.length;
+      if (characters < stepCharacters) continue;
+      await this.make({ lines, isDurable: false });
+      [lines, characters] = [[], 0];
+    }
+    if (lines.length > 0) await this.make({ lines, isDurable: false });
+  }
+}
 
 /**
  * Makes a session. What a restore left that died makes room for it; the id of a session that was put aside is its owner's.
@@ -48,13 +87,7 @@ export async function make(core: Core, head: NewHead): Promise<void> {
  *
  * @throws WindrowError as {@link StoreTransfer.restore} says
  */
-export async function restore(
-  core: Core,
-  beating: Beating,
-  scope: Scope,
-  dump: SessionDump,
-  signal?: AbortSignal,
-): Promise<Restored> {
+export async function restore(core: Core, scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
   const admitted = admit(scope, core.mask, dump);
   const { metadata, state } = admitted;
   const { id } = dump;
@@ -76,33 +109,15 @@ export async function restore(
     holder: newTaker(1, timestamp(core.clock)),
   };
   await make(core, head);
-  let { revision } = head;
-  const commit = async (step: Omit<Step, "id" | "at">): Promise<void> => {
-    const [isMade] = await core.engine.commit([{ id, at: revision, ...step }]);
-    if (!isMade) {
-      throw new WindrowError("fenced", `Another process works on session ${id}; nothing of this try was kept.`, { id });
-    }
-    revision += 1;
-  };
-  const stop = beating(id, head.holder);
+  const steps = new Steps(core, id, head.revision);
+  const stop = core.beating(id, head.holder);
   try {
-    let lines: EngineLine[] = [];
-    let characters = 0;
-    for await (const { log, line } of weighed.dump.lines()) {
-      core.alive();
-      if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
-      const { seq, pos } = parseDumped({ log, line });
-      lines.push({ log, seq, pos, line });
-      characters += line.length;
-      if (characters < stepCharacters) continue;
-      await commit({ lines, isDurable: false });
-      [lines, characters] = [[], 0];
-    }
+    await steps.fill(weighed.dump, signal);
     const listing = listingOf(metadata, state, {});
-    await commit({ lines, documents: { mark: "" }, listing, holder: null, isDurable: true });
+    await steps.make({ documents: { mark: "" }, listing, holder: null, isDurable: true });
   } catch (error) {
     // A row that cannot be removed now is hidden from readers; the next try removes it.
-    await core.engine.remove(id, revision).catch(() => undefined);
+    await core.engine.remove(id, steps.revision).catch(() => undefined);
     throw error;
   } finally {
     stop();

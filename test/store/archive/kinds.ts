@@ -46,6 +46,7 @@ export function storeKinds(): readonly StoreKind[] {
   });
   return [
     { name: "files", isHere: true, address: async () => join(await newFolder(), "store") },
+    { name: "sqlite", isHere: true, address: async () => `sqlite:${join(await newFolder(), "contexts.db")}` },
     {
       name: "postgres",
       isHere: hasPostgres,

@@ -42,25 +42,31 @@ for (const kind of storeKinds()) {
       return { store, id, archive, annsObject, bobsObject };
     }
 
-    it("stay where a session of the same id, which is another's, is erased", async () => {
-      const { store, id, archive, annsObject, bobsObject } = await namesakes();
-      await store.upkeep!.erase(ann, [id]);
-      expect(objectsIn(archive)).toEqual([bobsObject]);
-      expect(annsObject).not.toBe("");
-      expect(await readAll(store, id, { kind: "message" }, bob)).toHaveLength(1);
-      await store.upkeep!.erase(bob, [id]);
-      expect(objectsIn(archive)).toEqual([]);
-    });
+    it.skipIf(kind.name === "sqlite")(
+      "stay where a session of the same id, which is another's, is erased",
+      async () => {
+        const { store, id, archive, annsObject, bobsObject } = await namesakes();
+        await store.upkeep!.erase(ann, [id]);
+        expect(objectsIn(archive)).toEqual([bobsObject]);
+        expect(annsObject).not.toBe("");
+        expect(await readAll(store, id, { kind: "message" }, bob)).toHaveLength(1);
+        await store.upkeep!.erase(bob, [id]);
+        expect(objectsIn(archive)).toEqual([]);
+      },
+    );
 
-    it("stay where their head cannot be read and a session of another names them; others go", async () => {
-      const { store, id, archive, annsObject, bobsObject } = await namesakes();
-      for (const object of [annsObject, bobsObject]) writeFileSync(join(archive, object), "damaged");
-      await store.upkeep!.erase(bob, [id]);
-      expect(objectsIn(archive)).toEqual([annsObject]);
-      expect((await trashed(store.upkeep!, ann)).map(({ sessionId }) => sessionId)).toEqual([id]);
-      await store.upkeep!.erase(ann, [id]);
-      expect(objectsIn(archive)).toEqual([]);
-    });
+    it.skipIf(kind.name === "sqlite")(
+      "stay where their head cannot be read and a session of another names them; others go",
+      async () => {
+        const { store, id, archive, annsObject, bobsObject } = await namesakes();
+        for (const object of [annsObject, bobsObject]) writeFileSync(join(archive, object), "damaged");
+        await store.upkeep!.erase(bob, [id]);
+        expect(objectsIn(archive)).toEqual([annsObject]);
+        expect((await trashed(store.upkeep!, ann)).map(({ sessionId }) => sessionId)).toEqual([id]);
+        await store.upkeep!.erase(ann, [id]);
+        expect(objectsIn(archive)).toEqual([]);
+      },
+    );
 
     /** Two that archive one session: the first is slow between its object and the end. */
     async function two() {
