@@ -13,7 +13,6 @@ export const errorCodes = {
   "closed": "The session, store or manager was closed before the call.",
   "fenced": "Another process took over the session's lock; this one writes nothing more.",
   "format-newer": "The session was written by a newer version of Windrow and opens read-only.",
-  "format-older": "The tables of a store were made by an older version of Windrow and have to be migrated first.",
   "input-not-found": "A file or folder named on the command line does not exist.",
   "input-too-large": "A file holds more bytes or lines, unpacked, than the limits of its reading allow.",
   "input-unreadable": "A file exists but could not be read as text or gzip.",

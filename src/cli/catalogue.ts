@@ -168,11 +168,6 @@ export const catalogue: readonly CatalogueEntry[] = [
     load: async () => (await import("./commands/erase.ts")).addErase,
   },
   {
-    name: "store",
-    summary: "migrate the tables of a store in Postgres to this version's",
-    load: async () => (await import("./commands/store.ts")).addStore,
-  },
-  {
     name: "audit",
     summary: "who read, wrote, exported or erased which session, and when",
     load: async () => (await import("./commands/audit.ts")).addAudit,

@@ -100,6 +100,25 @@ export interface Page {
   readonly lines: readonly PlacedLine[];
 }
 
+/** A part of a log that is read with a session: its newest lines, or its first. */
+export interface EndPart {
+  readonly log: LogName;
+  /** Lines and bytes, at most. */
+  readonly lines: number;
+  readonly bytes: number;
+  readonly isFirst?: true;
+  /** The type of an edit behind which nothing older is of interest. */
+  readonly until?: string;
+}
+
+/** A session in one moment. */
+export interface Look {
+  readonly head: Head;
+  readonly numbers: Counters;
+  /** Lines of each part that was asked for, oldest first; `isCut` where lines with the number of the oldest are missing. */
+  readonly ends: readonly (readonly (PlacedLine & { readonly isCut?: boolean })[])[];
+}
+
 /** One change of a session: all of it or nothing, and nothing where the session has another revision. */
 export interface Step {
   readonly id: string;
@@ -154,6 +173,10 @@ export interface Engine {
   readonly survives: "nothing" | "power";
   /** Two processes can work with the same place at once. */
   readonly isShared: boolean;
+  /** Batches of steps that it can work on at once. Default 1. */
+  readonly batches?: number;
+  /** Aborted once a place that is silent while the store is closed is waited for no more. */
+  readonly givenUp?: AbortSignal;
   /** Where people find a session. */
   locationOf(id: string): string;
   /**
@@ -166,6 +189,8 @@ export interface Engine {
   make(head: NewHead): Promise<boolean>;
   /** One session, hidden or not. */
   head(id: string): Promise<Head | undefined>;
+  /** A session, hidden or not, with its last numbers and ends of its logs; where it saves ways to a server. */
+  look?(id: string, parts: readonly EndPart[]): Promise<Look | undefined>;
   /** Heads by creation, newest first; those of one moment by id. */
   heads(query: HeadsQuery): Promise<readonly Head[]>;
   /** The last numbers of a session's lines. */
@@ -174,7 +199,7 @@ export interface Engine {
   page(id: string, log: LogName, query: PageQuery): Promise<Page>;
   size(id: string): Promise<EngineSize>;
   /**
-   * Makes changes, together where that is faster; one that is refused harms no other.
+   * Makes changes, at most one of a session, and together where that is faster; one that is refused harms no other.
    *
    * @returns of each, whether it was made
    * @throws WindrowError `not-durable`, or any with `refused` in its data, where nothing was made; `store-unavailable` where
@@ -189,5 +214,7 @@ export interface Engine {
   scrub?(): Promise<ErasedPlace>;
   /** Looks at the place itself, around the sessions, and mends what it can. */
   examine?(mend: boolean): Promise<readonly EngineFault[]>;
+  /** The store is being closed: a place that is silent from now on is given up. */
+  hurry?(): void;
   close(): Promise<void>;
 }

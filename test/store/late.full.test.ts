@@ -278,8 +278,8 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
     postgres: [
       [{ of: of.create, after: "ECONNRESET" }],
       [
-        { of: /^WITH mine/, before: "ECONNRESET" },
-        { of: /generation \+ 1 WHERE key = \$1 AND restoring/, before: "ECONNRESET" },
+        { of: /^WITH asked/, before: "ECONNRESET" },
+        { of: /^WITH gone/, before: "ECONNRESET" },
       ],
     ],
     redis: [1, 2].map((more) => [

@@ -86,22 +86,26 @@ export function lateStores(kind: LateKind): LateStores {
 /** Postgres, and a pool of connections to its server. */
 export function latePostgres() {
   const here = postgresHere();
-  const set = (place: string, id: string, holder: string, worker: string | null): Promise<unknown> =>
-    here.pool.query(`UPDATE ${place}.session SET holder = $2, worker = $3 WHERE id = $1`, [id, holder, worker]);
+  const set = (place: string, id: string, holder: string, age: string): Promise<unknown> =>
+    here.pool.query(`UPDATE ${place}.session SET holder = $2, heartbeat_at = now() - $3::interval WHERE id = $1`, [
+      id,
+      holder,
+      age,
+    ]);
   const kind: LateKind = {
     name: "postgres",
     isHere: hasPostgres,
     of: {
-      append: /^WITH (?:asked AS|moved AS \(UPDATE)/,
+      append: /^WITH asked(?!.*"(?:held|mark)")/s,
       create: /^INSERT INTO \S+session/,
-      lock: /SET generation = s\.generation \+ 1/,
-      takeOver: /SET generation = generation \+ 1/,
-      release: /SET holder = NULL/,
-      finish: /SET state = \$3, status/,
-      mark: /SET kept = \$2/,
-      trash: /SET trashed_at = \$2/,
-      untrash: /SET trashed_at = NULL/,
-      erase: /SET restoring = true/,
+      lock: /"held":true,"holder"/,
+      takeOver: /"held":true,"holder"/,
+      release: /"emptied":false,"held":true\}/,
+      finish: /"listed":true.*"held":true\}/s,
+      mark: /"mark":"(?:\{\\"kept|")/,
+      trash: /trashedAt/,
+      untrash: /"mark":""/,
+      erase: /isErasing/,
     },
     newPlace: () => `late_${randomUUID().replaceAll("-", "")}`,
     through(through, schema, clock) {
@@ -118,17 +122,18 @@ export function latePostgres() {
             client.release();
           }
         };
-        return through(text, () => here.pool.query(text, values), slowly) as Promise<never>;
+        // A batch of steps is known by its first value.
+        return through(`${text} ${String(values[0])}`, () => here.pool.query(text, values), slowly) as Promise<never>;
       };
       return postgresStore({ client: { query }, schema, ...(clock && { clock }) });
     },
     async silence(place, id) {
       const times = { acquiredAt: "2026-01-01T00:00:00.000Z", heartbeatAt: "2026-01-01T00:00:00.000Z" };
       const gone = { processId: 1, hostname: "gone", bootId: null, namespace: null, processStart: null, generation: 1 };
-      const { rows } = await here.pool.query(`SELECT holder, worker FROM ${place}.session WHERE id = $1`, [id]);
-      const [{ holder, worker } = { holder: "", worker: "" }] = rows as { holder: string; worker: string }[];
-      await set(place, id, JSON.stringify({ ...gone, ...times }), null);
-      return () => set(place, id, holder, worker);
+      const { rows } = await here.pool.query(`SELECT holder FROM ${place}.session WHERE id = $1`, [id]);
+      const [{ holder } = { holder: "" }] = rows as { holder: string }[];
+      await set(place, id, JSON.stringify({ ...gone, ...times, taking: "gone" }), "2 minutes");
+      return () => set(place, id, holder, "0 s");
     },
   };
   return { ...kind, here, stores: () => lateStores(kind) };

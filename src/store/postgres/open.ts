@@ -5,8 +5,6 @@ import type { Store } from "../store.ts";
 import type { PostgresClient } from "./client.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
-import { migrateTables } from "./migrate.ts";
-import type { MigrationReport } from "./migrate.ts";
 import { postgresStoreOn } from "./postgres.ts";
 
 /** Connections that a store has at most, where its address names no `max`. */
@@ -42,22 +40,6 @@ export async function openPostgres(address: string, options: Omit<PostgresStoreO
   const all = { ...options, ...named };
   checkPostgresOptions(all);
   return postgresStoreOn(all, { location, owned: true, cut });
-}
-
-/**
- * Migrates the tables of a store at an address, as `windrow store migrate` does.
- *
- * @param dryRun - change nothing, and report what would be done
- * @throws WindrowError `bad-option` for an address of another scheme, or one that names no server; what
- *   {@link migratePostgres} throws
- */
-export async function migratePostgresAt(address: string, dryRun: boolean): Promise<MigrationReport> {
-  if (!/^postgres(?:ql)?:/i.test(address)) {
-    const message = "Only a store in Postgres has tables to migrate: name it, as postgres://user@host:5432/database.";
-    throw new WindrowError("bad-option", message, { option: "--store" });
-  }
-  const { location, cut, ...named } = await connect(address);
-  return migrateTables({ ...named, dryRun }, { location, owned: true, cut });
 }
 
 /** The client of an address, and the way to cut its connections. */

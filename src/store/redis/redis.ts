@@ -16,7 +16,7 @@ import { GroupWriter } from "../shared/group-writer.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
 import { newTaker, ownerOf } from "../shared/holder.ts";
 import type { Taker } from "../shared/holder.ts";
-import { cannotStore, durableCapabilities, prepareMetadata, prepareRecord } from "../shared/prepare.ts";
+import { durableCapabilities, prepareMetadata } from "../shared/prepare.ts";
 import { prepareState, readRecord } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, inScope, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { recounted } from "../shared/recount.ts";
@@ -197,7 +197,7 @@ class RedisStore implements Store {
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
     const held = this.#held.writable(lock);
-    const encoded = records.map((record) => encode(this.#prepared(record)));
+    const encoded = records.map((record) => encode(this.#mask, record));
     return encoded.length === 0 ? [] : this.#writer.write(held, encoded);
   }
 
@@ -280,14 +280,6 @@ class RedisStore implements Store {
     this.#open();
     await this.#place.durability.assured();
     this.#open();
-  }
-
-  #prepared(record: NewRecord): NewRecord {
-    try {
-      return prepareRecord(this.#mask, record);
-    } catch (error) {
-      throw cannotStore(record.kind, error);
-    }
   }
 
   async #find(scope: Scope, id: string): Promise<SessionRow> {

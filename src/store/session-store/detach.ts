@@ -43,7 +43,8 @@ export function detachingOf(core: Core): StoreDetaching {
       if (!state.archived) return;
       if (state.archived.key !== mark.key) throw resumedMeanwhile(id);
       const holder = newTaker(head.generation + 1, timestamp(core.clock));
-      const [isTaken] = await engine.commit([{ id, at: head.revision, isEmptied: true, holder, isDurable: false }]);
+      const step = { id, at: head.revision, isEmptied: true, holder, isDurable: false };
+      const [isTaken] = await core.givingBack.taking(step, engine.commit([step]));
       if (!isTaken) throw resumedMeanwhile(id);
       const steps = new Steps(core, id, head.revision + 1);
       const stop = core.beating(id, holder);
@@ -51,7 +52,8 @@ export function detachingOf(core: Core): StoreDetaching {
         await steps.fill(dump, signal);
         await steps.make({ documents: { state: page(dump.state) }, holder: null, isDurable: true });
       } catch (error) {
-        await steps.make({ isEmptied: true, holder: null, isDurable: false }).catch(() => undefined);
+        const emptied = steps.make({ isEmptied: true, holder: null, isDurable: false });
+        await core.givingBack.lettingGo({ id, at: steps.revision, holder }, emptied).catch(() => undefined);
         throw error;
       } finally {
         stop();

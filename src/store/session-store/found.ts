@@ -11,6 +11,7 @@ import { busy } from "../shared/unlock.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { Scope, SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
+import type { GivingBack } from "./giving-back.ts";
 
 /** Heads read at once. */
 export const pageSize = 100;
@@ -28,6 +29,7 @@ export interface Core {
   readonly alive: () => void;
   /** Says to others that this process works on a session, until the function that is given back is called. */
   readonly beating: (id: string, holder: Taker) => () => void;
+  readonly givingBack: GivingBack;
 }
 
 /** What upkeep noted on a session. */
@@ -109,9 +111,9 @@ export function read(head: Head): Found | undefined {
  *
  * @throws WindrowError `session-id-invalid`, `session-not-found`
  */
-export async function findHead({ engine, alive }: Core, scope: Scope, id: string): Promise<Head> {
+export async function findHead({ engine, alive }: Core, scope: Scope, id: string, known?: Head): Promise<Head> {
   alive();
-  const head = await engine.head(sessionId(id));
+  const head = known ?? (await engine.head(sessionId(id)));
   alive();
   if (!head || head.listing.isHidden || !inScope(scope, head.listing)) throw notFound(id);
   return head;
@@ -122,8 +124,8 @@ export async function findHead({ engine, alive }: Core, scope: Scope, id: string
  *
  * @throws WindrowError `session-id-invalid`, `session-not-found`, `store-corrupt`
  */
-export async function find(core: Core, scope: Scope, id: string): Promise<Found> {
-  const found = read(await findHead(core, scope, id));
+export async function find(core: Core, scope: Scope, id: string, known?: Head): Promise<Found> {
+  const found = read(await findHead(core, scope, id, known));
   if (!found) throw unreadable(id);
   return found;
 }

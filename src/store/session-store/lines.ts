@@ -7,14 +7,22 @@ import { movedMeanwhile, notFound } from "../shared/rules.ts";
 import type { DumpedLine, LogName, ReadQuery, SessionDump } from "../store.ts";
 import type { Place, PlacedLine } from "../engine.ts";
 import { checkLinesHere, read } from "./found.ts";
+import type { KnownLines } from "./ends.ts";
 import type { Core, Found } from "./found.ts";
 
-/** Characters read at once, about; a single line may have more. */
-const pageCharacters = 1024 * 1024;
+/** Lines read at once. */
+interface Paging {
+  readonly first: number;
+  readonly most: number;
+  /** About; a single line may have more. */
+  readonly characters: number;
+}
 
-/** Lines read at once: first, and at most. */
-const firstPage = 16;
-const longestPage = 512;
+/** For a reader, who may stop at any line. */
+const few: Paging = { first: 16, most: 512, characters: 1024 * 1024 };
+
+/** For who takes a session and needs all of its window, whose newest lines say how long the others are. */
+const many: Paging = { first: 8_192, most: 8_192, characters: 4 * 1024 * 1024 };
 
 /**
  * The lines a query asks for, oldest first, as they are when the reading begins. Nothing is held between two pages.
@@ -26,12 +34,13 @@ export async function* linesOf(
   found: Pick<Found, "id" | "head">,
   log: LogName,
   { from = 0, to = Number.MAX_SAFE_INTEGER, last, limit }: Omit<ReadQuery, "kind"> = {},
+  { first, most: longest, characters: pageCharacters } = few,
 ): AsyncGenerator<PlacedLine> {
   const { id, head } = found;
   let left = last ?? limit ?? Number.POSITIVE_INFINITY;
   let end = to;
   let after: Place | undefined;
-  for (let size = firstPage; left > 0;) {
+  for (let size = first; left > 0;) {
     const most = Math.min(size, left);
     const page = await core.engine.page(id, log, { from, to: end, last: after ? undefined : last, after, most });
     if (page.origin !== head.origin) throw await whereItWent(core, found);
@@ -45,8 +54,23 @@ export async function* linesOf(
     after = page.lines.at(-1);
     if (page.lines.length < most) return;
     left -= page.lines.length;
-    size = Math.max(1, Math.min(longestPage, Math.floor((pageCharacters * most) / Math.max(1, characters))));
+    size = Math.max(1, Math.min(longest, Math.floor((pageCharacters * most) / Math.max(1, characters))));
   }
+}
+
+/** The lines of a session that this process took: those that are not known are asked for. */
+export async function* knownLines(
+  core: Core,
+  found: Pick<Found, "id" | "head">,
+  log: LogName,
+  { before, lines }: KnownLines,
+): AsyncGenerator<PlacedLine> {
+  if (before && before.from <= before.to) {
+    const length = lines.reduce((sum, { line }) => sum + line.length, 1) / Math.max(1, lines.length);
+    const first = Math.max(few.first, Math.min(many.first, Math.floor(many.characters / length)));
+    yield* linesOf(core, found, log, before, { ...many, first });
+  }
+  yield* lines;
 }
 
 /** Why the lines of a session are not those that were being read. */
@@ -64,6 +88,8 @@ export async function dumpOf(core: Core, found: Found): Promise<SessionDump> {
   checkLinesHere(found);
   const { id, head } = found;
   const { seqs } = await core.engine.numbers(id);
+  const now = await core.engine.head(id);
+  if (now?.origin !== head.origin || now.listing.isHidden) throw await whereItWent(core, found);
   return {
     id,
     metadata: parseDocument(head.documents.metadata) ?? {},

@@ -5,36 +5,47 @@
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
-import type { Engine } from "../engine.ts";
-import { encodeMetadata, encodeState, initialState } from "../format/documents.ts";
+import type { Engine, Head, Look } from "../engine.ts";
 import { noCounts } from "../format/seal.ts";
 import { kindLogs } from "../format/logs.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
-import { newTaker, ownerOf } from "../shared/holder.ts";
+import { heartbeatMs, ownerOf } from "../shared/holder.ts";
 import type { Taker } from "../shared/holder.ts";
-import { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "../shared/prepare.ts";
-import { recounted } from "../shared/recount.ts";
-import { heldBy, holdingOf } from "../shared/remote.ts";
-import { checkQuery, finished, formatVersion, isFinal, newerFormat, sessionId, storeClosed } from "../shared/rules.ts";
-import { checkMessages, continuedFrom, encode, numberLine, recordOf } from "../shared/session-log.ts";
+import { prepareState, readRecord } from "../shared/prepare.ts";
+import { isBehind } from "../shared/recount.ts";
+import { holdingOf } from "../shared/remote.ts";
+import {
+  checkQuery,
+  finished,
+  formatVersion,
+  inScope,
+  isFinal,
+  newerFormat,
+  sessionId,
+  storeClosed,
+} from "../shared/rules.ts";
+import { continuedFrom, encode, recordOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
-import { busy, unlockEdit } from "../shared/unlock.ts";
+import { unlockEdit } from "../shared/unlock.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreCheckup, StoreDetaching } from "../store.ts";
 import type { StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { Beat } from "./beat.ts";
-import { checkLinesHere, find, firstRevision, headsOf, listingOf, pageSize, read, unreadable } from "./found.ts";
-import type { Core, Found } from "./found.ts";
 import { detachingOf } from "./detach.ts";
-import { dumpOf, linesOf, sealHashOf } from "./lines.ts";
-import { make, restore } from "./transfer.ts";
+import { endParts, LogEnds } from "./ends.ts";
+import { checkFree, checkLinesHere, find, headsOf, pageSize, read, unreadable } from "./found.ts";
+import type { Core, Found } from "./found.ts";
+import { GivingBack } from "./giving-back.ts";
+import { dumpOf, knownLines, linesOf, sealHashOf } from "./lines.ts";
+import { created, recountedState, taken } from "./take.ts";
+import { restore } from "./transfer.ts";
 import { upkeepOf } from "./upkeep.ts";
 import { SessionWriter } from "./writer.ts";
-import type { Held } from "./writer.ts";
+import type { Held, Taken } from "./writer.ts";
 
 /** The options of every session store. */
 export interface SessionStoreOptions {
@@ -100,7 +111,7 @@ class SessionStore implements Store {
       engine.check();
     };
     const beating = (id: string, holder: Taker) => this.#beat.begin(id, { holder });
-    this.#core = { engine, mask, clock, alive, beating };
+    this.#core = { engine, mask, clock, alive, beating, givingBack: new GivingBack(engine) };
     this.upkeep = upkeepOf(this.#core);
     if (engine.survives !== "nothing") this.detaching = detachingOf(this.#core);
   }
@@ -111,30 +122,13 @@ class SessionStore implements Store {
 
   async #create(scope: Scope, session: NewSession): Promise<Lock> {
     this.#core.alive();
-    const id = sessionId(session.uuid);
-    const metadata = prepareMetadata(this.#mask, scope, session);
-    const state = initialState(session.createdAt);
-    const head = {
-      id,
-      documents: { metadata: encodeMetadata(metadata), state: encodeState(state), mark: "" },
-      listing: listingOf(metadata, state, {}),
-      revision: firstRevision(),
-      holder: newTaker(1, timestamp(this.#clock)),
-    };
-    await make(this.#core, head);
-    const { revision, holder } = head;
-    const made: Found = {
-      id,
-      head: { ...head, made: revision, origin: revision, generation: 1, silentMs: 0 },
-      metadata,
-      state,
-      mark: {},
-    };
-    return this.#hold(scope, made, revision, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
+    const { found, holder } = await created(this.#core, scope, session);
+    const numbers = { seqs: noCounts(), pos: 0 };
+    return this.#hold(scope, found, found.head.revision, holder, { counters: numbers, missing: [] });
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
-    return this.#describe(await find(this.#core, scope, id));
+    return this.#describe(this.#asTaken(scope, id)?.found ?? (await find(this.#core, scope, id)));
   }
 
   async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
@@ -161,26 +155,31 @@ class SessionStore implements Store {
 
   async #lock(scope: Scope, id: string): Promise<Lock> {
     for (;;) {
-      const found = await this.#writable(scope, id);
-      const owner = heldBy(found.head);
-      if (owner) throw busy(owner);
-      const lock = await this.#take(scope, found);
+      this.#core.alive();
+      const at = this.#clock.now();
+      const look = await this.#engine.look?.(sessionId(id), endParts);
+      const found = await this.#writable(scope, id, look?.head);
+      checkFree(found.head);
+      const lock = await this.#take(scope, found, [], look && { at, look });
       if (lock) return lock;
     }
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
     const held = this.#held.writable(lock);
-    const encoded = records.map((record) => encode(this.#prepared(record)));
+    const encoded = records.map((record) => encode(this.#mask, record));
     return encoded.length === 0 ? [] : this.#writer.write(held, encoded);
   }
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
     checkQuery(query);
-    const found = await find(this.#core, scope, id);
+    const held = this.#asTaken(scope, id);
+    const found = held?.found ?? (await find(this.#core, scope, id));
     checkLinesHere(found);
     const file = kindLogs[query.kind];
-    for await (const { line, row } of linesOf(this.#core, found, file, query)) {
+    const known = held?.taken?.ends.known(query);
+    const lines = known ? knownLines(this.#core, found, file, known) : linesOf(this.#core, found, file, query);
+    for await (const { line, row } of lines) {
       const record = recordOf(query.kind, line);
       if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
       else this.#damaged.add(id, { file, offset: row, length: line.length, problem: "damaged", quarantine: "" });
@@ -194,6 +193,7 @@ class SessionStore implements Store {
   async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
     const prepared = prepareState(this.#mask, state);
     await this.#held.finish(lock, async (held) => {
+      held.taken = undefined;
       await this.#writer.written(held);
       const hash = await sealHashOf(this.#core, held.found).catch(async (error: unknown) => {
         await this.#writer.adopt(held);
@@ -211,16 +211,22 @@ class SessionStore implements Store {
     return [...this.#damaged.of(id), ...missing];
   }
 
+  async prepareClose(): Promise<void> {
+    this.#engine.hurry?.();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
+    this.#engine.hurry?.();
     await Promise.allSettled(this.#works);
     try {
       await this.#held.releaseAll();
     } finally {
+      await this.#core.givingBack.end();
       await this.#engine.close();
     }
   }
@@ -253,42 +259,49 @@ class SessionStore implements Store {
   }
 
   /** Takes a session as it was found, with records that say why; undefined where somebody changed it since. */
-  async #take(scope: Scope, found: Found, records: readonly NewRecord[] = []): Promise<Lock | undefined> {
+  async #take(
+    scope: Scope,
+    found: Found,
+    records: readonly NewRecord[] = [],
+    looked?: { readonly at: number; readonly look: Look },
+  ): Promise<Lock | undefined> {
     const { id, head } = found;
-    const encoded = records.map((record) => encode(this.#prepared(record)));
-    const numbers = await this.#engine.numbers(id);
-    const continued = continuedFrom(numbers, head.documents.state);
-    checkMessages(id, numbers, continued);
-    const holder = newTaker(head.generation + 1, timestamp(this.#clock));
-    const lines = encoded.map((one) => numberLine(continued.counters, one));
-    const [isTaken] = await this.#engine.commit([{ id, at: head.revision, holder, lines, isDurable: true }]);
-    if (!isTaken) return undefined;
-    const lock = this.#hold(scope, found, head.revision + 1, holder, continued);
+    const encoded = records.map((record) => encode(this.#mask, record));
+    const numbers = looked?.look.numbers ?? (await this.#engine.numbers(id));
+    const taking = await taken(this.#core, found, encoded, numbers);
+    if (!taking) return undefined;
+    const { holder, continued } = taking;
+    const asTaken = looked && { at: looked.at, ends: new LogEnds(looked.look) };
+    const lock = this.#hold(scope, found, head.revision + 1, holder, continued, asTaken);
     // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
-    if (head.holder) await this.#recount(found, lock);
-    return lock;
-  }
-
-  async #recount(found: Found, lock: Lock): Promise<void> {
+    if (!head.holder && !isBehind(head.documents.state, numbers)) return lock;
     try {
-      const state = await recounted(found, found.head.documents.state, (log) => linesOf(this.#core, found, log));
-      await this.setState(lock, state);
+      await this.setState(lock, await recountedState(this.#core, found));
     } catch (error) {
       await lock.release();
       throw error;
     }
+    return lock;
   }
 
-  #hold(scope: Scope, found: Found, revision: number, holder: Taker, { counters, missing }: Continued): Lock {
+  #hold(
+    scope: Scope,
+    found: Found,
+    revision: number,
+    holder: Taker,
+    { counters, missing }: Continued,
+    taken?: Taken,
+  ): Lock {
     const { id, state } = found;
-    const held: Held = { found, id, counters, holder, revision, status: state.status, endBeat: () => endBeat() };
+    const { status } = state;
+    const held: Held = { found, id, counters, holder, revision, status, taken, endBeat: () => endBeat() };
     const endBeat = this.#beat.begin(id, held);
     return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(held.holder) }, held);
   }
 
   /** A session that is not finished, of a format that this version writes, and whose lines are here. */
-  async #writable(scope: Scope, id: string): Promise<Found> {
-    const found = await find(this.#core, scope, id);
+  async #writable(scope: Scope, id: string, head?: Head): Promise<Found> {
+    const found = await find(this.#core, scope, id, head);
     const { metadata, state } = found;
     if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
     if (isFinal(state.status)) throw finished(id);
@@ -296,12 +309,12 @@ class SessionStore implements Store {
     return found;
   }
 
-  #prepared(record: NewRecord): NewRecord {
-    try {
-      return prepareRecord(this.#mask, record);
-    } catch (error) {
-      throw cannotStore(record.kind, error);
-    }
+  /** A session as this store took it, until it writes it, and while no other one can have passed it over for its silence. */
+  #asTaken(scope: Scope, id: string): Held | undefined {
+    this.#core.alive();
+    const held = this.#held.open(id);
+    const isFresh = held?.taken && Math.abs(this.#clock.now() - held.taken.at) < heartbeatMs;
+    return isFresh && inScope(scope, held.found.metadata) ? held : undefined;
   }
 
   #describe({ id, metadata, state }: Found): SessionInfo {
@@ -311,6 +324,7 @@ class SessionStore implements Store {
 
   async #letGo(held: Held): Promise<void> {
     held.endBeat();
-    await this.#writer.release(held);
+    const { id, revision: at, holder } = held;
+    await this.#core.givingBack.lettingGo({ id, at, holder }, this.#writer.release(held));
   }
 }

@@ -13,6 +13,9 @@ import { asidesOf, encodeMark, firstRevision, listingOf, markOf, read, unreadabl
 import type { Core, Found } from "./found.ts";
 import { dumpOf } from "./lines.ts";
 
+/** Looks at an id that is taken by nobody to be seen. */
+const looks = 3;
+
 /** Characters written in one step, about. */
 const stepCharacters = 1024 * 1024;
 
@@ -66,9 +69,11 @@ export class Steps {
  */
 export async function make(core: Core, head: NewHead): Promise<void> {
   const { engine } = core;
-  while (!(await engine.make(head))) {
+  for (let look = 1; !(await engine.make(head)); look += 1) {
     const found = await engine.head(head.id);
-    if (!found) continue;
+    // It went meanwhile, or is another's whom the place hides.
+    if (!found && look < looks) continue;
+    if (!found) throw alreadyExists(head.id);
     const { isErasing, isRestoring } = markOf(found);
     if (isErasing) throw beingErased(head.id);
     if (!isRestoring || heldBy(found)) throw alreadyExists(head.id);
@@ -108,16 +113,18 @@ export async function restore(core: Core, scope: Scope, dump: SessionDump, signa
     revision: firstRevision(),
     holder: newTaker(1, timestamp(core.clock)),
   };
-  await make(core, head);
+  const { holder } = head;
+  await core.givingBack.taking({ id, at: undefined, holder }, make(core, head));
   const steps = new Steps(core, id, head.revision);
-  const stop = core.beating(id, head.holder);
+  const stop = core.beating(id, holder);
   try {
     await steps.fill(weighed.dump, signal);
     const listing = listingOf(metadata, state, {});
     await steps.make({ documents: { mark: "" }, listing, holder: null, isDurable: true });
   } catch (error) {
     // A row that cannot be removed now is hidden from readers; the next try removes it.
-    await core.engine.remove(id, steps.revision).catch(() => undefined);
+    const { revision: at } = steps;
+    await core.givingBack.lettingGo({ id, at, holder }, core.engine.remove(id, at)).catch(() => undefined);
     throw error;
   } finally {
     stop();

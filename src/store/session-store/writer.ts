@@ -6,11 +6,13 @@ import { encodeState } from "../format/documents.ts";
 import { GroupWriter } from "../shared/group-writer.ts";
 import type { Outcome, Part } from "../shared/group-writer.ts";
 import { ownerOf } from "../shared/holder.ts";
+import { unknownOutcome } from "../shared/remote.ts";
 import type { Taker } from "../shared/holder.ts";
 import { sealOf } from "../shared/session-log.ts";
 import type { Counters, Encoded } from "../shared/session-log.ts";
 import { fenced } from "../shared/unlock.ts";
 import type { SessionState, SessionStatus } from "../store.ts";
+import type { LogEnds } from "./ends.ts";
 import { listingOf } from "./found.ts";
 import type { Found } from "./found.ts";
 
@@ -22,16 +24,30 @@ export interface Held {
   holder: Taker;
   revision: number;
   status: SessionStatus;
+  /** The session as it was when it was taken; undefined once it was written. */
+  taken: Taken | undefined;
   readonly endBeat: () => void;
+}
+
+/** A session as it was when a process took it. */
+export interface Taken {
+  /** When, by the clock of the store. */
+  readonly at: number;
+  readonly ends: LogEnds;
 }
 
 /** Writes the sessions of one store. */
 export class SessionWriter {
   readonly #engine: Engine;
-  readonly #group = new GroupWriter<Held>((parts, mayBeKept) => this.#send(parts, mayBeKept));
+  readonly #group: GroupWriter<Held>;
 
   constructor(engine: Engine) {
+    const { batches: mostBatches = 1, givenUp } = engine;
     this.#engine = engine;
+    this.#group = new GroupWriter<Held>((parts, mayBeKept) => this.#send(parts, mayBeKept), {
+      mostBatches,
+      ...(givenUp && { givenUp }),
+    });
   }
 
   /**
@@ -40,6 +56,7 @@ export class SessionWriter {
    * @throws WindrowError `fenced`, `not-durable`, `store-unavailable`
    */
   async write(held: Held, encoded: readonly Encoded[], state?: SessionState): Promise<readonly StoredRecord[]> {
+    held.taken = undefined;
     const stored = await this.#group.write(held, encoded, state);
     if (state) held.status = state.status;
     return stored;
@@ -57,7 +74,17 @@ export class SessionWriter {
   /** Writes the last state of a session, with the hash over its lines, and lets go of it. */
   async end(held: Held, state: SessionState, hash: string): Promise<void> {
     const step = { ...this.#stateStep(held, held.counters, state, hash), holder: null, isDurable: true };
-    await this.#change(held, step);
+    try {
+      await this.#change(held, step);
+    } catch (error) {
+      if (!isWindrowError(error, "fenced") || !(await this.#hasEnded(held, state))) throw error;
+    }
+  }
+
+  /** Whether an earlier end of this holder, whose answer was lost, was kept. */
+  async #hasEnded({ id, revision }: Held, { status }: SessionState): Promise<boolean> {
+    const head = await this.#engine.head(id);
+    return head?.revision === revision + 1 && head.listing.status === status && !head.holder;
   }
 
   /** Lets go of a session, unless another process has it by now. */
@@ -76,7 +103,10 @@ export class SessionWriter {
       const made = await this.#engine.commit(left.map((part) => this.#stepOf(part)));
       const again: Part<Held>[] = [];
       for (const [place, part] of left.entries()) {
-        const outcome = made[place] ? "kept" : await this.#outcomeOf(part, mayBeKept);
+        // Other parts are kept by now, and of this one nobody knows while it cannot be asked.
+        const asked = async () =>
+          this.#outcomeOf(part, mayBeKept).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
+        const outcome = made[place] ? "kept" : await asked();
         if (outcome) outcomes.set(part.held, outcome);
         else again.push(part);
       }
@@ -91,17 +121,27 @@ export class SessionWriter {
   }
 
   /** What became of a part that found another revision; undefined where upkeep changed the session: it is sent again. */
-  async #outcomeOf({ held, lines, after }: Part<Held>, mayBeKept: boolean): Promise<Outcome | undefined> {
+  async #outcomeOf(part: Part<Held>, mayBeKept: boolean): Promise<Outcome | undefined> {
+    const { held } = part;
+    const isKept = mayBeKept && (await this.#isThere(part));
     try {
       await this.adopt(held);
     } catch (error) {
-      if (isWindrowError(error, "fenced")) return "fenced";
+      if (isWindrowError(error, "fenced")) return isKept ? "kept" : "fenced";
       throw error;
     }
-    if (!mayBeKept || lines.length === 0 || (await this.#engine.numbers(held.id)).pos < after.pos) return undefined;
-    // An earlier sending, whose answer was lost, was kept.
+    if (!isKept) return undefined;
     held.revision -= 1;
     return "kept";
+  }
+
+  /** Whether an earlier sending of lines, whose answer was lost, was kept. */
+  async #isThere({ held: { id }, lines }: Part<Held>): Promise<boolean> {
+    const last = lines.at(-1);
+    if (!last) return false;
+    const { log, seq } = last;
+    const page = await this.#engine.page(id, log, { from: seq, to: seq, most: 1 });
+    return page.lines[0]?.line === last.line;
   }
 
   /**

@@ -6,7 +6,7 @@ import { WindrowError } from "../../errors.ts";
 import type { Holding, LockOwner } from "../store.ts";
 import type { Clock } from "./clock.ts";
 import { heartbeatMs, livenessOf, ownerOf, staleMs } from "./holder.ts";
-import type { Holder } from "./holder.ts";
+import type { Holder, Taker } from "./holder.ts";
 
 /** A session's holder, as a server tells of it. */
 export interface RemoteHolder {
@@ -20,6 +20,11 @@ export interface RemoteHolder {
 /** The heartbeats of stores of this process that were closed before a server let go of what they had. */
 const ended = new Set<string>();
 
+/** A taking, or all of a heartbeat, is respected in this process no more. */
+export function passOver(name: string): void {
+  ended.add(name);
+}
+
 /** Whether a process writes a session. */
 export function holdingOf(row: RemoteHolder): Holding {
   if (!row.holder) return { state: "none" };
@@ -32,7 +37,7 @@ export function heldBy(row: RemoteHolder): LockOwner | undefined {
 }
 
 function isHeld({ holder, silentMs, worker }: RemoteHolder): boolean {
-  if (!holder || (worker !== undefined && ended.has(worker))) return false;
+  if (!holder || ended.has(worker ?? (holder as Partial<Taker>).taking ?? "")) return false;
   const liveness = livenessOf(holder);
   return liveness === "unknown" ? silentMs <= staleMs : liveness === "alive";
 }
@@ -43,7 +48,7 @@ export function isUnknownOutcome(error: unknown): boolean {
 }
 
 /** Whether a server was not even sent what it was asked. */
-function isUnsent(error: unknown): boolean {
+export function isUnsent(error: unknown): boolean {
   return error instanceof WindrowError && error.data?.["unsent"] === true;
 }
 
@@ -168,7 +173,7 @@ export class Heart {
   async stop(givenUp: AbortSignal): Promise<void> {
     await Promise.allSettled(this.#underWay);
     // A taking that comes later than this is not respected here, and names a heartbeat that nobody hears elsewhere.
-    if (this.#undone.size > 0) ended.add(this.id);
+    if (this.#undone.size > 0) passOver(this.id);
     this.#lastTry.abort();
     const patience = new AbortController();
     const signal = AbortSignal.any([patience.signal, givenUp]);

@@ -1,5 +1,6 @@
 /** The lines of a session for stores that keep each one by itself: encoding, decoding, and the numbers to go on with. */
 import { WindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import { parseDocument } from "../format/documents.ts";
@@ -11,7 +12,7 @@ import { decodeRecord, encodeRecord } from "../format/record.ts";
 import { checksumOf, originalChecksum, sealIn } from "../format/seal.ts";
 import type { Seal, SealHash } from "../format/seal.ts";
 import type { LogName, Recovered } from "../store.ts";
-import { cannotStore } from "./prepare.ts";
+import { cannotStore, prepareRecord } from "./prepare.ts";
 
 /** A record ready to be written, but for its numbers. */
 export interface Encoded {
@@ -36,18 +37,19 @@ export interface NumberedLine {
 }
 
 /**
- * A record as JSON; one that could not be read back is refused before anything is written.
+ * A record as JSON, masked; one that could not be read back is refused before anything is written.
  *
  * @throws WindrowError `bad-message`
  */
-export function encode(record: NewRecord): Encoded {
+export function encode(mask: Mask, given: NewRecord): Encoded {
   try {
+    const record = prepareRecord(mask, given);
     const fields = encodeRecord(record);
     const all: JsonObject = { seq: 1, ...fields.before, ...fields.after };
     decodeRecord(record.kind, all);
     return { record, log: kindLogs[record.kind], text: lineText(fields) };
   } catch (error) {
-    throw cannotStore(record.kind, error);
+    throw cannotStore(given.kind, error);
   }
 }
 

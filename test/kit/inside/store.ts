@@ -12,10 +12,7 @@ export { encodeLine, lineText, parseLine } from "../../../src/store/format/lines
 export { logKinds } from "../../../src/store/format/logs.ts";
 export { encodeMessage } from "../../../src/store/format/message.ts";
 export { decodeRecord, encodeRecord } from "../../../src/store/format/record.ts";
-export { migrateTables } from "../../../src/store/postgres/migrate.ts";
 export { postgresStoreOn } from "../../../src/store/postgres/postgres.ts";
-export { migrations } from "../../../src/store/postgres/schema.ts";
-export type { Migration } from "../../../src/store/postgres/schema.ts";
 export type { Engine, Head } from "../../../src/store/engine.ts";
 export { ramEngine } from "../../../src/store/ram/engine.ts";
 export { ramStore } from "../../../src/store/ram/ram.ts";

@@ -60,13 +60,14 @@ async function stepped() {
     const disk = stepping(systemDisk, ["write", "rename", "unlink", "removeTree"]);
     return filesStore({ folder: address }, { disk });
   }
-  const { detaching, upkeep, ...store } = await openStore(address);
-  return {
-    ...Object.fromEntries(Object.entries(store)),
-    ...{ info: (...given) => store.info(...given), read: (...given) => store.read(...given) },
-    detaching: stepping(detaching, ["detach", "attach"]),
-    upkeep: stepping(upkeep, ["erase"]),
+  const store = await openStore(address);
+  const facets = {
+    detaching: stepping(store.detaching, ["detach", "attach"]),
+    upkeep: stepping(store.upkeep, ["erase"]),
   };
+  const get = (_store, name) =>
+    facets[name] ?? (typeof store[name] === "function" ? store[name].bind(store) : store[name]);
+  return new Proxy(store, { get });
 }
 
 const bucket = stepping(folderArchive(archive), ["put", "delete"]);
