@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { storeMemory } from "windrow/memory";
 import { estimate } from "windrow/testing";
-import { ramStore } from "../kit/inside/store.ts";
+import { everybody, messageRecord, newSession, ramStore, stateOf } from "../kit/inside/store.ts";
 
 const words = "heron stork login form crash staging database postgres redis deploy kettle violin".split(" ");
 const questions = ["heron login", "violin kettle crash", "postgres redis deploy"];
@@ -91,4 +91,11 @@ it.each([...Object.keys(damages), ...Object.keys(changes)])("answers as ever: %s
     expect(await answers(folder), `${name}, asked again`).toEqual(right);
     rmSync(folder, { recursive: true });
   }
+});
+
+it("finds nothing of the logs that a memory keeps in the store", async () => {
+  const lock = await store.create(everybody, newSession({ config: { purpose: "memory" } }));
+  await store.append(lock, [messageRecord("a flamingo")]);
+  await store.finish(lock, stateOf("completed"));
+  expect(await storeMemory(store).query({ text: "flamingo", maxTokens: 200, counter: estimate })).toEqual([]);
 });
