@@ -176,7 +176,7 @@ function bareStatements(pool: Pool, sent: readonly Sent[], sessions: number): (t
     const before = performance.now();
     const send = async (one: Sent): Promise<void> => {
       for (let turn = done + 1; turn <= done + turns; turn++) {
-        const values = one.values.map((value, at) => (stepsOf(one).has(at) ? raised(value, turn) : value));
+        const values = one.values.map((value, place) => (counting.has(place) ? raised(value, turn) : value));
         await pool.query({ ...one, values });
       }
     };
@@ -203,8 +203,8 @@ async function insertsAlone(
   let done = 0;
   return async (turns) => {
     const before = performance.now();
-    const send = async (one: Sent): Promise<void> => {
-      const [keys, seqs, lines] = linesOf(one);
+    const send = async (one: Sent, index: number): Promise<void> => {
+      const [keys, seqs, lines] = [raised(one.values[1], 1_000 * index), one.values[3], one.values[5]];
       for (let turn = done + 1; turn <= done + turns; turn++) {
         await pool.query({ name: table, text, values: [keys, raised(seqs, turn), lines] });
       }
@@ -215,26 +215,17 @@ async function insertsAlone(
   };
 }
 
-/** The statement for one session has a value less: its lines are of the session that it names first. */
-function isOfOne({ values }: Sent): boolean {
-  return values.length === 11;
-}
+/** The places of the values that count: the steps, which name a revision, and the numbers and places of lines. */
+const counting: ReadonlySet<number> = new Set([0, 3, 4]);
 
-/** The places of the values that count: head and revision, head after, number and place of each line. */
-function stepsOf(one: Sent): ReadonlySet<number> {
-  return new Set([2, 3, 4, ...(isOfOne(one) ? [8, 9] : [9, 10])]);
-}
-
-/** The keys of the sessions of the lines, their numbers, and the lines. */
-function linesOf(one: Sent): readonly [unknown, unknown, unknown] {
-  const { values } = one;
-  return isOfOne(one) ? [`{${String(values[0])}}`, values[8], values[10]] : [values[7], values[9], values[11]];
-}
-
-/** A number, or an array of SQL, of which each is raised. */
-function raised(value: unknown, by: number): unknown {
-  if (typeof value === "number") return value + by;
-  const numbers = String(value).slice(1, -1).split(",");
+/** Steps, of which each revision is raised, or an array of SQL, of which each number is. */
+function raised(value: unknown, by: number): string {
+  const text = String(value);
+  if (text.startsWith("[")) {
+    const steps = JSON.parse(text) as readonly { readonly at: number }[];
+    return JSON.stringify(steps.map((step) => ({ ...step, at: step.at + by })));
+  }
+  const numbers = text.slice(1, -1).split(",");
   return `{${numbers.map((one) => Number(one) + by).join(",")}}`;
 }
 
@@ -370,8 +361,9 @@ async function lists(pool: Pool): Promise<BenchRow> {
   const lock = await store.create({}, newSession());
   await lock.release();
   await pool.query(
-    `INSERT INTO bench_list.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head) ` +
-      `SELECT gen_random_uuid(), tenant, "user", status, created_ms - g, format, metadata, state, 1, 0 ` +
+    `INSERT INTO bench_list.session (id, tenant, "user", status, created_ms, hidden, metadata, state, mark, made, revision, ` +
+      `origin, generation, heartbeat_at) SELECT gen_random_uuid(), tenant, "user", status, created_ms - g, hidden, metadata, state, ` +
+      `mark, made, revision, origin, generation, heartbeat_at ` +
       `FROM bench_list.session, generate_series(1, ${manySessions - 1}) g`,
   );
   await pool.query("UPDATE bench_list.session SET metadata = replace(metadata, $1, id::text)", [lock.id]);

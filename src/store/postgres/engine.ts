@@ -117,11 +117,14 @@ class PostgresEngine implements Engine {
   async page(id: string, log: LogName, { from, to, last, after, most }: PageQuery): Promise<Page> {
     const number = logNumbers[log];
     let place: Place = after ?? { seq: from, row: -1 };
-    if (last !== undefined) {
+    const isOnePage = last !== undefined && last <= most;
+    if (last !== undefined && !isOnePage) {
       const [first] = await this.#ask(this.#sql.fromEnd, [id, number, from, to, last - 1]);
       if (first) place = { seq: Number(first["seq"]), row: Number(first["number"]) - 1 };
     }
-    const rows = await this.#ask(this.#sql.page, [id, number, place.seq, place.row, to, most]);
+    const rows = isOnePage
+      ? await this.#ask(this.#sql.newest, [id, number, from, to, last])
+      : await this.#ask(this.#sql.page, [id, number, place.seq, place.row, to, most]);
     const lines = rows.filter((row) => row["seq"] !== null);
     return {
       origin: rows[0] && Number(rows[0]["origin"]),

@@ -54,6 +54,11 @@ export function statementsOf(schema: string) {
       "AND e.seq = r.seq AND e.number < r.number) ELSE 0 END";
     return `SELECT ${part}, ${logNumbers[log]}, r.seq, r.number, r.pos, r.body, ${earlier} FROM seen s, LATERAL (${chosen}) r`;
   };
+  // One statement, so that the lines are those of the session that is there in that moment.
+  const paging = (which: string): string =>
+    `SELECT s.origin, coalesce((SELECT seq ${ofLog} ORDER BY seq DESC, number DESC LIMIT 1), 0) AS newest, p.* FROM ` +
+    `${schema}.session s LEFT JOIN LATERAL (SELECT seq, number, pos, body ${ofLog} AND ${which}) p ON true ` +
+    "WHERE s.id = $1 AND NOT s.hidden ORDER BY p.seq, p.number";
   const looks = new Map<readonly EndPart[], string>();
   const looking = (parts: readonly EndPart[]): string =>
     `WITH seen AS MATERIALIZED (SELECT key, ${columns("$2")} FROM ${schema}.session WHERE id = $1) ` +
@@ -77,11 +82,8 @@ export function statementsOf(schema: string) {
     fromEnd:
       `SELECT r.seq, r.number FROM ${schema}.session s, LATERAL (SELECT seq, number ${ofLog} AND seq BETWEEN $3 AND $4 ` +
       "ORDER BY seq DESC, number DESC LIMIT 1 OFFSET $5) r WHERE s.id = $1",
-    // One statement, so that the lines are those of the session that is there in that moment.
-    page:
-      `SELECT s.origin, coalesce((SELECT seq ${ofLog} ORDER BY seq DESC, number DESC LIMIT 1), 0) AS newest, p.* FROM ` +
-      `${schema}.session s LEFT JOIN LATERAL (SELECT seq, number, pos, body ${ofLog} AND (seq, number) > ($3, $4) AND seq <= $5 ` +
-      "ORDER BY seq, number LIMIT $6) p ON true WHERE s.id = $1 AND NOT s.hidden ORDER BY p.seq, p.number",
+    page: paging(`(seq, number) > ($3, $4) AND seq <= $5 ORDER BY seq, number LIMIT $6`),
+    newest: paging(`seq BETWEEN $3 AND $4 ORDER BY seq DESC, number DESC LIMIT $5`),
     size:
       `SELECT (SELECT count(*) FROM ${schema}.record WHERE session = s.key) + (metadata <> '')::int + (state <> '')::int + ` +
       `(mark <> '')::int AS count, coalesce((SELECT sum(octet_length(body)) FROM ${schema}.record WHERE session = s.key), 0) + ` +

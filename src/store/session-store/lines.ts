@@ -10,6 +10,9 @@ import { checkLinesHere, read } from "./found.ts";
 import type { KnownLines } from "./ends.ts";
 import type { Core, Found } from "./found.ts";
 
+/** The newest lines that are read at once, at most. */
+const newestPage = 128;
+
 /** Lines read at once. */
 interface Paging {
   readonly first: number;
@@ -40,7 +43,7 @@ export async function* linesOf(
   let left = last ?? limit ?? Number.POSITIVE_INFINITY;
   let end = to;
   let after: Place | undefined;
-  for (let size = first; left > 0;) {
+  for (let size = last === undefined ? first : newestPage; left > 0;) {
     const most = Math.min(size, left);
     const page = await core.engine.page(id, log, { from, to: end, last: after ? undefined : last, after, most });
     if (page.origin !== head.origin) throw await whereItWent(core, found);
