@@ -162,6 +162,8 @@ export interface EngineSize {
 /** A fault that only the engine can see, such as a damaged page of its file. */
 export interface EngineFault {
   readonly message: string;
+  /** It is about lists of sessions alone: every session can be read. */
+  readonly isOfIndex?: true;
   readonly isMended: boolean;
 }
 

@@ -146,16 +146,16 @@ export function lateRedis() {
     name: "redis",
     isHere: hasRedis,
     of: {
-      append: /XADD/,
-      create: /^EVAL/,
-      lock: /^EVAL/,
-      takeOver: /^EVAL/,
-      release: /^EVAL/,
-      finish: /'HDEL'/,
-      mark: /^HDEL .*kept|'HDEL', KEYS\[1\], 'kept'|'kept', ARGV\[1\]/,
-      trash: /RENAME/,
-      untrash: /RENAME/,
-      erase: /UNLINK/,
+      append: /XADD(?!.*(?: holder | mark ))/s,
+      create: /EXISTS.*HSET.*metadata/s,
+      lock: /XADD.* holder \{/s,
+      takeOver: /XADD.* holder \{/s,
+      release: / 0 2 0 holder {2}taking $/,
+      finish: /status completed.* holder {2}taking /s,
+      mark: / mark (?:\{"kept| owner)/,
+      trash: /trashedAt/,
+      untrash: / mark {2}owner/,
+      erase: /isErasing/,
     },
     newPlace: () => `late-${randomUUID()}:`,
     through(through, prefix, clock) {
@@ -169,12 +169,10 @@ export function lateRedis() {
     },
     async silence(place, id) {
       const key = `${place}session:{${id}}`;
-      const holder = JSON.parse(String(await here.client.call("HGET", key, "holder"))) as object;
-      await here.client.call("HSET", key, "holder", JSON.stringify({ ...holder, hostname: "away" }));
-      const worker = `${place}worker:${String(await here.client.call("HGET", key, "worker"))}`;
-      const heard = String(await here.client.call("GET", worker));
-      await here.client.call("SET", worker, Number(heard) - 120_000);
-      return () => here.client.call("SET", worker, heard);
+      const [holder, beat] = (await here.client.call("HMGET", key, "holder", "beat")) as readonly string[];
+      const away = { ...(JSON.parse(holder ?? "") as object), hostname: "away" };
+      await here.client.call("HSET", key, "holder", JSON.stringify(away), "beat", Number(beat) - 120_000);
+      return () => here.client.call("HSET", key, "holder", holder ?? "", "beat", beat ?? "");
     },
   };
   return { ...kind, here, stores: () => lateStores(kind) };

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Lock, Scope, Store } from "windrow";
-import { cleanup, erase } from "windrow/ops";
 import type { Upkeep } from "windrow/store/author";
 import {
   everybody,
@@ -18,13 +17,12 @@ import {
 import { hasRedis } from "../kit/redis.ts";
 import { lateRedis } from "./late.ts";
 import type { Fault, LateStores } from "./late.ts";
-import { closing, examine, finished } from "./stage.ts";
+import { examine, finished } from "./stage.ts";
 import { held } from "../kit/stores.ts";
 
-const { stores, through, newPlace, here, of } = lateRedis();
+const { stores, through, here, of } = lateRedis();
 const time = "2026-01-01T00:00:00.000Z";
 const mark = { keptAt: time, reason: "hold" };
-const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
 
 let two: LateStores;
 let store: Store;
@@ -41,7 +39,7 @@ afterEach(() => assert.deepEqual(two?.faults ?? [], []));
 
 const next = (script: RegExp, fault: Omit<Fault, "of">): unknown => two.faults.push({ of: script, ...fault });
 const call = (command: string, ...args: (string | number)[]): Promise<unknown> => here.client.call(command, ...args);
-const key = (id: string, kind = "session"): string => `${two.place}${kind}:{${id}}`;
+const key = (id: string): string => `${two.place}session:{${id}}`;
 const isListed = async (id: string): Promise<boolean> =>
   (await listAll(other)).some(({ metadata }) => metadata.uuid === id);
 
@@ -51,24 +49,6 @@ async function free(scope: Scope = everybody): Promise<string> {
   await other.append(lock, [messageRecord("one")]);
   await lock.release();
   return lock.id;
-}
-
-/** Adds a message to a session that nobody holds. */
-async function goOn(id: string, text: string): Promise<void> {
-  const lock = await other.lock(everybody, id);
-  await other.append(lock, [messageRecord(text)]);
-  await lock.release();
-}
-
-/** Does something as in the moment between the last look of an erasure and its note. */
-async function beforeNote<T>(id: string, work: (note: () => Promise<unknown>) => Promise<T>): Promise<T> {
-  const place = [`${two.place}erasing`, `${id} [null,null]`] as const;
-  const note = String(await call("HGET", ...place));
-  await call("HDEL", ...place);
-  const putBack = (): Promise<unknown> => call("HSET", ...place, note);
-  const done = await work(putBack);
-  await putBack();
-  return done;
 }
 
 describe.skipIf(!hasRedis)("a script", () => {
@@ -109,30 +89,6 @@ describe.skipIf(!hasRedis)("a script", () => {
     await lock.release();
     await expect(other.append(anew, [messageRecord("of the new")])).resolves.toHaveLength(1);
   });
-
-  it("shows no session that lacks some of the lines of its restore", async () => {
-    const lock = await other.create(everybody, newSession());
-    await other.append(
-      lock,
-      Array.from({ length: 1_500 }, (_, line) => messageRecord(`${line}`)),
-    );
-    await other.finish(lock, stateOf("completed"));
-    const dump = await wholeDump(other.transfer!, everybody, lock.id);
-    let isLost = false;
-    const place = newPlace();
-    // As where a fail-over lost the first lines.
-    const lossy = closing(
-      through(async (text, send) => {
-        const answer = await send();
-        if (isLost || !text.includes("XADD")) return answer;
-        isLost = true;
-        await call("DEL", `${place}session:{${lock.id}}:messages`);
-        await call("HDEL", `${place}session:{${lock.id}}`, "staged");
-        return answer;
-      }, place),
-    );
-    await expect(lossy.transfer!.restore(everybody, dump)).rejects.toMatchObject({ code: "fenced" });
-  });
 });
 
 describe.skipIf(!hasRedis)("upkeep beside another process", () => {
@@ -148,136 +104,25 @@ describe.skipIf(!hasRedis)("upkeep beside another process", () => {
     for (const one of calls) await refused(one, "session-busy");
     await expect(other.append(lock, [messageRecord("goes on")])).resolves.toHaveLength(1);
   });
-
-  it("puts nothing aside of a session that is erased when its lines were read", async () => {
-    const id = await finished(other);
-    next(/'HINCRBY', KEYS\[1\], 'generation'/, { meanwhile: () => theirs.erase(everybody, [id]) });
-    await mine.putAside!(everybody, id).catch(() => undefined);
-    expect(await call("EXISTS", key(id), key(id, "aside"))).toBe(0);
-  });
 });
 
 describe.skipIf(!hasRedis)("an erasure", () => {
-  it("lets nobody take its session once it was noted", async () => {
-    const id = await free();
-    next(/UNLINK/, { meanwhile: () => refused(() => other.lock(everybody, id), "session-busy") });
-    await mine.erase(everybody, [id]);
-    await expect(other.info(everybody, id)).rejects.toMatchObject({ code: "session-not-found" });
-  });
-
-  it("follows a session out of the trash, and stops before one that is kept", async () => {
+  it.each([/isErasing/, /UNLINK.*SREM/s])("takes nothing that was restored since: %s comes late", async (script) => {
     const id = await finished(other);
-    await theirs.trash(everybody, [id], time);
-    const keeps = async (): Promise<void> => {
-      await refused(() => theirs.untrash(everybody, id), "session-busy");
-      await beforeNote(id, async () => {
-        await theirs.untrash(everybody, id);
-        await theirs.keep(everybody, id, mark);
-      });
-    };
-    next(/UNLINK.*trashed:/s, { meanwhile: keeps });
-    await refused(() => mine.erase(everybody, [id]), "bad-option");
-    expect([(await theirs.kept(everybody, id))?.reason, await isListed(id)]).toEqual(["hold", true]);
-    expect(await theirs.unerased(everybody)).toEqual([]);
-    await theirs.unkeep(everybody, id);
-    await theirs.trash(everybody, [id], time);
-    next(/UNLINK.*trashed:/s, { meanwhile: () => beforeNote(id, () => theirs.untrash(everybody, id)) });
-    const [erased] = await mine.erase(everybody, [id]);
-    expect(erased?.places.find(({ kind }) => kind === "session")?.count).toBeGreaterThan(0);
-    await refused(() => other.info(everybody, id), "session-not-found");
+    const dump = await wholeDump(other.transfer!, everybody, id);
+    next(script, { isLate: true });
+    await refused(() => mine.erase(everybody, [id]), "store-unavailable");
+    await theirs.erase(everybody, [id]);
+    await other.transfer!.restore(everybody, dump);
+    await two.late();
+    expect([await isListed(id), await texts(other, id)]).toEqual([true, ["one"]]);
   });
-
-  it.each([/ZREM/, /UNLINK/, /UNLINK.*trashed:/s])(
-    "takes nothing that was restored since: %s comes late",
-    async (script) => {
-      const id = await finished(other);
-      const dump = await wholeDump(other.transfer!, everybody, id);
-      if (script.source.includes("trashed")) await theirs.trash(everybody, [id], time);
-      next(script, { isLate: true });
-      await refused(() => mine.erase(everybody, [id]), "store-unavailable");
-      await theirs.erase(everybody, [id]);
-      await other.transfer!.restore(everybody, dump);
-      if (script.source.includes("trashed")) await theirs.trash(everybody, [id], time);
-      await two.late();
-      if (script.source.includes("trashed")) await theirs.untrash(everybody, id);
-      expect([await isListed(id), await texts(other, id)]).toEqual([true, ["one"]]);
-    },
-  );
 
   it("tells what it removed where a client sent that twice", async () => {
     const id = await finished(other);
     next(/UNLINK/, { isTwice: true });
     const [erased] = await mine.erase(everybody, [id]);
     expect(erased?.places.find(({ kind }) => kind === "session")?.count).toBeGreaterThan(0);
-  });
-
-  it("names the lists of what was put aside that are gone, and the owner's where there was none", async () => {
-    const ann = { tenant: "alpha", user: "ann" };
-    const id = await free(ann);
-    const place = `${key(id, "aside")}:["alpha","ann"]`;
-    const asideOf = async (scope: Scope): Promise<readonly unknown[]> => {
-      await (await other.create(ann, newSession({ uuid: id }))).release();
-      const [erased] = await theirs.erase(scope, [id]);
-      return (erased?.places ?? []).filter(({ kind }) => kind === "aside");
-    };
-    await theirs.putAside!(ann, id);
-    const bytes = Number(await call("MEMORY", "USAGE", place));
-    expect(await asideOf({ tenant: "alpha" })).toEqual([{ kind: "aside", place, count: 1, bytes }]);
-    expect(await asideOf(ann)).toEqual([{ kind: "aside", place, count: 0, bytes: 0 }]);
-  });
-
-  it("that was cut short takes no session that was made anew, and ends where it is gone", async () => {
-    const [id, another] = [await finished(other), await finished(other)];
-    await expect(erase(other, [id], { elsewhere })).rejects.toThrow("reached");
-    const lock = await beforeNote(id, () => other.create(everybody, newSession({ uuid: id })));
-    await other.append(lock, [messageRecord("newer")]);
-    await lock.release();
-    await theirs.keep(everybody, id, mark);
-    expect((await erase(other, [another])).map(({ sessionId }) => sessionId)).toEqual([another]);
-    await theirs.unkeep(everybody, id);
-    expect([await theirs.unerased(everybody), await texts(other, id)]).toEqual([[], ["newer"]]);
-    await erase(other, [id]);
-    await refused(() => other.info(everybody, id), "session-not-found");
-    expect(await theirs.unerased(everybody)).toEqual([]);
-  });
-
-  it("that was cut short lets nobody go on with its session, and stops none of the others", async () => {
-    const id = await free();
-    next(/UNLINK/, { isLate: true });
-    await refused(() => mine.erase(everybody, [id]), "store-unavailable");
-    await expect(other.lock(everybody, id)).rejects.toMatchObject({
-      code: "session-busy",
-      message: expect.stringContaining(`windrow erase ${id}`) as string,
-    });
-    const taken = await beforeNote(id, () => other.lock(everybody, id));
-    const [named, trashed] = [await finished(other), await finished(other)];
-    await theirs.trash(everybody, [trashed], time);
-    expect((await erase(other, [named])).map(({ sessionId }) => sessionId)).toEqual([named]);
-    const report = await cleanup(other, { remove: true, now: () => new Date("2026-02-01T00:00:00.000Z") });
-    expect(report.erased.map(({ sessionId }) => sessionId)).toEqual([trashed]);
-    await taken.release();
-    expect((await erase(other, [])).map(({ sessionId }) => sessionId)).toEqual([id]);
-  });
-
-  it("that was cut short lets nobody keep its session, and takes none that was kept in time and written since", async () => {
-    const id = await free();
-    next(/UNLINK/, { isLate: true });
-    await refused(() => mine.erase(everybody, [id]), "store-unavailable");
-    const keep = (): Promise<void> => theirs.keep(everybody, id, mark);
-    await refused(keep, "session-busy");
-    await beforeNote(id, async (note) => {
-      next(/'kept', ARGV\[1\]/, { meanwhile: note });
-      await refused(() => mine.keep(everybody, id, mark), "session-busy");
-    });
-    expect(await theirs.kept(everybody, id)).toBeUndefined();
-    await beforeNote(id, keep);
-    await goOn(id, "newer");
-    await theirs.unkeep(everybody, id);
-    expect(await erase(other, [])).toEqual([]);
-    await goOn(id, "newest");
-    expect(await texts(other, id)).toEqual(["one", "newer", "newest"]);
-    await erase(other, [id]);
-    expect(await theirs.unerased(everybody)).toEqual([]);
   });
 });
 
@@ -292,23 +137,23 @@ describe.skipIf(!hasRedis)("a session that is erased and made anew under its id 
     await other.append(held, [messageRecord("of beta")]);
   }
 
-  /** The session as its holder goes on with it: its messages, whether its state was written anew, and what is aside. */
+  /** The session as its holder goes on with it: its messages, and whether its state was written anew. */
   async function goneOn(): Promise<readonly unknown[]> {
     if (!held) throw new Error("nothing was made anew");
     const { id, scope } = held;
     await other.append(held, [messageRecord("more of beta")]);
     const ids = (await readAll(other, id, { kind: "message" }, scope)).map(({ message }) => message.id);
     const { state } = await other.info(scope, id);
-    return [ids, state.lastActivity === "state_rebuilt", await call("EXISTS", key(id, "aside"))];
+    return [ids, state.lastActivity === "state_rebuilt"];
   }
-  const untouched = [["m-of beta", "m-more of beta"], false, 0];
+  const untouched = [["m-of beta", "m-more of beta"], false];
 
   it("is not taken, nor by a script that comes late", async () => {
     const [id, late] = [await free(alpha), await free(alpha)];
-    next(/'worker', ARGV/, { meanwhile: () => anew(id) });
+    next(of.lock, { meanwhile: () => anew(id) });
     await refused(() => store.lock(alpha, id), "session-not-found");
     expect(await goneOn()).toEqual(untouched);
-    next(/'worker', ARGV/, { isLate: true });
+    next(of.lock, { isLate: true });
     await refused(() => store.lock(alpha, late), "store-unavailable");
     await anew(late, alpha);
     await two.late();
@@ -317,15 +162,15 @@ describe.skipIf(!hasRedis)("a session that is erased and made anew under its id 
 
   it("is not put aside", async () => {
     const id = await free(alpha);
-    next(/'HINCRBY', KEYS\[1\], 'generation'/, { meanwhile: () => anew(id) });
+    next(/asideOf/, { meanwhile: () => anew(id) });
     await refused(() => mine.putAside!(alpha, id), "session-not-found");
     expect(await goneOn()).toEqual(untouched);
   });
 
-  it.each([/RPUSH/, /HSETNX/])("is not mended with a text or a document of the first: %s", async (script) => {
+  it("is not mended with a document of the first", async () => {
     const id = await free(alpha);
     await call("HSET", key(id), "state", "nonsense");
-    next(script, { meanwhile: () => anew(id) });
+    next(/XADD.* state \{/s, { meanwhile: () => anew(id) });
     await examine(store, true);
     expect(await goneOn()).toEqual(untouched);
   });

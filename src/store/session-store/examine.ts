@@ -12,7 +12,7 @@ import { StateCount } from "../shared/state-count.ts";
 import type { Examined, Finding, SessionMetadata } from "../store.ts";
 import { change, encodeMark, headsOf, listingOf, markListing, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
-import { linesOf } from "./lines.ts";
+import { linesOf, numbersOf } from "./lines.ts";
 
 /** Looks at a session that changes meanwhile. */
 const looks = 3;
@@ -25,10 +25,10 @@ const looks = 3;
 export async function* examine(core: Core, mend: boolean, signal?: AbortSignal): AsyncGenerator<Examined> {
   // First: what the place itself hides is not missing.
   const faults = (await core.engine.examine?.(mend)) ?? [];
-  const around: Finding[] = faults.map(({ message, isMended }) => ({
-    ...{ problem: "database-damaged", severity: "damage", message, mended: isMended },
+  const around: Finding[] = faults.map(({ message, isMended, isOfIndex }) => ({
+    ...{ problem: isOfIndex ? "stale-index" : "database-damaged", severity: "damage", message, mended: isMended },
   }));
-  const isReadable = faults.every(({ isMended }) => isMended);
+  const isReadable = faults.every(({ isMended, isOfIndex }) => isMended || isOfIndex);
   for await (const head of headsOf(core, {})) {
     if (signal?.aborted) {
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
@@ -103,13 +103,12 @@ async function examineSession(
 }
 
 async function examineHead(core: Core, head: Head, mend: boolean, isReadable: boolean): Promise<Examined> {
-  const { engine } = core;
   const { id } = head;
   const documents = documentsOf(head);
   const metadata = documents.metadata ?? salvaged(head);
   const isAtWork = heldBy(head) !== undefined;
-  const check = new LossCheck(documents.seal, (await engine.numbers(id)).pos);
   const { llmCallCount = 0, toolCallCount = 0, archived } = documents.state ?? {};
+  const check = new LossCheck(documents.seal, archived ? 0 : (await numbersOf(core, { id, head })).pos);
   if (llmCallCount + toolCallCount > 0) check.imply(1);
   const findings: Finding[] = [];
   const lines: LinesUnderExamination = {

@@ -3,6 +3,7 @@ import { parseDocument } from "../format/documents.ts";
 import { logKinds, logNames } from "../format/logs.ts";
 import { SealHash } from "../format/seal.ts";
 import { addLine, recordOf } from "../shared/session-log.ts";
+import type { Counters } from "../shared/session-log.ts";
 import { movedMeanwhile, notFound } from "../shared/rules.ts";
 import type { DumpedLine, LogName, ReadQuery, SessionDump } from "../store.ts";
 import type { Place, PlacedLine } from "../engine.ts";
@@ -86,13 +87,19 @@ async function whereItWent({ engine }: Core, { id, head: before }: Pick<Found, "
   return movedMeanwhile(id);
 }
 
+/** The last numbers of a session, whose lines are here. */
+export async function numbersOf(core: Core, found: Pick<Found, "id" | "head">): Promise<Counters> {
+  const numbers = await core.engine.numbers(found.id);
+  const now = await core.engine.head(found.id);
+  if (now?.origin !== found.head.origin || now.listing.isHidden) throw await whereItWent(core, found);
+  return numbers;
+}
+
 /** A session as it is now; what is added while it is read does not belong to it. */
 export async function dumpOf(core: Core, found: Found): Promise<SessionDump> {
   checkLinesHere(found);
   const { id, head } = found;
-  const { seqs } = await core.engine.numbers(id);
-  const now = await core.engine.head(id);
-  if (now?.origin !== head.origin || now.listing.isHidden) throw await whereItWent(core, found);
+  const { seqs } = await numbersOf(core, found);
   return {
     id,
     metadata: parseDocument(head.documents.metadata) ?? {},

@@ -40,7 +40,7 @@ import { endParts, LogEnds } from "./ends.ts";
 import { checkFree, checkLinesHere, find, headsOf, pageSize, read, unreadable } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { GivingBack } from "./giving-back.ts";
-import { dumpOf, knownLines, linesOf, sealHashOf } from "./lines.ts";
+import { dumpOf, knownLines, linesOf, numbersOf, sealHashOf } from "./lines.ts";
 import { created, recountedState, taken } from "./take.ts";
 import { restore } from "./transfer.ts";
 import { upkeepOf } from "./upkeep.ts";
@@ -205,9 +205,9 @@ class SessionStore implements Store {
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
-    const { head, state } = await find(this.#core, scope, id);
-    if (state.archived) return this.#damaged.of(id);
-    const { missing } = continuedFrom(await this.#engine.numbers(id), head.documents.state);
+    const found = await find(this.#core, scope, id);
+    if (found.state.archived) return this.#damaged.of(id);
+    const { missing } = continuedFrom(await numbersOf(this.#core, found), found.head.documents.state);
     return [...this.#damaged.of(id), ...missing];
   }
 

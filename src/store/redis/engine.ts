@@ -1,0 +1,364 @@
+/** The engine of stores in Redis: a hash and seven streams for each session, and a script for each batch of steps. */
+import { randomUUID } from "node:crypto";
+import { WindrowError } from "../../errors.ts";
+import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
+import { parseDocument } from "../format/documents.ts";
+import { logNames } from "../format/logs.ts";
+import { noCounts } from "../format/seal.ts";
+import type { Taker } from "../shared/holder.ts";
+import { isUnknownOutcome, unknownOutcome } from "../shared/remote.ts";
+import { inScope } from "../shared/rules.ts";
+import type { Counters } from "../shared/session-log.ts";
+import type { LogName } from "../store.ts";
+import { refusalOf } from "./client.ts";
+import { run } from "./database.ts";
+import type { RedisPlace } from "./database.ts";
+import type { SessionKeys } from "./keys.ts";
+import { listedFrom, relisted } from "./lists.ts";
+import { beatScript, makeScript, readScript, removeScript, stepScript, unlistScript } from "./scripts.ts";
+
+/** Sessions in one script: the server does nothing else while it runs one. */
+const mostSessions = 64;
+
+/** Lines in one answer. */
+const mostLines = 1_024;
+
+/** Makes an engine over a server. */
+export function redisEngine(place: RedisPlace): Engine {
+  return new RedisEngine(place);
+}
+
+class RedisEngine implements Engine {
+  readonly name = "redis";
+  readonly survives = "power";
+  readonly isShared = true;
+  readonly givenUp: AbortSignal;
+  readonly #place: RedisPlace;
+
+  constructor(place: RedisPlace) {
+    this.#place = place;
+    this.givenUp = place.sender.farewell.givenUp;
+  }
+
+  locationOf(id: string): string {
+    return `${this.#place.location}#${id}`;
+  }
+
+  check(): void {}
+
+  async make({ id, documents, listing, revision, holder }: NewHead): Promise<boolean> {
+    const { keys, durability } = this.#place;
+    await durability.assured();
+    // Before it is there: a list may name a session that is not.
+    await this.#list(id, listing);
+    const fields = { ...documents, ...listedFields(listing), ...(await this.#holderFields(holder)) };
+    const numbers = { made: revision, revision, origin: revision };
+    const isMade = Number(
+      await run(this.#place, makeScript, [keys.of(id)[0]], [randomUUID(), ...flat({ id, ...fields, ...numbers })]),
+    );
+    await this.#safe([id]);
+    return isMade === 1;
+  }
+
+  async head(id: string): Promise<Head | undefined> {
+    await this.#place.durability.assuredOnce();
+    return this.#headAt((await this.#keysOf(id))[0], id);
+  }
+
+  async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery): Promise<readonly Head[]> {
+    const { sender, keys, durability } = this.#place;
+    await durability.assuredOnce();
+    const isAsked = (head: Head | undefined): head is Head =>
+      head !== undefined &&
+      (isHidden === undefined || head.listing.isHidden === isHidden) &&
+      (status === undefined || head.listing.status === status) &&
+      (!scope || inScope(scope, head.listing));
+    if (asideOf !== undefined) {
+      const ids = (await sender.send("SMEMBERS", keys.asides(asideOf))) as readonly string[];
+      const found = await Promise.all(ids.map(async (id) => this.#headAt(keys.aside(asideOf, id)[0], id)));
+      return found
+        .filter(isAsked)
+        .filter(({ id }) => !after || id > after.id)
+        .toSorted(byId)
+        .slice(0, most);
+    }
+    const found: Head[] = [];
+    const set = scope ? keys.ofTenant(scope.tenant) : keys.all;
+    let last = { id: after?.id ?? "", score: after ? String(-after.createdMs) : "-inf" };
+    for (let size = most; found.length < most;) {
+      const page = await listedFrom(sender, set, last.score, size);
+      const ids = page.filter(({ id, score }) => score !== last.score || id > last.id).map(({ id }) => id);
+      const heads = await Promise.all(ids.map(async (id) => this.head(id)));
+      found.push(...heads.filter(isAsked));
+      if (page.length < size) break;
+      // More sessions than a page has were made in one millisecond: a larger page begins where this one did.
+      if (ids.length === 0) size *= 2;
+      last = page.at(-1) ?? last;
+    }
+    return found.slice(0, most);
+  }
+
+  async numbers(id: string): Promise<Counters> {
+    const { sender } = this.#place;
+    const [, ...logs] = await this.#keysOf(id);
+    const newest = await Promise.all(
+      logs.map(async (log) => linesOf(await sender.send("XREVRANGE", log, "+", "-", "COUNT", 1))),
+    );
+    const seqs = noCounts();
+    let pos = 0;
+    for (const [place, log] of logNames.entries()) {
+      const [line] = newest[place] ?? [];
+      seqs[log] = line?.seq ?? 0;
+      pos = Math.max(pos, line?.pos ?? 0);
+    }
+    return { seqs, pos };
+  }
+
+  async page(id: string, log: LogName, { from, to, last, after, most }: PageQuery): Promise<Page> {
+    const asked = Math.min(most, mostLines);
+    if (last === undefined)
+      return this.#read(id, log, ["XRANGE", after ? `(${idOf(after)}` : from, to, "COUNT", asked]);
+    let page = await this.#read(id, log, ["XREVRANGE", to, from, "COUNT", Math.min(last, mostLines)]);
+    let [left, oldest] = [last - page.lines.length, page.lines[0]];
+    if (left === 0 || page.lines.length < mostLines) return { ...page, lines: page.lines.slice(0, most) };
+    while (left > 0 && oldest) {
+      page = await this.#read(id, log, ["XREVRANGE", `(${idOf(oldest)}`, from, "COUNT", Math.min(left, mostLines)]);
+      left -= page.lines.length;
+      oldest = page.lines[0] ?? oldest;
+      if (page.lines.length < mostLines) break;
+    }
+    return this.#read(id, log, ["XRANGE", oldest ? idOf(oldest) : from, to, "COUNT", asked]);
+  }
+
+  async size(id: string) {
+    const { sender } = this.#place;
+    const [session, ...logs] = await this.#keysOf(id);
+    const lengths = await Promise.all(logs.map(async (log) => Number(await sender.send("XLEN", log))));
+    const documents = (await sender.send("HMGET", session, "metadata", "state", "mark")) as readonly (string | null)[];
+    const sizes = [session, ...logs].map(async (key) => Number((await sender.send("MEMORY", "USAGE", key)) ?? 0));
+    const count = documents.filter(Boolean).length + lengths.reduce((sum, length) => sum + length, 0);
+    return { count, bytes: (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0) };
+  }
+
+  async commit(steps: readonly Step[]): Promise<readonly boolean[]> {
+    const isDurable = steps.some((step) => step.isDurable);
+    await (isDurable ? this.#place.durability.assured() : this.#place.durability.assuredOnce());
+    const scripts: (readonly Step[])[] = [];
+    const size = this.#place.sender.isCluster ? 1 : mostSessions;
+    for (let at = 0; at < steps.length; at += size) scripts.push(steps.slice(at, at + size));
+    const sent = await Promise.allSettled(scripts.map(async (some) => this.#send(some)));
+    const failed = sent.find((one) => one.status === "rejected");
+    if (failed) {
+      // The others are made, or may be.
+      const isAlone = sent.length === 1 && failed.reason instanceof WindrowError && !isUnknownOutcome(failed.reason);
+      throw isAlone ? failed.reason : unknownOutcome(failed.reason);
+    }
+    const made = sent.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+    if (isDurable) await this.#safe(steps.map(({ id, to }) => to ?? id));
+    return made;
+  }
+
+  async remove(id: string, at: number): Promise<boolean> {
+    const { keys, sender } = this.#place;
+    await this.#place.durability.assured();
+    const before = (await sender.send("GET", keys.before(id))) as string | null;
+    const head = await this.head(id);
+    const own = before === null ? keys.of(id) : keys.aside(before, id);
+    const isRemoved = Number(await run(this.#place, removeScript, [...own, keys.asides(before ?? id)], [at, id])) === 1;
+    if (isRemoved && before !== null) await sender.send("DEL", keys.before(id));
+    if (isRemoved) await this.#unlist(id, head?.listing.tenant);
+    return isRemoved;
+  }
+
+  async beat(holders: readonly { readonly id: string; readonly taking: string }[]): Promise<void> {
+    const now = await this.#place.now();
+    const { keys, sender } = this.#place;
+    const size = sender.isCluster ? 1 : mostSessions;
+    for (let at = 0; at < holders.length; at += size) {
+      const some = holders.slice(at, at + size);
+      await run(
+        this.#place,
+        beatScript,
+        some.map(({ id }) => keys.of(id)[0]),
+        [now, ...some.map(({ taking }) => taking)],
+      );
+    }
+  }
+
+  async examine(mend: boolean): Promise<readonly EngineFault[]> {
+    const missing = await relisted(this.#place, mend);
+    return missing.map((id) => ({
+      message: `Session ${id} is not in the lists of sessions.`,
+      isMended: mend,
+      isOfIndex: true,
+    }));
+  }
+
+  hurry(): void {
+    this.#place.sender.farewell.begin();
+  }
+
+  close(): Promise<void> {
+    return this.#place.sender.end();
+  }
+
+  async #keysOf(id: string): Promise<SessionKeys> {
+    const { sender, keys } = this.#place;
+    const own = keys.of(id);
+    if (Number(await sender.send("EXISTS", own[0])) === 1) return own;
+    const before = (await sender.send("GET", keys.before(id))) as string | null;
+    return before === null ? own : keys.aside(before, id);
+  }
+
+  async #headAt(key: string, id: string): Promise<Head | undefined> {
+    const values = (await this.#place.sender.send("HMGET", key, ...fieldNames)) as readonly (string | null)[];
+    const fields = new Map(fieldNames.map((name, place) => [name, values[place] ?? ""]));
+    if (fields.get("revision") === "") return undefined;
+    const text = (name: (typeof fieldNames)[number]): string => fields.get(name) ?? "";
+    const number = (name: (typeof fieldNames)[number]): number => Number(text(name));
+    const taker = text("holder") === "" ? undefined : (parseDocument(text("holder")) as unknown as Taker | undefined);
+    const owner = parseDocument(text("owner")) ?? {};
+    return {
+      id,
+      documents: { metadata: text("metadata"), state: text("state"), mark: text("mark") },
+      listing: {
+        ...(owner as { readonly tenant?: string; readonly user?: string }),
+        ...{ status: text("status"), createdMs: number("created_ms"), isHidden: text("hidden") === "1" },
+        ...(text("aside_of") !== "" && { asideOf: text("aside_of") }),
+      },
+      ...{ made: number("made"), revision: number("revision"), origin: number("origin") },
+      generation: number("generation"),
+      holder: taker && { ...taker, heartbeatAt: new Date(number("beat")).toISOString() },
+      silentMs: taker ? (await this.#place.now()) - number("beat") : 0,
+    };
+  }
+
+  async #holderFields(holder: Taker | null | undefined): Promise<Fields> {
+    if (holder === undefined) return {};
+    if (holder === null) return { holder: "", taking: "" };
+    const { generation, taking } = holder;
+    return { holder: JSON.stringify(holder), taking, generation, beat: await this.#place.now() };
+  }
+
+  async #send(steps: readonly Step[]): Promise<readonly boolean[]> {
+    const { keys, location } = this.#place;
+    const [names, values]: [string[], (string | number)[]] = [[], []];
+    for (const { id, at, to, isEmptied = false, lines = [], documents = {}, listing, holder } of steps) {
+      const fields = {
+        ...documents,
+        ...(listing && listedFields(listing)),
+        ...(await this.#holderFields(holder)),
+        ...(to !== undefined && { id: to }),
+      };
+      if (to !== undefined) await this.#place.sender.send("SET", keys.before(to), id);
+      names.push(...(await this.#keysOf(id)), ...(to === undefined ? [] : [...keys.aside(id, to), keys.asides(id)]));
+      values.push(at, at + 1, randomUUID(), to ?? "", isEmptied ? 1 : 0, Object.keys(fields).length, lines.length);
+      values.push(...flat(fields));
+      for (const { log, seq, pos, line } of lines) values.push(logNames.indexOf(log) + 1, seq, pos, line);
+    }
+    const answers = (await run(this.#place, stepScript, names, values)) as readonly string[];
+    for (const [place, { id, to = id }] of steps.entries()) {
+      const [outcome, told] = [answers[2 * place], answers[2 * place + 1] ?? ""];
+      if (outcome === "error") throw steps.length === 1 ? refusalOf(told, location) : unknownOutcome(new Error(told));
+      if (outcome === "made" && told === "moved") await this.#moved(id, to);
+    }
+    return steps.map((_, place) => answers[2 * place] === "made");
+  }
+
+  async #read(id: string, log: LogName, command: readonly (string | number)[]): Promise<Page> {
+    const [session, ...logs] = this.#place.keys.of(id);
+    const key = logs[logNames.indexOf(log)] ?? "";
+    const reply = (await run(this.#place, readScript, [session, key], command)) as
+      | readonly [string, unknown, unknown]
+      | null;
+    if (!reply) return { origin: undefined, newest: 0, lines: [] };
+    const lines = linesOf(reply[2]);
+    return {
+      origin: Number(reply[0]),
+      newest: linesOf(reply[1])[0]?.seq ?? 0,
+      lines: command[0] === "XREVRANGE" ? lines.toReversed() : lines,
+    };
+  }
+
+  async #list(id: string, { tenant, createdMs }: Pick<Head["listing"], "tenant" | "createdMs">): Promise<void> {
+    const { sender, keys } = this.#place;
+    await Promise.all([keys.all, keys.ofTenant(tenant)].map(async (set) => sender.send("ZADD", set, -createdMs, id)));
+  }
+
+  /** Lists a session under its id, and by what it is listed by. */
+  async #moved(before: string, id: string): Promise<void> {
+    const head = await this.head(id);
+    if (head) await this.#list(id, head.listing);
+    if (before !== id) await this.#unlist(before, head?.listing.tenant);
+  }
+
+  async #unlist(id: string, tenant: string | undefined): Promise<void> {
+    const { keys, sender } = this.#place;
+    for (const set of [keys.all, keys.ofTenant(tenant)]) {
+      // In a cluster the two have no script in common.
+      if (!sender.isCluster) await run(this.#place, unlistScript, [keys.of(id)[0], set], [id]);
+      else if (!(await this.head(id))) await sender.send("ZREM", set, id);
+    }
+  }
+
+  /** Waits until what was written is as safe as the store promises. */
+  #safe(ids: readonly string[]): Promise<void> {
+    return this.#place.durability.safe(async () =>
+      (await Promise.all(ids.map(async (id) => this.head(id)))).every(Boolean),
+    );
+  }
+}
+
+const fieldNames = [
+  ...([
+    "metadata",
+    "state",
+    "mark",
+    "owner",
+    "status",
+    "created_ms",
+    "hidden",
+    "aside_of",
+    "made",
+    "revision",
+  ] as const),
+  ...(["origin", "generation", "holder", "beat"] as const),
+] as const;
+
+type Fields = Readonly<Record<string, string | number>>;
+
+function listedFields({ tenant, user, status, createdMs, isHidden, asideOf = "" }: Head["listing"]): Fields {
+  return {
+    owner: JSON.stringify({ tenant, user }),
+    status,
+    created_ms: createdMs,
+    hidden: isHidden ? 1 : 0,
+    aside_of: asideOf,
+  };
+}
+
+function flat(fields: Fields): readonly (string | number)[] {
+  return Object.entries(fields).flat();
+}
+
+function byId(left: Head, right: Head): number {
+  return left.id < right.id ? -1 : 1;
+}
+
+function idOf({ seq, row }: Pick<PlacedLine, "seq" | "row">): string {
+  return `${seq}-${row}`;
+}
+
+/** The place that a line of another program says. */
+function placeIn(line: string): string {
+  return /"pos":(\d{1,15})/.exec(line)?.[1] ?? "0";
+}
+
+function linesOf(reply: unknown): readonly PlacedLine[] {
+  return (reply as readonly (readonly [string, readonly string[]])[]).map(
+    ([id, [, line = "", , pos = placeIn(line)]]) => {
+      const [seq = 0, row = 0] = id.split("-").map(Number);
+      return { seq, row, pos: Number(pos), line };
+    },
+  );
+}
