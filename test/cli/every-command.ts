@@ -133,11 +133,6 @@ export const refusals: Readonly<Record<string, readonly Typed[]>> = {
   backup: [({ word }) => ["x", "--keep", word]],
   compact: [({ store, word }) => ["latest", "--model", word, "--store", store]],
   finish: [({ word }) => ["latest", "--status", word], ({ word }) => [word]],
-  store: [
-    ({ store }) => ["migrate", "--store", store],
-    ({ word }) => [word],
-    ({ word }) => ["migrate", "--store", `postgres:${word}`],
-  ],
   archive: [({ word }) => [word]],
   cleanup: [({ word }) => ["--older-than", word]],
   erase: [({ store, word }) => [word, "--store", store]],

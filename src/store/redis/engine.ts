@@ -1,8 +1,7 @@
 /** The engine of stores in Redis: a hash and seven streams for each session, and a script for each batch of steps. */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
-import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
-import { parseDocument } from "../format/documents.ts";
+import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import type { Taker } from "../shared/holder.ts";
@@ -13,6 +12,8 @@ import type { LogName } from "../store.ts";
 import { refusalOf } from "./client.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
+import { fieldNames, headOf, idOf, linesOf, listedFields } from "./fields.ts";
+import type { Fields } from "./fields.ts";
 import type { SessionKeys } from "./keys.ts";
 import { listedFrom, relisted } from "./lists.ts";
 import { beatScript, makeScript, readScript, removeScript, stepScript, unlistScript } from "./scripts.ts";
@@ -212,25 +213,7 @@ class RedisEngine implements Engine {
 
   async #headAt(key: string, id: string): Promise<Head | undefined> {
     const values = (await this.#place.sender.send("HMGET", key, ...fieldNames)) as readonly (string | null)[];
-    const fields = new Map(fieldNames.map((name, place) => [name, values[place] ?? ""]));
-    if (fields.get("revision") === "") return undefined;
-    const text = (name: (typeof fieldNames)[number]): string => fields.get(name) ?? "";
-    const number = (name: (typeof fieldNames)[number]): number => Number(text(name));
-    const taker = text("holder") === "" ? undefined : (parseDocument(text("holder")) as unknown as Taker | undefined);
-    const owner = parseDocument(text("owner")) ?? {};
-    return {
-      id,
-      documents: { metadata: text("metadata"), state: text("state"), mark: text("mark") },
-      listing: {
-        ...(owner as { readonly tenant?: string; readonly user?: string }),
-        ...{ status: text("status"), createdMs: number("created_ms"), isHidden: text("hidden") === "1" },
-        ...(text("aside_of") !== "" && { asideOf: text("aside_of") }),
-      },
-      ...{ made: number("made"), revision: number("revision"), origin: number("origin") },
-      generation: number("generation"),
-      holder: taker && { ...taker, heartbeatAt: new Date(number("beat")).toISOString() },
-      silentMs: taker ? (await this.#place.now()) - number("beat") : 0,
-    };
+    return headOf(id, values, this.#place.now);
   }
 
   async #holderFields(holder: Taker | null | undefined): Promise<Fields> {
@@ -309,56 +292,10 @@ class RedisEngine implements Engine {
   }
 }
 
-const fieldNames = [
-  ...([
-    "metadata",
-    "state",
-    "mark",
-    "owner",
-    "status",
-    "created_ms",
-    "hidden",
-    "aside_of",
-    "made",
-    "revision",
-  ] as const),
-  ...(["origin", "generation", "holder", "beat"] as const),
-] as const;
-
-type Fields = Readonly<Record<string, string | number>>;
-
-function listedFields({ tenant, user, status, createdMs, isHidden, asideOf = "" }: Head["listing"]): Fields {
-  return {
-    owner: JSON.stringify({ tenant, user }),
-    status,
-    created_ms: createdMs,
-    hidden: isHidden ? 1 : 0,
-    aside_of: asideOf,
-  };
-}
-
 function flat(fields: Fields): readonly (string | number)[] {
   return Object.entries(fields).flat();
 }
 
 function byId(left: Head, right: Head): number {
   return left.id < right.id ? -1 : 1;
-}
-
-function idOf({ seq, row }: Pick<PlacedLine, "seq" | "row">): string {
-  return `${seq}-${row}`;
-}
-
-/** The place that a line of another program says. */
-function placeIn(line: string): string {
-  return /"pos":(\d{1,15})/.exec(line)?.[1] ?? "0";
-}
-
-function linesOf(reply: unknown): readonly PlacedLine[] {
-  return (reply as readonly (readonly [string, readonly string[]])[]).map(
-    ([id, [, line = "", , pos = placeIn(line)]]) => {
-      const [seq = 0, row = 0] = id.split("-").map(Number);
-      return { seq, row, pos: Number(pos), line };
-    },
-  );
 }

@@ -123,6 +123,7 @@ export class SessionWriter {
   /** What became of a part that found another revision; undefined where upkeep changed the session: it is sent again. */
   async #outcomeOf(part: Part<Held>, mayBeKept: boolean): Promise<Outcome | undefined> {
     const { held } = part;
+    const { revision } = held;
     const isKept = mayBeKept && (await this.#isThere(part));
     try {
       await this.adopt(held);
@@ -130,6 +131,8 @@ export class SessionWriter {
       if (isWindrowError(error, "fenced")) return isKept ? "kept" : "fenced";
       throw error;
     }
+    // A server that went back to what it was before has not all that it acknowledged.
+    if (held.revision < revision) return "elsewhere";
     if (!isKept) return undefined;
     held.revision -= 1;
     return "kept";

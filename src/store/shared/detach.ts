@@ -1,10 +1,9 @@
 /** The rules by which stores let go of the records of a session. */
 import { WindrowError } from "../../errors.ts";
 import type { ArchiveMark, SessionStatus } from "../store.ts";
-import { decodeState, parseDocument } from "../format/documents.ts";
 import { isKept } from "../upkeep.ts";
 import type { EraseElsewhere, SessionSize } from "../upkeep.ts";
-import { inArchive, isAtRest } from "./rules.ts";
+import { isAtRest } from "./rules.ts";
 
 /**
  * Refuses a session whose records stay in the store.
@@ -28,17 +27,6 @@ export function sizeInArchive({ objectBytes, bytes }: ArchiveMark): SessionSize 
 
 /** The erasing of a caller who has nothing of sessions outside the store. */
 export const nowhere: EraseElsewhere = async () => [];
-
-/**
- * Refuses to erase a session without the archive that its records lie in.
- *
- * @param state - the text of its state, where there is one
- * @throws WindrowError `session-archived`
- */
-export function checkReach(id: string, state: unknown, { reachesArchive = false }: EraseElsewhere): void {
-  const archived = typeof state === "string" && !reachesArchive && decodeState(parseDocument(state))?.archived;
-  if (archived) throw inArchive(id, archived);
-}
 
 /** Somebody took the session since it was looked at. */
 export function resumedMeanwhile(id: string): WindrowError {

@@ -1,7 +1,5 @@
 /** The end of the waiting for a server: a store that is closed gives up a server that is silent. */
 import { setMaxListeners } from "node:events";
-import type { HeldSessions } from "./held-sessions.ts";
-import type { Heart } from "./remote.ts";
 import { storeClosed } from "./rules.ts";
 
 /** How long a server may be silent while its store is closed, in milliseconds. */
@@ -94,24 +92,5 @@ export class Farewell {
     this.#givenUp.abort();
     const reason = `it was silent for ${silentMs / 1_000} s while the store was closed`;
     for (const giveUp of this.#waiting) giveUp(new Error(reason));
-  }
-}
-
-/**
- * Closes a store on a server: its sessions are let go of, its heartbeat stops, and its client ends.
- *
- * @throws WindrowError where a session could not be let go of
- */
-export async function closeRemote(
-  held: Pick<HeldSessions<unknown>, "releaseAll">,
-  heart: Heart,
-  client: { readonly farewell: Farewell; end(): Promise<void> },
-): Promise<void> {
-  client.farewell.begin();
-  try {
-    await held.releaseAll();
-  } finally {
-    await heart.stop(client.farewell.givenUp);
-    await client.end();
   }
 }

@@ -30,14 +30,14 @@ const longestPause = 2_000;
 export interface Writable {
   readonly id: string;
   readonly counters: Counters;
-  /** How often the session was written: an earlier sending that comes late finds another number, and writes nothing. */
+  /** That of the session: an earlier sending that comes late finds another one, and writes nothing. */
   revision: number;
   readonly holder: Holder;
   /** Set where it is not known what became of its last write: it has to be opened again. */
   lost?: WindrowError;
 }
 
-/** One session's part of a batch. It is kept where the session has the generation, the place and the revision of `held`. */
+/** One session's part of a batch. It is kept where the session has the revision of `held`. */
 export interface Part<H extends Writable> {
   readonly held: H;
   readonly lines: readonly NumberedLine[];
@@ -48,8 +48,8 @@ export interface Part<H extends Writable> {
 }
 
 /**
- * The end of a session's part. `elsewhere`: the session has this holder's generation and another place, which only a
- * foreign hand can have done. An error says that nothing of the part was kept, or that this is not known.
+ * The end of a session's part. `elsewhere`: the session is older than what was acknowledged, as after a fail-over to a server
+ * that lacked it. An error says that nothing of the part was kept, or that this is not known.
  */
 export type Outcome = "kept" | "fenced" | "elsewhere" | WindrowError;
 
@@ -95,8 +95,7 @@ export interface GroupWriterOptions {
 }
 
 /**
- * Writes for all sessions of one store in this process. A session is in one batch at a time, and one of its holders: the
- * server tells holders apart by the generation of the session, batch by batch.
+ * Writes for all sessions of one store in this process. A session is in one batch at a time, and one of its holders.
  */
 export class GroupWriter<H extends Writable> {
   readonly #sendBatch: SendBatch<H>;
@@ -316,6 +315,6 @@ function lost({ id }: Writable, cause: unknown): WindrowError {
 }
 
 function elsewhere({ id }: Writable): WindrowError {
-  const message = `Session ${id} was changed on the server by another hand than Windrow's. Open it again; \`windrow doctor\` says more.`;
+  const message = `Session ${id} lacks records that were acknowledged: its server went back to what it was before, or another hand than Windrow's changed it. Open it again; \`windrow doctor\` says more.`;
   return new WindrowError("store-corrupt", message, { id });
 }

@@ -76,23 +76,14 @@ export function sealOf({ seqs, pos }: Counters, hash?: string): Seal {
   return { counts: seqs, pos, ...(hash !== undefined && { hash }) };
 }
 
-/** Adds a line to the hash of a session by its ends alone; false where the whole line is needed. */
-export function addByEnds(
-  hash: SealHash,
-  log: LogName,
-  { head, tail, bytes, isRewritten }: { head: string; tail: string; bytes: number; isRewritten: boolean },
-): boolean {
-  const seq = /^\{"seq":(\d{1,15}),/.exec(head)?.[1];
-  const crc = /^,"crc":"([0-9a-f]{8})"\}$/.exec(tail)?.[1];
-  if (isRewritten || seq === undefined || crc === undefined) return false;
-  hash.add(log, Number(seq), checksumOf({ fields: { crc }, text: Buffer.alloc(0), bytes }));
-  return true;
-}
-
 /** Adds a line to the hash of a session; one that is no record adds nothing. */
 export function addLine(hash: SealHash, log: LogName, line: string): void {
-  const ends = { head: line.slice(0, 30), tail: line.slice(-18), bytes: Buffer.byteLength(line) };
-  if (addByEnds(hash, log, { ...ends, isRewritten: line.includes(originalChecksum) })) return;
+  const seq = /^\{"seq":(\d{1,15}),/.exec(line)?.[1];
+  const crc = /,"crc":"([0-9a-f]{8})"\}$/.exec(line.slice(-18))?.[1];
+  if (seq !== undefined && crc !== undefined && !line.includes(originalChecksum)) {
+    const bytes = Buffer.byteLength(line);
+    return hash.add(log, Number(seq), checksumOf({ fields: { crc }, text: Buffer.alloc(0), bytes }));
+  }
   const [fields] = parseLine(Buffer.from(line)).objects;
   try {
     if (fields) hash.add(log, decodeRecord(logKinds[log], fields).seq, checksumOf({ fields, text: line }));
