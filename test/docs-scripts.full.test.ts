@@ -52,18 +52,18 @@ const [system, tools] = ["You help.", {}];
     behind: "await manager.close();",
   },
   {
-    page: "writing-a-store",
+    page: "writing-an-engine",
     at: 1,
     prints: /# fail 0/,
   },
   {
-    page: "writing-a-store",
+    page: "writing-an-engine",
     at: 2,
     before: `import { openStore } from "windrow/store";\nimport { faultyStore } from "windrow/testing";\n`,
     behind: "letThrough(); await store.close();",
   },
-  { page: "writing-a-store", at: 3, behind: "await manager.close();" },
-  { page: "writing-a-store", at: 4, behind: "await store.close();" },
+  { page: "writing-an-engine", at: 3, behind: "await manager.close();" },
+  { page: "writing-an-engine", at: 4, behind: "await store.close();" },
 ];
 
 let folder: string;
@@ -81,10 +81,10 @@ beforeAll(async () => {
     '{"type":"module","main":"index.js"}',
   );
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  const store = /^```js file=map-store\.mjs\n([\s\S]*?)^```$/m.exec(
-    await readFile("docs/writing-a-store.md", "utf8"),
+  const store = /^```js file=map-engine\.mjs\n([\s\S]*?)^```$/m.exec(
+    await readFile("docs/writing-an-engine.md", "utf8"),
   )?.[1];
-  await writeFile(join(folder, "map-store.mjs"), store ?? "");
+  await writeFile(join(folder, "map-engine.mjs"), store ?? "");
   await writeFile(
     join(folder, "my-store.mjs"),
     'import { openStore } from "windrow/store";\nexport const open = openStore;\n',

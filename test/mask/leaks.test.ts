@@ -1,8 +1,8 @@
 /** Ways a secret could get past the rules: what tools print around it, into it and over it. */
+import { prepareRecord } from "../kit/inside/store.ts";
 import { describe, expect, it } from "vitest";
 import type { Part } from "windrow";
 import { createMask, secretVariables } from "windrow/store";
-import { prepareRecord } from "windrow/store/author";
 import type { NewRecord } from "windrow/store/author";
 import { maskRecord, maskText } from "../kit/inside/mask.ts";
 import type { JsonValue } from "../kit/inside/message.ts";

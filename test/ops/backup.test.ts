@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { backup, restore } from "windrow/ops";
 import { createMask, openStore } from "windrow/store";
-import { notFound } from "windrow/store/author";
 import { findGeneration, generationNames, readGeneration } from "../kit/inside/ops.ts";
 import {
+  notFound,
   everybody,
   everyKind,
   filesStore,

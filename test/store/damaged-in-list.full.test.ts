@@ -1,8 +1,7 @@
 /** Sessions that cannot be described take nobody's place in a list, in every kind of store that can be damaged. */
 import { describe, expect, it } from "vitest";
 import type { Scope } from "windrow";
-import { inScope } from "windrow/store/author";
-import { listAll, newSession } from "../kit/inside/store.ts";
+import { inScope, listAll, newSession } from "../kit/inside/store.ts";
 import { damageMetadata, keptKinds } from "./damaged.ts";
 import { opened } from "./stage.ts";
 

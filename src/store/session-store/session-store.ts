@@ -56,7 +56,10 @@ export interface SessionStoreOptions {
 }
 
 /** Makes a store over an engine. */
-export function sessionStore(engine: Engine, { mask = createMask(), clock = systemClock }: SessionStoreOptions): Store {
+export function sessionStore(
+  engine: Engine,
+  { mask = createMask(), clock = systemClock }: SessionStoreOptions = {},
+): Store {
   return new SessionStore(engine, mask, clock);
 }
 

@@ -20,6 +20,8 @@ export { sessionStore } from "../../../src/store/session-store/session-store.ts"
 export type { RedisClient } from "../../../src/store/redis/client.ts";
 export { archivedStore } from "../../../src/store/shared/archive/archived.ts";
 export { Farewell } from "../../../src/store/shared/farewell.ts";
+export { prepareRecord } from "../../../src/store/shared/prepare.ts";
+export { inScope, notFound } from "../../../src/store/shared/rules.ts";
 export { heartbeatMs, isHeld, livenessOf, ownIdentity } from "../../../src/store/shared/holder.ts";
 export type { Holder } from "../../../src/store/shared/holder.ts";
 export type { SeededFault, StoreInternals } from "../../../src/store/shared/internals.ts";
