@@ -4,10 +4,11 @@
  */
 import fc from "fast-check";
 import { expect } from "vitest";
+import { WindrowError } from "windrow";
 import type { Store } from "windrow";
 import type { Lock, Scope } from "windrow/store/author";
 import { sessionStore } from "../kit/inside/store.ts";
-import type { Engine, Head } from "../kit/inside/store.ts";
+import type { EndPart, Engine, Head } from "../kit/inside/store.ts";
 import { listAll, messageRecord, newSession, readAll, stateOf, trashed, wholeDump } from "../kit/inside/store.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
@@ -135,12 +136,15 @@ const calls: Readonly<Record<string, Call>> = {
   },
 };
 
-/** A process: a store over the engine, which dies at a step. */
+/** A process: a store over the engine, which dies at a step, or never hears the answer to one. */
 class Handle {
   readonly store: Store;
   isDead = false;
+  hasLost = false;
   #stepsLeft = Number.POSITIVE_INFINITY;
   #isKept = false;
+  #isLost = false;
+  #late: (() => Promise<unknown>) | undefined;
   readonly #takings = new Set<string>();
 
   constructor(engine: Engine, dead: Set<string>) {
@@ -150,9 +154,11 @@ class Handle {
         if (this.isDead) throw new Error("this process is dead");
         for (const [, taking] of JSON.stringify(given).matchAll(/"taking":"([^"]+)"/g)) this.#takings.add(taking!);
         const isLast = name !== "read" && this.#stepsLeft-- === 0;
-        if (isLast && !this.#isKept) this.#die(dead);
+        // A making that comes late is given back when it is found, some time later.
+        if (isLast && !this.#isKept && this.#isLost && name !== "make") this.#late = async () => work(...given);
+        if (isLast && !this.#isKept) this.#fail(dead);
         const result = await work(...given);
-        if (isLast) this.#die(dead);
+        if (isLast) this.#fail(dead);
         return result;
       };
     /** The system says that a process which died is gone. */
@@ -164,6 +170,12 @@ class Handle {
       remove: step("remove", (id, at) => engine.remove(id, at)),
       head: step("read", async (id) => (await engine.head(id)) && seen((await engine.head(id))!)),
       heads: step("read", async (query) => (await engine.heads(query)).map(seen)),
+      ...(engine.look && {
+        look: step("read", async (id: string, parts: readonly EndPart[]) => {
+          const look = await engine.look!(id, parts);
+          return look && { ...look, head: seen(look.head) };
+        }),
+      }),
     };
     const methodOf = (name: string | symbol): unknown => {
       const found: unknown = Reflect.get(wrapped, name) ?? Reflect.get(engine, name);
@@ -172,12 +184,23 @@ class Handle {
     this.store = sessionStore(new Proxy(engine, { get: (_engine, name) => methodOf(name) }), {});
   }
 
-  /** It dies at its n-th step from now on, whose change is made or not. */
-  dieAt(steps: number, isKept: boolean): void {
-    [this.#stepsLeft, this.#isKept] = [steps, isKept];
+  /** It dies, or does not hear the answer, at its n-th step from now on, whose change is made or not. */
+  failAt(steps: number, isKept = false, isLost = false): void {
+    [this.#stepsLeft, this.#isKept, this.#isLost] = [steps, isKept, isLost];
+    this.hasLost = false;
   }
 
-  #die(dead: Set<string>): never {
+  /** Carries out the step that was lost, if it is still on its way. */
+  async comeLate(): Promise<void> {
+    await this.#late?.();
+    this.#late = undefined;
+  }
+
+  #fail(dead: Set<string>): never {
+    if (this.#isLost) {
+      this.hasLost = true;
+      throw new WindrowError("store-unavailable", "The answer was lost.");
+    }
     this.isDead = true;
     for (const taking of this.#takings) dead.add(taking);
     throw new Error("this process died");
@@ -222,8 +245,10 @@ const command = fc.record({
   /** Undefined: the one that has the session. */
   handle: fc.constantFrom(undefined, undefined, 0, 1),
   place: fc.constantFrom(0, 0, 1),
-  /** The step at which the handle dies, of those that are left. */
-  death: fc.option(fc.record({ steps: fc.integer({ min: 0, max: 4 }), isKept: fc.boolean() }), { freq: 10 }),
+  /** The step at which the handle dies, or never hears the answer, of those that are left. */
+  failure: fc.option(fc.record({ steps: fc.integer({ min: 0, max: 4 }), isKept: fc.boolean(), isLost: fc.boolean() }), {
+    freq: 6,
+  }),
 });
 
 /** Random calls of two owners at two handles on an engine, which is empty each time. */
@@ -238,6 +263,14 @@ export function asModelled(open: () => Promise<Engine>): fc.IAsyncProperty<unkno
   });
 }
 
+/** Waits for what a handle gives back, as it does not know whether it took it. */
+async function givenBack(store: Store, id: string): Promise<void> {
+  const isHeld = async () => (await store.holding!.holder(operator, id).catch(() => undefined))?.state === "held";
+  for (let looks = 0; looks === 0 || (looks < 5 && (await isHeld())); looks += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** Makes calls one after the other, each beside what the model says of it. */
 async function play(engine: Engine, commands: readonly Command[]): Promise<void> {
   const dead = new Set<string>();
@@ -246,7 +279,7 @@ async function play(engine: Engine, commands: readonly Command[]): Promise<void>
   const held = new Map<string, Lock>();
   const models = new Map<string, Model>();
   const set = (id: string, model: Model | undefined): void => void (model ? models.set(id, model) : models.delete(id));
-  for (const [count, { name, owner, place, death, ...given }] of commands.entries()) {
+  for (const [count, { name, owner, place, failure, ...given }] of commands.entries()) {
     const id = ids[place]!;
     const before = models.get(id);
     const handle = given.handle ?? before?.handle ?? 0;
@@ -254,16 +287,22 @@ async function play(engine: Engine, commands: readonly Command[]): Promise<void>
     const expected = expects(before, { owner, handle, text: String(count) });
     const own: Held = { lock: held.get(`${id} ${handle}`), text: String(count) };
     const process = handles[handle]!;
-    if (death) process.dieAt(death.steps, death.isKept);
+    if (failure) process.failAt(failure.steps, failure.isKept, failure.isLost);
     const outcome = await does(process.store, owners[owner]!, id, own).then(
       () => "done",
       (error: unknown) => codeOf(error),
     );
-    process.dieAt(Number.POSITIVE_INFINITY, false);
+    const { hasLost } = process;
+    process.failAt(Number.POSITIVE_INFINITY);
     if (own.lock) held.set(`${id} ${handle}`, own.lock);
     const after = expected === "gone" ? undefined : typeof expected === "string" ? before : expected;
+    if (hasLost && outcome !== "done") await givenBack(outside, id);
+    await process.comeLate();
     const is = await look(outside, id);
-    if (process.isDead) {
+    if (hasLost && outcome === "done") {
+      set(id, after);
+      expect(is, name).toEqual(visible(after));
+    } else if (process.isDead || hasLost) {
       // As it was, as it should be, or an erasure under way, which the next ends.
       const isBegun = /^(erase|restore)/.test(name) && typeof expected !== "string";
       const possible = [visible(before), visible(after), ...(isBegun || expected === "gone" ? [undefined] : [])];
@@ -274,6 +313,7 @@ async function play(engine: Engine, commands: readonly Command[]): Promise<void>
       const texts = is?.place === "store" ? is.texts : (before?.texts ?? []);
       const isHeld = is?.place === "store" && (await outside.holding!.holder(operator, id)).state === "held";
       set(id, is && { ...(after ?? before)!, ...is, texts, handle: isHeld ? before?.handle : undefined });
+      if (!process.isDead) continue;
       for (const [one, model] of models) if (model.handle === handle) set(one, { ...model, handle: undefined });
       for (const one of ids) held.delete(`${one} ${handle}`);
       handles[handle] = new Handle(engine, dead);

@@ -12,12 +12,15 @@ export { encodeLine, lineText, parseLine } from "../../../src/store/format/lines
 export { logKinds } from "../../../src/store/format/logs.ts";
 export { encodeMessage } from "../../../src/store/format/message.ts";
 export { decodeRecord, encodeRecord } from "../../../src/store/format/record.ts";
-export { postgresStoreOn } from "../../../src/store/postgres/postgres.ts";
-export type { Engine, Head } from "../../../src/store/engine.ts";
+export { askerOf } from "../../../src/store/postgres/client.ts";
+export { postgresEngine } from "../../../src/store/postgres/engine.ts";
+export type { EndPart, Engine, Head } from "../../../src/store/engine.ts";
 export { ramEngine } from "../../../src/store/ram/engine.ts";
 export { ramStore } from "../../../src/store/ram/ram.ts";
 export { sessionStore } from "../../../src/store/session-store/session-store.ts";
 export type { RedisClient } from "../../../src/store/redis/client.ts";
+export { placeOf } from "../../../src/store/redis/database.ts";
+export { redisEngine } from "../../../src/store/redis/engine.ts";
 export { archivedStore } from "../../../src/store/shared/archive/archived.ts";
 export { Farewell } from "../../../src/store/shared/farewell.ts";
 export { prepareRecord } from "../../../src/store/shared/prepare.ts";
