@@ -55,7 +55,12 @@ class RedisEngine implements Engine {
     const fields = { ...documents, ...listedFields(listing), ...(await this.#holderFields(holder)) };
     const numbers = { made: revision, revision, origin: revision };
     const isMade = Number(
-      await run(this.#place, makeScript, [keys.of(id)[0]], [randomUUID(), ...flat({ id, ...fields, ...numbers })]),
+      await run(
+        this.#place,
+        makeScript,
+        [keys.of(id)[0]],
+        [randomUUID(), ...Object.entries({ id, ...fields, ...numbers }).flat()],
+      ),
     );
     await this.#safe([id]);
     return isMade === 1;
@@ -63,7 +68,11 @@ class RedisEngine implements Engine {
 
   async head(id: string): Promise<Head | undefined> {
     await this.#place.durability.assuredOnce();
-    return this.#headAt((await this.#keysOf(id))[0], id);
+    const { sender, keys } = this.#place;
+    const own = await this.#headAt(keys.of(id)[0], id);
+    if (own) return own;
+    const before = (await sender.send("GET", keys.before(id))) as string | null;
+    return before === null ? undefined : this.#headAt(keys.aside(before, id)[0], id);
   }
 
   async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery): Promise<readonly Head[]> {
@@ -100,8 +109,8 @@ class RedisEngine implements Engine {
   }
 
   async numbers(id: string): Promise<Counters> {
-    const { sender } = this.#place;
-    const [, ...logs] = await this.#keysOf(id);
+    const { sender, keys } = this.#place;
+    const [, ...logs] = keys.of(id);
     const newest = await Promise.all(
       logs.map(async (log) => linesOf(await sender.send("XREVRANGE", log, "+", "-", "COUNT", 1))),
     );
@@ -223,8 +232,9 @@ class RedisEngine implements Engine {
     return { holder: JSON.stringify(holder), taking, generation, beat: await this.#place.now() };
   }
 
-  async #send(steps: readonly Step[]): Promise<readonly boolean[]> {
-    const { keys, location } = this.#place;
+  /** @param own - the keys of a session that was put aside, whose only step it is */
+  async #send(steps: readonly Step[], own?: SessionKeys): Promise<readonly boolean[]> {
+    const { keys, location, sender } = this.#place;
     const [names, values]: [string[], (string | number)[]] = [[], []];
     for (const { id, at, to, isEmptied = false, lines = [], documents = {}, listing, holder } of steps) {
       const fields = {
@@ -233,19 +243,23 @@ class RedisEngine implements Engine {
         ...(await this.#holderFields(holder)),
         ...(to !== undefined && { id: to }),
       };
-      if (to !== undefined) await this.#place.sender.send("SET", keys.before(to), id);
-      names.push(...(await this.#keysOf(id)), ...(to === undefined ? [] : [...keys.aside(id, to), keys.asides(id)]));
+      if (to !== undefined) await sender.send("SET", keys.before(to), id);
+      names.push(...(own ?? keys.of(id)), ...(to === undefined ? [] : [...keys.aside(id, to), keys.asides(id)]));
       values.push(at, at + 1, randomUUID(), to ?? "", isEmptied ? 1 : 0, Object.keys(fields).length, lines.length);
-      values.push(...flat(fields));
+      values.push(...Object.entries(fields).flat());
       for (const { log, seq, pos, line } of lines) values.push(logNames.indexOf(log) + 1, seq, pos, line);
     }
     const answers = (await run(this.#place, stepScript, names, values)) as readonly string[];
-    for (const [place, { id, to = id }] of steps.entries()) {
+    const made: boolean[] = [];
+    for (const [place, step] of steps.entries()) {
+      const { id, to = id } = step;
       const [outcome, told] = [answers[2 * place], answers[2 * place + 1] ?? ""];
       if (outcome === "error") throw steps.length === 1 ? refusalOf(told, location) : unknownOutcome(new Error(told));
       if (outcome === "made" && told === "moved") await this.#moved(id, to);
+      const before = outcome === "gone" && !own ? ((await sender.send("GET", keys.before(id))) as string | null) : null;
+      made.push(before === null ? outcome === "made" : (await this.#send([step], keys.aside(before, id)))[0] === true);
     }
-    return steps.map((_, place) => answers[2 * place] === "made");
+    return made;
   }
 
   async #read(id: string, log: LogName, command: readonly (string | number)[]): Promise<Page> {
@@ -290,10 +304,6 @@ class RedisEngine implements Engine {
       (await Promise.all(ids.map(async (id) => this.head(id)))).every(Boolean),
     );
   }
-}
-
-function flat(fields: Fields): readonly (string | number)[] {
-  return Object.entries(fields).flat();
 }
 
 function byId(left: Head, right: Head): number {
