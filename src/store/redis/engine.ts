@@ -53,17 +53,11 @@ class RedisEngine implements Engine {
     // Before it is there: a list may name a session that is not.
     await this.#list(id, listing);
     const fields = { ...documents, ...listedFields(listing), ...(await this.#holderFields(holder)) };
-    const numbers = { made: revision, revision, origin: revision };
-    const isMade = Number(
-      await run(
-        this.#place,
-        makeScript,
-        [keys.of(id)[0]],
-        [randomUUID(), ...Object.entries({ id, ...fields, ...numbers }).flat()],
-      ),
-    );
+    const all = { id, ...fields, made: revision, revision, origin: revision };
+    const values = [randomUUID(), ...Object.entries(all).flat()];
+    const isMade = await run(this.#place, makeScript, [keys.of(id)[0]], values);
     await this.#safe([id]);
-    return isMade === 1;
+    return Number(isMade) === 1;
   }
 
   async head(id: string): Promise<Head | undefined> {
