@@ -10,4 +10,5 @@ export type { Clock } from "./shared/clock.ts";
 export type { Taker } from "./shared/holder.ts";
 export type { Counters } from "./shared/session-log.ts";
 export type * from "./store.ts";
-export type * from "./upkeep.ts";
+export type { EraseElsewhere, EraseLimits, Erased, ErasedPlace, KeepMark, SessionSize } from "./upkeep.ts";
+export type { TrashedSession, Unerased, Upkeep } from "./upkeep.ts";

@@ -5,7 +5,7 @@ import type { Scope, Store } from "windrow";
 import { backup, cleanup, doctor, restore } from "windrow/ops";
 import { newSession, readAll, refused } from "../kit/inside/store.ts";
 import { newFolder } from "./archive/kinds.ts";
-import { damageMetadata, damageTrashed, keptKinds } from "./damaged.ts";
+import { damageMetadata, keptKinds } from "./damaged.ts";
 import { finished, opened } from "./stage.ts";
 
 const [alpha, beta]: [Scope, Scope] = [{ tenant: "alpha" }, { tenant: "beta" }];
@@ -94,7 +94,7 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       const store = await opened(address);
       const [damaged, other] = [await finished(store, {}), await finished(store, {})];
       await store.upkeep!.trash({}, [damaged, other], time);
-      await damageTrashed(address, damaged);
+      await damageMetadata(address, damaged);
       await refused(() => store.upkeep!.erase(beta, [damaged]), "session-not-found");
       const { failures, erased } = await cleanup(store, { remove: true });
       expect([failures, new Set(erased.map(({ sessionId }) => sessionId))]).toEqual([[], new Set([damaged, other])]);
@@ -109,7 +109,7 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       const [mine, yours] = [{ user: "me" }, { user: "you" }];
       const trashed = await finished(store, mine);
       await store.upkeep!.trash(mine, [trashed], time);
-      await damageTrashed(address, trashed);
+      await damageMetadata(address, trashed);
       const taking = store.create(yours, newSession({ uuid: trashed }));
       await expect(taking).rejects.toMatchObject({ code: "session-exists" });
     });

@@ -4,9 +4,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PgPool } from "../kit/pg-pool.ts";
 import { hasRedis } from "../kit/redis.ts";
-import { newFolder, storeKinds } from "./archive/kinds.ts";
+import { storeKinds } from "./archive/kinds.ts";
 import type { StoreKind } from "./archive/kinds.ts";
-import { driver, openDatabase } from "../kit/sqlite-stores.ts";
+import { openDatabase } from "../kit/sqlite-stores.ts";
 import { Redis, redisHere } from "./stage.ts";
 
 /** The four kinds; their servers run while the tests of the file do. */
@@ -14,11 +14,6 @@ export function keptKinds(): readonly StoreKind[] {
   const redis = redisHere();
   return [
     ...storeKinds(),
-    {
-      name: "sqlite",
-      isHere: driver !== undefined,
-      address: async () => `sqlite:${join(await newFolder(), "store.db")}`,
-    },
     { name: "redis", isHere: hasRedis, address: async () => `${redis.url}?prefix=kept-${randomUUID()}:` },
   ];
 }
@@ -50,19 +45,12 @@ export async function runSql(address: string, sql: string): Promise<void> {
   await pool.end();
 }
 
-/** Damages the metadata of a session in the trash of a database. */
-export async function damageTrashed(address: string, id: string): Promise<unknown> {
-  if (address.startsWith("redis")) return redisCommand(address, id, "HSET", `PREFIXtrashed:{${id}}`, "metadata", "{");
-  if (address.startsWith("sqlite")) return runSql(address, `UPDATE sessions SET metadata = '{' WHERE id = '${id}'`);
-  return runSql(address, `UPDATE SCHEMA.session SET metadata = '{' WHERE id = '${id}'`);
-}
-
-/** Damages the metadata of a session outside the trash. */
+/** Damages the metadata of a session; of a store in files, outside the trash. */
 export async function damageMetadata(address: string, id: string): Promise<unknown> {
   const change = `SET metadata = '{' WHERE id = '${id}'`;
   if (address.startsWith("redis")) return redisCommand(address, id, "HSET", "KEY", "metadata", "{");
   if (address.startsWith("sqlite")) return runSql(address, `UPDATE sessions ${change}`);
-  if (address.startsWith("postgres")) return runSql(address, `UPDATE SCHEMA.session ${change} AND trashed_at IS NULL`);
+  if (address.startsWith("postgres")) return runSql(address, `UPDATE SCHEMA.session ${change}`);
   const paths = ["running", "completed"].map((folder) => join(address, folder, id, "metadata.json"));
   for (const path of paths) if (existsSync(path)) writeFileSync(path, "{");
   return undefined;

@@ -2,10 +2,13 @@
 import type { EndPart } from "../engine.ts";
 import { logNumbers } from "./tables.ts";
 
-/** The parts of a look that are the session, and its last numbers. */
+/** The part of a look that is the session. */
 export const sessionPart = -2;
+
+/** The part of a look that is its last numbers. */
 export const numbersPart = -1;
 
+/** The statements of one engine. */
 export type Statements = ReturnType<typeof statementsOf>;
 
 /** The statements on the tables of a schema, whose name is quoted. */

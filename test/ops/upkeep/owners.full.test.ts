@@ -17,7 +17,7 @@ const owners: readonly (readonly [Scope, Scope, Scope])[] = [
 ];
 
 // Over the session store an id names one session for good.
-const kinds = keptKinds().filter(({ name, isHere }) => isHere && name !== "sqlite");
+const kinds = keptKinds().filter(({ name, isHere }) => isHere && name === "files");
 
 describe.each(kinds)("an erasure in $name that was begun", (kind) => {
   it.each(owners)("of %o is ended by a clean-up, which takes nothing of %o", async (mine, yours, operator) => {

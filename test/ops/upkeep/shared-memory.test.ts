@@ -9,7 +9,7 @@ import { cleanup } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { newSession, trashed } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
-import { damageTrashed } from "../../store/damaged.ts";
+import { damageMetadata } from "../../store/damaged.ts";
 import { driver } from "../../kit/sqlite-stores.ts";
 import { finished, opened } from "../../store/stage.ts";
 
@@ -113,7 +113,7 @@ it.skipIf(!driver)("what a damaged session in the trash left in its owner's memo
   const address = `sqlite:${join(await newFolder(), "store.db")}`;
   store = await opened(address);
   const id = await heldBy(ann, ann, "in the trash");
-  await damageTrashed(address, id);
+  await damageMetadata(address, id);
   const { erased, failures } = await cleanup(store, { remove: true });
   expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
   expect(await sessionsIn(ann)).toEqual([]);

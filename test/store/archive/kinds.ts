@@ -9,6 +9,7 @@ import type { Store } from "windrow";
 import type { SessionDump } from "windrow/store/author";
 import { everybody, wholeDump } from "../../kit/inside/store.ts";
 import type { TestPostgres } from "../../kit/postgres.ts";
+import { driver } from "../../kit/sqlite-stores.ts";
 import { temporaryFolder } from "../../kit/stores.ts";
 
 /** A kind of store. */
@@ -46,7 +47,11 @@ export function storeKinds(): readonly StoreKind[] {
   });
   return [
     { name: "files", isHere: true, address: async () => join(await newFolder(), "store") },
-    { name: "sqlite", isHere: true, address: async () => `sqlite:${join(await newFolder(), "contexts.db")}` },
+    {
+      name: "sqlite",
+      isHere: driver !== undefined,
+      address: async () => `sqlite:${join(await newFolder(), "contexts.db")}`,
+    },
     {
       name: "postgres",
       isHere: hasPostgres,
