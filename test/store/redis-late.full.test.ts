@@ -17,7 +17,7 @@ import {
 import { hasRedis } from "../kit/redis.ts";
 import { lateRedis } from "./late.ts";
 import type { Fault, LateStores } from "./late.ts";
-import { examine, finished } from "./stage.ts";
+import { closing, examine, finished } from "./stage.ts";
 import { held } from "../kit/stores.ts";
 
 const { stores, through, here, of } = lateRedis();
@@ -78,6 +78,31 @@ describe.skipIf(!hasRedis)("a script", () => {
       if (was) next(of.mark, { isTwice: true });
       expect(await mine.unkeep(everybody, dump.id)).toBe(was);
     }
+  });
+
+  it("that is sent again behind another's adds no line twice, and leaves no session busy", async () => {
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const twice = closing(
+      through(async (text, send) => {
+        const answer = await send();
+        const does = text.startsWith("EVAL") ? meanwhile : undefined;
+        if (!does) return answer;
+        meanwhile = undefined;
+        await does();
+        return send();
+      }, two.place),
+    );
+    const lock = await held(twice, "one");
+    meanwhile = () => theirs.keep(everybody, lock.id, mark);
+    await twice.append(lock, [messageRecord("two")]);
+    await twice.append(lock, [messageRecord("three")]);
+    expect(await texts(other, lock.id)).toEqual(["one", "two", "three"]);
+    await lock.release();
+    meanwhile = () => theirs.keep(everybody, lock.id, { ...mark, reason: "again" });
+    const again = await twice.lock(everybody, lock.id);
+    await twice.append(again, [messageRecord("four")]);
+    await again.release();
+    expect(await texts(other, lock.id)).toEqual(["one", "two", "three", "four"]);
   });
 
   it("leaves a session that was made anew, as after a fail-over, to its new holder", async () => {

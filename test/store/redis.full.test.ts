@@ -187,11 +187,30 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     const score = -Date.parse(newSession().createdAt);
     // A list may name sessions that are not there.
     for (let index = 0; index < 1_000; index++) {
-      await client.call("ZADD", "same:sessions", score, randomUUID().replace(/^./, "0"));
+      await client.call("ZADD", "same:tenant", score, randomUUID().replace(/^./, "0"));
     }
     const uuids = ["1", "2"].map((digit) => randomUUID().replace(/^./, digit));
     for (const uuid of uuids) await (await store.create(everybody, newSession({ uuid }))).release();
     expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual(uuids);
+  });
+
+  it("lists a session by its own time, whoever was refused its id", async () => {
+    const store = await opened(`${redis.url}?prefix=refused:`);
+    const made: string[] = [];
+    const createdAt = (second: number): string => new Date(1_700_000_000_000 + 1_000 * second).toISOString();
+    for (let second = 0; second < 150; second++) {
+      const session = newSession({ createdAt: createdAt(second) });
+      await (await store.create(everybody, session)).release();
+      made.unshift(session.uuid);
+    }
+    for (const [uuid, second] of [
+      [made[149]!, 50],
+      [made[0]!, 0],
+    ] as const) {
+      const again = newSession({ uuid, createdAt: createdAt(second) });
+      await expect(store.create(everybody, again)).rejects.toMatchObject({ code: "session-exists" });
+    }
+    expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual(made);
   });
 
   it("lists sessions newest first, where many were made at once, others are made, and those that are listed go", async () => {

@@ -50,6 +50,8 @@ function tablesOf(name: string): string {
     CREATE INDEX session_aside ON ${name}.session (aside_of) WHERE aside_of IS NOT NULL;
     CREATE INDEX session_by_creation ON ${name}.session (hidden, coalesce(tenant, ''), created_ms DESC, id);
     CREATE INDEX session_by_status ON ${name}.session (hidden, coalesce(tenant, ''), status, created_ms DESC, id);
+    CREATE INDEX session_by_user ON ${name}.session (hidden, coalesce(tenant, ''), "user", created_ms DESC, id);
+    CREATE INDEX session_of_everybody ON ${name}.session (created_ms DESC, id);
     CREATE TABLE ${name}.record (
       session bigint NOT NULL,
       log smallint NOT NULL,

@@ -15,11 +15,14 @@ import type { RedisPlace } from "./database.ts";
 import { fieldNames, headOf, idOf, linesOf, listedFields } from "./fields.ts";
 import type { Fields } from "./fields.ts";
 import type { SessionKeys } from "./keys.ts";
-import { listedFrom, relisted } from "./lists.ts";
+import { listedBehind, relisted } from "./lists.ts";
 import { beatScript, makeScript, readScript, removeScript, stepScript, unlistScript } from "./scripts.ts";
 
 /** Sessions in one script: the server does nothing else while it runs one. */
 const mostSessions = 64;
+
+/** Sessions of a list looked at in one go, at least. */
+const fewestListed = 100;
 
 /** Lines in one answer. */
 const mostLines = 1_024;
@@ -51,13 +54,15 @@ class RedisEngine implements Engine {
     const { keys, durability } = this.#place;
     await durability.assured();
     // Before it is there: a list may name a session that is not.
-    await this.#list(id, listing);
+    await this.#list(id, listing, "NX");
     const fields = { ...documents, ...listedFields(listing), ...(await this.#holderFields(holder)) };
     const all = { id, ...fields, made: revision, revision, origin: revision };
     const values = [randomUUID(), ...Object.entries(all).flat()];
     const isMade = await run(this.#place, makeScript, [keys.of(id)[0]], values);
+    if (Number(isMade) !== 1) return false;
+    await this.#list(id, listing).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
     await this.#safe([id]);
-    return Number(isMade) === 1;
+    return true;
   }
 
   async head(id: string): Promise<Head | undefined> {
@@ -88,16 +93,13 @@ class RedisEngine implements Engine {
     }
     const found: Head[] = [];
     const set = scope ? keys.ofTenant(scope.tenant) : keys.all;
-    let last = { id: after?.id ?? "", score: after ? String(-after.createdMs) : "-inf" };
-    for (let size = most; found.length < most;) {
-      const page = await listedFrom(sender, set, last.score, size);
-      const ids = page.filter(({ id, score }) => score !== last.score || id > last.id).map(({ id }) => id);
-      const heads = await Promise.all(ids.map(async (id) => this.head(id)));
-      found.push(...heads.filter(isAsked));
-      if (page.length < size) break;
-      // More sessions than a page has were made in one millisecond: a larger page begins where this one did.
-      if (ids.length === 0) size *= 2;
-      last = page.at(-1) ?? last;
+    for await (const page of listedBehind(sender, set, after, Math.max(most, fewestListed))) {
+      const heads = await Promise.all(page.map(async ({ id }) => this.head(id)));
+      // A list may name a session by a time that is another's, whose making was refused.
+      const isPlaced = (head: Head | undefined, place: number) =>
+        -Number(page[place]!.score) === head?.listing.createdMs;
+      found.push(...heads.filter(isPlaced).filter(isAsked));
+      if (found.length >= most) break;
     }
     return found.slice(0, most);
   }
@@ -271,9 +273,10 @@ class RedisEngine implements Engine {
     };
   }
 
-  async #list(id: string, { tenant, createdMs }: Pick<Head["listing"], "tenant" | "createdMs">): Promise<void> {
+  /** @param how - whether lists keep what they say already */
+  async #list(id: string, { tenant, createdMs }: Head["listing"], ...how: readonly "NX"[]): Promise<void> {
     const { sender, keys } = this.#place;
-    await Promise.all([keys.all, keys.ofTenant(tenant)].map(async (set) => sender.send("ZADD", set, -createdMs, id)));
+    for (const set of [keys.all, keys.ofTenant(tenant)]) await sender.send("ZADD", set, ...how, -createdMs, id);
   }
 
   /** Lists a session under its id, and by what it is listed by. */

@@ -1,4 +1,5 @@
 /** The lists of sessions in Redis: sorted sets, which may name sessions that are not there, and be made anew. */
+import type { HeadsQuery } from "../engine.ts";
 import type { Sender } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
 
@@ -6,17 +7,35 @@ import type { RedisPlace } from "./database.ts";
 const pageKeys = 1_000;
 
 /** A session in a list: its id, and minus the milliseconds of its creation. */
-export interface Listed {
+interface Listed {
   readonly id: string;
   readonly score: string;
 }
 
-/** Sessions of a list, from a score on. */
-export async function listedFrom(sender: Sender, set: string, from: string, size: number): Promise<readonly Listed[]> {
-  // A client answers with pairs, or with ids and scores in turn.
-  const reply = (await sender.send("ZRANGEBYSCORE", set, from, "+inf", "WITHSCORES", "LIMIT", 0, size)) as unknown[];
-  const texts = reply.flat().map(String);
-  return texts.flatMap((id, at) => (at % 2 === 0 ? [{ id, score: texts[at + 1] ?? "" }] : []));
+/**
+ * The sessions of a list, newest first, page by page.
+ *
+ * @param after - the session behind which they begin
+ */
+export async function* listedBehind(
+  sender: Sender,
+  set: string,
+  after: HeadsQuery["after"],
+  least: number,
+): AsyncGenerator<readonly Listed[]> {
+  let last: Listed = { id: after?.id ?? "", score: after ? String(-after.createdMs) : "-inf" };
+  for (let size = least; ;) {
+    const values = [set, last.score, "+inf", "WITHSCORES", "LIMIT", 0, size];
+    // A client answers with pairs, or with ids and scores in turn.
+    const texts = ((await sender.send("ZRANGEBYSCORE", ...values)) as unknown[]).flat().map(String);
+    const page = texts.flatMap((id, at) => (at % 2 === 0 ? [{ id, score: texts[at + 1] ?? "" }] : []));
+    const behind = page.filter(({ id, score }) => score !== last.score || id > last.id);
+    yield behind;
+    if (page.length < size) return;
+    // More sessions than a page has were made in one millisecond: a larger page begins where this one did.
+    if (behind.length === 0) size *= 2;
+    else last = behind.at(-1)!;
+  }
 }
 
 /** The sessions that are in no list; listed where this is asked for. */

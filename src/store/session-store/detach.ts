@@ -44,7 +44,7 @@ export function detachingOf(core: Core): StoreDetaching {
       if (state.archived.key !== mark.key) throw resumedMeanwhile(id);
       const holder = newTaker(head.generation + 1, timestamp(core.clock));
       const step = { id, at: head.revision, isEmptied: true, holder, isDurable: false };
-      const [isTaken] = await core.givingBack.taking(step, engine.commit([step]));
+      const isTaken = await core.givingBack.take(step);
       if (!isTaken) throw resumedMeanwhile(id);
       const steps = new Steps(core, id, head.revision + 1);
       const stop = core.beating(id, holder);

@@ -3,7 +3,7 @@
  * for its silence while it lives. They are given back until the place answers.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import type { Engine } from "../engine.ts";
+import type { Engine, Step } from "../engine.ts";
 import { isUnknownOutcome, isUnsent, passOver } from "../shared/remote.ts";
 import type { Taker } from "../shared/holder.ts";
 
@@ -37,14 +37,25 @@ export class GivingBack {
     this.#engine = engine;
   }
 
-  /** The outcome of a step that takes a session; where nobody knows it, the session is given back. */
-  async taking<T>(taking: Taking, step: Promise<T>): Promise<T> {
+  /** The outcome of taking or making a session; where nobody knows it, the session is given back. */
+  async taking<T>(taking: Taking, work: Promise<T>): Promise<T> {
     try {
-      return await step;
+      return await work;
     } catch (error) {
       if (isUnknownOutcome(error) && !isUnsent(error)) this.#begin(taking);
       throw error;
     }
+  }
+
+  /** Takes a session with a step; whether it did. */
+  take(step: Step & { readonly holder: Taker }): Promise<boolean> {
+    const { id, holder } = step;
+    const taken = async (): Promise<boolean> => {
+      const [isMade] = await this.#engine.commit([step]);
+      // A client may have sent it twice, and somebody changed the session between the two.
+      return isMade === true || (await this.#engine.head(id))?.holder?.taking === holder.taking;
+    };
+    return this.taking(step, taken());
   }
 
   /** The outcome of a step that lets go of a session; where it failed, the session is given back. */

@@ -53,8 +53,7 @@ export async function taken(
   checkMessages(id, numbers, continued);
   const holder = newTaker(head.generation + 1, timestamp(core.clock));
   const lines = encoded.map((one) => numberLine(continued.counters, one));
-  const step = { id, at: head.revision, holder, lines, isDurable: true };
-  const [isTaken] = await core.givingBack.taking(step, core.engine.commit([step]));
+  const isTaken = await core.givingBack.take({ id, at: head.revision, holder, lines, isDurable: true });
   return isTaken ? { holder, continued } : undefined;
 }
 

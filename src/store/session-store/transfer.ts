@@ -79,12 +79,17 @@ export async function make(core: Core, head: NewHead): Promise<void> {
     if (!isRestoring || heldBy(found)) throw alreadyExists(head.id);
     await engine.remove(head.id, found.revision);
   }
-  // Behind the making: until then a session that has the id may be put aside.
-  const asides = await asidesOf(core, head.id);
+  const { id, holder, revision: at } = head;
+  await core.givingBack.lettingGo({ id, at, holder }, checkAsides(core, head));
+}
+
+/** Refuses an id that another has something put aside of. Behind the making: until then a session that has it may be put aside. */
+async function checkAsides(core: Core, { id, revision, listing }: NewHead): Promise<void> {
+  const asides = await asidesOf(core, id);
   const isErasing = asides.some((aside) => markOf(aside).isErasing);
-  if (!isErasing && asides.every((aside) => haveOneOwner(aside.listing, head.listing))) return;
-  await engine.remove(head.id, head.revision);
-  throw isErasing ? beingErased(head.id) : alreadyExists(head.id);
+  if (!isErasing && asides.every((aside) => haveOneOwner(aside.listing, listing))) return;
+  await core.engine.remove(id, revision);
+  throw isErasing ? beingErased(id) : alreadyExists(id);
 }
 
 /**
@@ -124,7 +129,8 @@ export async function restore(core: Core, scope: Scope, dump: SessionDump, signa
   } catch (error) {
     // A row that cannot be removed now is hidden from readers; the next try removes it.
     const { revision: at } = steps;
-    await core.givingBack.lettingGo({ id, at, holder }, core.engine.remove(id, at)).catch(() => undefined);
+    const removed = core.engine.remove(id, at).then((isGone) => isGone || Promise.reject(error));
+    await core.givingBack.lettingGo({ id, at, holder }, removed).catch(() => undefined);
     throw error;
   } finally {
     stop();

@@ -44,7 +44,7 @@ export class SessionWriter {
   constructor(engine: Engine) {
     const { batches: mostBatches = 1, givenUp } = engine;
     this.#engine = engine;
-    this.#group = new GroupWriter<Held>((parts, mayBeKept) => this.#send(parts, mayBeKept), {
+    this.#group = new GroupWriter<Held>((parts) => this.#send(parts), {
       mostBatches,
       ...(givenUp && { givenUp }),
     });
@@ -97,7 +97,7 @@ export class SessionWriter {
     }
   }
 
-  async #send(parts: readonly Part<Held>[], mayBeKept: boolean): Promise<ReadonlyMap<Held, Outcome>> {
+  async #send(parts: readonly Part<Held>[]): Promise<ReadonlyMap<Held, Outcome>> {
     const outcomes = new Map<Held, Outcome>();
     for (let left = parts; left.length > 0;) {
       const made = await this.#engine.commit(left.map((part) => this.#stepOf(part)));
@@ -105,7 +105,7 @@ export class SessionWriter {
       for (const [place, part] of left.entries()) {
         // Other parts are kept by now, and of this one nobody knows while it cannot be asked.
         const asked = async () =>
-          this.#outcomeOf(part, mayBeKept).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
+          this.#outcomeOf(part).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
         const outcome = made[place] ? "kept" : await asked();
         if (outcome) outcomes.set(part.held, outcome);
         else again.push(part);
@@ -121,10 +121,10 @@ export class SessionWriter {
   }
 
   /** What became of a part that found another revision; undefined where upkeep changed the session: it is sent again. */
-  async #outcomeOf(part: Part<Held>, mayBeKept: boolean): Promise<Outcome | undefined> {
+  async #outcomeOf(part: Part<Held>): Promise<Outcome | undefined> {
     const { held } = part;
     const { revision } = held;
-    const isKept = mayBeKept && (await this.#isThere(part));
+    const isKept = await this.#isThere(part);
     try {
       await this.adopt(held);
     } catch (error) {
@@ -138,7 +138,7 @@ export class SessionWriter {
     return "kept";
   }
 
-  /** Whether an earlier sending of lines, whose answer was lost, was kept. */
+  /** Whether an earlier sending of lines, whose answer was lost, or which a client sent again by itself, was kept. */
   async #isThere({ held: { id }, lines }: Part<Held>): Promise<boolean> {
     const last = lines.at(-1);
     if (!last) return false;

@@ -56,13 +56,9 @@ export type Outcome = "kept" | "fenced" | "elsewhere" | WindrowError;
 /**
  * Sends a batch, and says what became of each part. A part that an earlier sending kept is `kept`.
  *
- * @param mayBeKept - whether it was sent before, and what became of it is not known
  * @throws WindrowError `store-unavailable` where that is not known: the batch is sent again; any other where nothing was kept
  */
-export type SendBatch<H extends Writable> = (
-  parts: readonly Part<H>[],
-  mayBeKept: boolean,
-) => Promise<ReadonlyMap<H, Outcome>>;
+export type SendBatch<H extends Writable> = (parts: readonly Part<H>[]) => Promise<ReadonlyMap<H, Outcome>>;
 
 /** The lines, and perhaps the state, of one call. */
 interface Job<H> {
@@ -230,7 +226,7 @@ export class GroupWriter<H extends Writable> {
     let mayBeKept = false;
     for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
       try {
-        for (const [held, outcome] of await this.#sendBatch(left, mayBeKept)) known.set(held, outcome);
+        for (const [held, outcome] of await this.#sendBatch(left)) known.set(held, outcome);
         // A refusal says that this sending was not kept; an earlier one may have been.
         left = mayBeKept ? left.filter(({ held }) => known.get(held) instanceof WindrowError) : [];
         const refusal = left[0] && known.get(left[0].held);

@@ -141,6 +141,7 @@ export function parseDumped(one: DumpedLine): {
   readonly pos: number;
 } {
   try {
+    if (one.line.includes("\n")) throw new BadLine("it is of several lines");
     const fields = JSON.parse(one.line) as JsonValue;
     if (!isObject(fields)) throw new BadLine("it is no object");
     const fault = jsonFault(fields, { whole: true });
