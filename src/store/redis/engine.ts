@@ -61,7 +61,7 @@ class RedisEngine implements Engine {
     const isMade = await run(this.#place, makeScript, [keys.of(id)[0]], values);
     if (Number(isMade) !== 1) return false;
     await this.#list(id, listing).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
-    await this.#safe([id]);
+    await this.#safe([{ id, revision }]);
     return true;
   }
 
@@ -160,7 +160,10 @@ class RedisEngine implements Engine {
       throw isAlone ? failed.reason : unknownOutcome(failed.reason);
     }
     const made = sent.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-    if (isDurable) await this.#safe(steps.map(({ id, to }) => to ?? id));
+    if (isDurable)
+      await this.#safe(
+        steps.flatMap(({ id, to = id, at }, place) => (made[place] ? [{ id: to, revision: at + 1 }] : [])),
+      );
     return made;
   }
 
@@ -295,11 +298,11 @@ class RedisEngine implements Engine {
     }
   }
 
-  /** Waits until what was written is as safe as the store promises. */
-  #safe(ids: readonly string[]): Promise<void> {
-    return this.#place.durability.safe(async () =>
-      (await Promise.all(ids.map(async (id) => this.head(id)))).every(Boolean),
-    );
+  /** Waits until what was written is as safe as the store promises. A server that was away may have come back without it. */
+  #safe(written: readonly Pick<Head, "id" | "revision">[]): Promise<void> {
+    const isThere = async ({ id, revision }: Pick<Head, "id" | "revision">): Promise<boolean> =>
+      ((await this.head(id))?.revision ?? 0) >= revision;
+    return this.#place.durability.safe(async () => (await Promise.all(written.map(isThere))).every(Boolean));
   }
 }
 
