@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { storeCrashCases } from "windrow/testing";
 import type { ConformanceCase, CrashTarget } from "windrow/testing";
 import { dist } from "../kit/build.ts";
-import { keptKinds } from "./damaged.ts";
+import { storeKinds } from "./archive/kinds.ts";
 import { newFolder } from "./archive/kinds.ts";
 
 let folder: string;
@@ -33,7 +33,7 @@ const names = storeCrashCases({ module: "", place: () => Promise.reject(new Erro
 const caseOf = (of: CrashTarget, name: string): ConformanceCase =>
   built.storeCrashCases(of).find((one) => one.name === name)!;
 
-const kinds = keptKinds().filter(({ isHere }) => isHere);
+const kinds = storeKinds().filter(({ isHere }) => isHere);
 
 describe.skipIf(process.platform === "win32")("crash cases", { timeout: 60_000 }, () => {
   describe.each(kinds)("$name", ({ name: kind, address }) => {

@@ -2,10 +2,11 @@
 import { describe, expect, it } from "vitest";
 import type { Scope } from "windrow";
 import { inScope, listAll, newSession } from "../kit/inside/store.ts";
-import { damageMetadata, keptKinds } from "./damaged.ts";
+import { damageMetadata } from "./damaged.ts";
+import { storeKinds } from "./archive/kinds.ts";
 import { opened } from "./stage.ts";
 
-describe.each(keptKinds().filter(({ isHere }) => isHere))("a list of $name", (kind) => {
+describe.each(storeKinds().filter(({ isHere }) => isHere))("a list of $name", (kind) => {
   it("counts in its limit what is told, and tells the others as unreadable", async () => {
     const address = await kind.address();
     const store = await opened(address);

@@ -5,13 +5,14 @@ import type { Scope, Store } from "windrow";
 import { backup, cleanup, doctor, restore } from "windrow/ops";
 import { newSession, readAll, refused } from "../kit/inside/store.ts";
 import { newFolder } from "./archive/kinds.ts";
-import { damageMetadata, keptKinds } from "./damaged.ts";
+import { damageMetadata } from "./damaged.ts";
+import { storeKinds } from "./archive/kinds.ts";
 import { finished, opened } from "./stage.ts";
 
 const [alpha, beta]: [Scope, Scope] = [{ tenant: "alpha" }, { tenant: "beta" }];
 const time = "2026-01-01T00:00:00.000Z";
 
-const kinds = keptKinds().filter(({ isHere }) => isHere);
+const kinds = storeKinds().filter(({ isHere }) => isHere);
 
 describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
   /** A session of each tenant, whose id the other one had, or asked for. */

@@ -1,22 +1,9 @@
 /** Every kind of store that keeps, each in a place of its own, and damage to the metadata of one of its sessions. */
-import { randomUUID } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PgPool } from "../kit/pg-pool.ts";
-import { hasRedis } from "../kit/redis.ts";
-import { storeKinds } from "./archive/kinds.ts";
-import type { StoreKind } from "./archive/kinds.ts";
 import { openDatabase } from "../kit/sqlite-stores.ts";
-import { Redis, redisHere } from "./stage.ts";
-
-/** The four kinds; their servers run while the tests of the file do. */
-export function keptKinds(): readonly StoreKind[] {
-  const redis = redisHere();
-  return [
-    ...storeKinds(),
-    { name: "redis", isHere: hasRedis, address: async () => `${redis.url}?prefix=kept-${randomUUID()}:` },
-  ];
-}
+import { Redis } from "./stage.ts";
 
 /** Sends a command to the server of a Redis store; `KEY` in it is the hash of a session. */
 export async function redisCommand(address: string, id: string, ...command: readonly string[]): Promise<unknown> {

@@ -11,7 +11,7 @@ import { forkSession, newSession, trashed } from "../../kit/inside/store.ts";
 import { over } from "../../kit/stores.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
 import { finished, opened } from "../../store/stage.ts";
-import { keptKinds } from "../../store/damaged.ts";
+import { storeKinds } from "../../store/archive/kinds.ts";
 
 // A log that stays locked is tried again and again: these waits pass at once.
 beforeEach(() => {
@@ -56,7 +56,7 @@ async function leftIn(store: Store): Promise<readonly string[]> {
 const wheres = ["a begun erasure", "the trash"] as const;
 type Where = (typeof wheres)[number];
 
-const kinds = keptKinds().filter(({ name }) => name === "files" || name === "sqlite");
+const kinds = storeKinds().filter(({ name }) => name === "files" || name === "sqlite");
 
 const owners: readonly (readonly [Scope, Scope])[] = [
   [{ user: "me" }, { user: "you" }],

@@ -4,7 +4,7 @@ import type { Scope } from "windrow";
 import { cleanup } from "windrow/ops";
 import { newSession, refused } from "../../kit/inside/store.ts";
 import { finished, opened } from "../../store/stage.ts";
-import { keptKinds } from "../../store/damaged.ts";
+import { storeKinds } from "../../store/archive/kinds.ts";
 
 const elsewhere = () => Promise.reject(new Error("The index is away."));
 const time = "2026-01-01T00:00:00.000Z";
@@ -17,7 +17,7 @@ const owners: readonly (readonly [Scope, Scope, Scope])[] = [
 ];
 
 // Over the session store an id names one session for good.
-const kinds = keptKinds().filter(({ name, isHere }) => isHere && name === "files");
+const kinds = storeKinds().filter(({ name, isHere }) => isHere && name === "files");
 
 describe.each(kinds)("an erasure in $name that was begun", (kind) => {
   it.each(owners)("of %o is ended by a clean-up, which takes nothing of %o", async (mine, yours, operator) => {

@@ -10,7 +10,9 @@ import type { SessionDump } from "windrow/store/author";
 import { everybody, wholeDump } from "../../kit/inside/store.ts";
 import type { TestPostgres } from "../../kit/postgres.ts";
 import { driver } from "../../kit/sqlite-stores.ts";
+import { hasRedis } from "../../kit/redis.ts";
 import { temporaryFolder } from "../../kit/stores.ts";
+import { redisHere } from "../stage.ts";
 
 /** A kind of store. */
 export interface StoreKind {
@@ -38,6 +40,7 @@ export async function removeFolders(): Promise<void> {
 
 /** The kinds; their servers run while the tests of the file do. */
 export function storeKinds(): readonly StoreKind[] {
+  const redis = redisHere();
   beforeAll(async () => {
     if (hasPostgres) postgres = await startPostgres();
   }, 60_000);
@@ -57,6 +60,7 @@ export function storeKinds(): readonly StoreKind[] {
       isHere: hasPostgres,
       address: async () => `${postgres?.url}?schema=archive_${randomUUID().replaceAll("-", "")}&max=4`,
     },
+    { name: "redis", isHere: hasRedis, address: async () => `${redis.url}?prefix=kept-${randomUUID()}:` },
   ];
 }
 

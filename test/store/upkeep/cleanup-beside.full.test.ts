@@ -6,7 +6,7 @@ import { archiveOld, cleanup, erase } from "windrow/ops";
 import { everybody, listAll, sessionWith, stateOf, trashed } from "../../kit/inside/store.ts";
 import { newFolder } from "../archive/kinds.ts";
 import { opened } from "../stage.ts";
-import { keptKinds } from "../damaged.ts";
+import { storeKinds } from "../archive/kinds.ts";
 import { held } from "../../kit/stores.ts";
 
 /** A store's kind, how two handles on a new one are opened, and whether it has an archive. */
@@ -23,7 +23,7 @@ const two = async (...given: Parameters<typeof opened>): Promise<readonly [Store
 ];
 
 const pairs: readonly Pair[] = [
-  ...keptKinds().flatMap((kind): readonly Pair[] => [
+  ...storeKinds().flatMap((kind): readonly Pair[] => [
     { ...kind, open: async () => two(await kind.address()) },
     {
       name: `${kind.name}, with an archive`,

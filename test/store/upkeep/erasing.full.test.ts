@@ -6,12 +6,12 @@ import { systemDisk } from "../../kit/inside/disk.ts";
 import { everybody, filesStore, messageRecord, newSession, readAll, wholeDump } from "../../kit/inside/store.ts";
 import { newFolder } from "../archive/kinds.ts";
 import { closing, finished, opened } from "../stage.ts";
-import { keptKinds } from "../damaged.ts";
+import { storeKinds } from "../archive/kinds.ts";
 import { held } from "../../kit/stores.ts";
 
 const elsewhere = () => Promise.reject(new Error("the archive cannot be reached"));
 
-for (const kind of keptKinds()) {
+for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an id in ${kind.name} whose erasure was begun`, () => {
     it("is not given out again before it ended, so that no later erasure takes what is newer", async () => {
       const store = await opened(await kind.address());
