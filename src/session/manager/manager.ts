@@ -268,7 +268,7 @@ export class SessionManager {
     if (!memory) throw new WindrowError("bad-option", "`bootstrap` needs a manager with a `memory`.");
     const begun = performance.now();
     await this.#offloader?.settled(bootstrapTimeout / 2);
-    const timeout = Math.ceil(bootstrapTimeout - (performance.now() - begun));
+    const timeout = Math.max(1, Math.floor(bootstrapTimeout - (performance.now() - begun)));
     const limits = { maxTokens: maxBootstrapTokens, timeout, place: bootstrapPlace };
     const place = { store: this.#store, lock, on: this.#on, now: this.#now };
     return bootstrap(memory, { text, ...limits, counter: this.#counter, asking: lock.id }, place);

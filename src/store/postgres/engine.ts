@@ -13,10 +13,9 @@ import type {
   Place,
   Step,
 } from "../engine.ts";
-import { parseDocument } from "../format/documents.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
-import type { Taker } from "../shared/holder.ts";
+import { headOfRow } from "../shared/head-row.ts";
 import type { Counters } from "../shared/session-log.ts";
 import type { LogName } from "../store.ts";
 import type { Asker, PostgresRow } from "./client.ts";
@@ -234,24 +233,5 @@ function lineOf(row: PostgresRow): PlacedLine {
 }
 
 function headOf(row: PostgresRow): Head {
-  const { tenant, user, holder, aside_of: asideOf } = row;
-  const taker = typeof holder === "string" ? parseDocument(holder) : undefined;
-  return {
-    id: String(row["id"]),
-    documents: { metadata: String(row["metadata"]), state: String(row["state"]), mark: String(row["mark"]) },
-    listing: {
-      ...(typeof tenant === "string" && { tenant }),
-      ...(typeof user === "string" && { user }),
-      status: String(row["status"]),
-      createdMs: Number(row["created_ms"]),
-      isHidden: row["hidden"] === true,
-      ...(typeof asideOf === "string" && { asideOf }),
-    },
-    made: Number(row["made"]),
-    revision: Number(row["revision"]),
-    origin: Number(row["origin"]),
-    generation: Number(row["generation"]),
-    holder: taker && ({ ...taker, heartbeatAt: String(row["beat"]) } as unknown as Taker),
-    silentMs: Number(row["silent_ms"]),
-  };
+  return headOfRow(row, String(row["beat"]), Number(row["silent_ms"]));
 }

@@ -15,7 +15,7 @@ import type { RedisPlace } from "./database.ts";
 import { fieldNames, headOf, idOf, linesOf, listedFields } from "./fields.ts";
 import type { Fields } from "./fields.ts";
 import type { SessionKeys } from "./keys.ts";
-import { listedBehind, relisted } from "./lists.ts";
+import { afterChange, listedBehind, relisted } from "./lists.ts";
 import { beatScript, makeScript, readScript, removeScript, stepScript, unlistScript } from "./scripts.ts";
 
 /** Sessions in one script: the server does nothing else while it runs one. */
@@ -60,17 +60,17 @@ class RedisEngine implements Engine {
     const values = [randomUUID(), ...Object.entries(all).flat()];
     const isMade = await run(this.#place, makeScript, [keys.of(id)[0]], values);
     if (Number(isMade) !== 1) return false;
-    await this.#list(id, listing).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
+    await afterChange(this.#list(id, listing));
     await this.#safe([{ id, revision }]);
     return true;
   }
 
   async head(id: string): Promise<Head | undefined> {
     await this.#place.durability.assuredOnce();
-    const { sender, keys } = this.#place;
+    const { keys } = this.#place;
     const own = await this.#headAt(keys.of(id)[0], id);
     if (own) return own;
-    const before = (await sender.send("GET", keys.before(id))) as string | null;
+    const before = await this.#idBefore(id);
     return before === null ? undefined : this.#headAt(keys.aside(before, id)[0], id);
   }
 
@@ -88,7 +88,7 @@ class RedisEngine implements Engine {
       return found
         .filter(isAsked)
         .filter(({ id }) => !after || id > after.id)
-        .toSorted(byId)
+        .toSorted((left, right) => (left.id < right.id ? -1 : 1))
         .slice(0, most);
     }
     const found: Head[] = [];
@@ -170,7 +170,7 @@ class RedisEngine implements Engine {
   async remove(id: string, at: number): Promise<boolean> {
     const { keys, sender } = this.#place;
     await this.#place.durability.assured();
-    const before = (await sender.send("GET", keys.before(id))) as string | null;
+    const before = await this.#idBefore(id);
     const head = await this.head(id);
     const own = before === null ? keys.of(id) : keys.aside(before, id);
     const isRemoved = Number(await run(this.#place, removeScript, [...own, keys.asides(before ?? id)], [at, id])) === 1;
@@ -215,8 +215,13 @@ class RedisEngine implements Engine {
     const { sender, keys } = this.#place;
     const own = keys.of(id);
     if (Number(await sender.send("EXISTS", own[0])) === 1) return own;
-    const before = (await sender.send("GET", keys.before(id))) as string | null;
+    const before = await this.#idBefore(id);
     return before === null ? own : keys.aside(before, id);
+  }
+
+  /** The id that a session had before it was put aside; null for one that was not. */
+  async #idBefore(id: string): Promise<string | null> {
+    return (await this.#place.sender.send("GET", this.#place.keys.before(id))) as string | null;
   }
 
   async #headAt(key: string, id: string): Promise<Head | undefined> {
@@ -254,8 +259,8 @@ class RedisEngine implements Engine {
       const { id, to = id } = step;
       const [outcome, told] = [answers[2 * place], answers[2 * place + 1] ?? ""];
       if (outcome === "error") throw steps.length === 1 ? refusalOf(told, location) : unknownOutcome(new Error(told));
-      if (outcome === "made" && told === "moved") await this.#moved(id, to);
-      const before = outcome === "gone" && !own ? ((await sender.send("GET", keys.before(id))) as string | null) : null;
+      if (outcome === "made" && told === "moved") await afterChange(this.#moved(id, to));
+      const before = outcome === "gone" && !own ? await this.#idBefore(id) : null;
       made.push(before === null ? outcome === "made" : (await this.#send([step], keys.aside(before, id)))[0] === true);
     }
     return made;
@@ -304,8 +309,4 @@ class RedisEngine implements Engine {
       ((await this.head(id))?.revision ?? 0) >= revision;
     return this.#place.durability.safe(async () => (await Promise.all(written.map(isThere))).every(Boolean));
   }
-}
-
-function byId(left: Head, right: Head): number {
-  return left.id < right.id ? -1 : 1;
 }

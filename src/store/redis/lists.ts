@@ -1,5 +1,6 @@
 /** The lists of sessions in Redis: sorted sets, which may name sessions that are not there, and be made anew. */
 import type { HeadsQuery } from "../engine.ts";
+import { unknownOutcome } from "../shared/remote.ts";
 import type { Sender } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
 
@@ -67,4 +68,9 @@ export async function relisted({ sender, keys }: RedisPlace, mend: boolean): Pro
     }
   }
   return missing;
+}
+
+/** Listing behind a change that was made: if it fails, that is no refusal of the change. */
+export function afterChange(work: Promise<void>): Promise<void> {
+  return work.catch((error: unknown) => Promise.reject(unknownOutcome(error)));
 }

@@ -1,11 +1,10 @@
 /** An engine over a SQLite database: a row for each session, and a row for each line (docs/format.md). */
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
-import { parseDocument } from "../format/documents.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Taker } from "../shared/holder.ts";
+import { headOfRow } from "../shared/head-row.ts";
 import { storeClosed } from "../shared/rules.ts";
 import type { LogName } from "../store.ts";
 import type { ErasedPlace } from "../upkeep.ts";
@@ -236,27 +235,8 @@ class SqliteEngine implements Engine {
   }
 
   #headOf(row: SqlRow): Head {
-    const { tenant, user, holder, aside_of: asideOf } = row;
     const heartbeatAt = String(row["heartbeat_at"]);
-    const taker = typeof holder === "string" ? parseDocument(holder) : undefined;
-    return {
-      id: String(row["id"]),
-      documents: { metadata: String(row["metadata"]), state: String(row["state"]), mark: String(row["mark"]) },
-      listing: {
-        ...(typeof tenant === "string" && { tenant }),
-        ...(typeof user === "string" && { user }),
-        status: String(row["status"]),
-        createdMs: Number(row["created_ms"]),
-        isHidden: row["hidden"] === 1,
-        ...(typeof asideOf === "string" && { asideOf }),
-      },
-      made: Number(row["made"]),
-      revision: Number(row["revision"]),
-      origin: Number(row["origin"]),
-      generation: Number(row["generation"]),
-      holder: taker && { ...(taker as unknown as Taker), heartbeatAt },
-      silentMs: this.#clock.now() - Date.parse(heartbeatAt),
-    };
+    return headOfRow(row, heartbeatAt, this.#clock.now() - Date.parse(heartbeatAt));
   }
 
   #removeLines(id: string): void {
