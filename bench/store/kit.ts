@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { MessageRecord } from "../../src/message/record.ts";
 import { encodeRecord } from "../../src/store/format/record.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { encodeLine, lineText } from "../../src/store/format/lines.ts";
+import { lineText, numberedLine } from "../../src/store/format/lines.ts";
 
 /** Bytes of a line beside the text. */
 const overheadBytes = 236;
@@ -65,7 +65,7 @@ export async function sizedSession(folder: string, bytes: number): Promise<strin
       const lines: Buffer[] = [];
       for (let line = 0; line < 4_096 && written < bytes; line += 1) {
         seq += 1;
-        const one = encodeLine(text, seq, seq);
+        const one = Buffer.from(`${numberedLine(text, seq, seq)}\n`);
         written += one.length;
         lines.push(one);
       }

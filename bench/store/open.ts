@@ -49,7 +49,7 @@ async function timed(run: () => unknown): Promise<number> {
 }
 
 function look(path: string): void {
-  new LogFile(path, "messages.jsonl", { stamp: "20260101T000000000Z" }).close();
+  new LogFile(path, { stamp: "20260101T000000000Z" }).close();
 }
 
 async function resume(folder: string, id: string): Promise<void> {

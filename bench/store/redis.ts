@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { Lock, Store } from "../../src/store/store.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { encodeRecord } from "../../src/store/format/record.ts";
-import { encodeLine, lineText } from "../../src/store/format/lines.ts";
+import { lineText, numberedLine } from "../../src/store/format/lines.ts";
 import { hasRedis, startRedis } from "../../test/kit/redis.ts";
 import { median } from "../bench.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
@@ -89,7 +89,7 @@ async function pipelined(client: Client, sessions: number, each: number): Promis
   const text = lineText(encodeRecord(messageRecord(1, lineBytes)));
   const before = performance.now();
   for (let seq = 1; seq <= each; seq++) {
-    const line = encodeLine(text, seq, seq).toString("utf8").trimEnd();
+    const line = numberedLine(text, seq, seq);
     await client.pipeline(streams.map((stream) => ["xadd", stream, `${seq}-0`, "line", line])).exec();
   }
   const rate = (each * sessions) / ((performance.now() - before) / 1_000);

@@ -54,11 +54,10 @@ export function accessOf(settings: AccessSettings, asked: Asked = {}): AccessOpt
 
 /** The options of every store that is opened under a configuration. */
 export function openOptionsOf(settings: Settings, asked?: Asked): OpenStoreOptions {
-  const { durability, folderPerUser, archive } = settings;
+  const { durability, archive } = settings;
   const mask = isMailPreset(settings.strategy) ? { email: true, ...settings.mask } : settings.mask;
   return {
     ...(durability !== undefined && { durability }),
-    ...(folderPerUser !== undefined && { folderPerUser }),
     ...(archive !== undefined && { archive }),
     ...(mask !== undefined && { mask: maskOf(mask) }),
     access: accessOf(settings, asked),

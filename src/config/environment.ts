@@ -5,7 +5,6 @@ import type { Settings } from "./schema.ts";
 const keys = {
   "store": "text",
   "durability": "text",
-  "folderPerUser": "flag",
   "archive": "text",
   "user": "text",
   "tenant": "text",

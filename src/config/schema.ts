@@ -86,7 +86,6 @@ export const settings = z
     version: z.literal(configVersion).describe("The version of this form."),
     store: name.describe("Where sessions are: a folder (from this file) or a URL: file:, sqlite:, ram:."),
     durability: z.enum(["strict", "group"]).describe("What an acknowledged record survives."),
-    folderPerUser: z.boolean().describe("For stores of files: a folder of its own for each user."),
     archive: name.describe("Where finished sessions are archived: a folder (from this file) or s3://bucket/prefix."),
     user: name.describe("On whose behalf: sessions of others do not exist."),
     tenant: name.describe("The tenant on whose behalf."),

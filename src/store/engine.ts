@@ -4,7 +4,7 @@
  */
 import type { Counters } from "./shared/session-log.ts";
 import type { Taker } from "./shared/holder.ts";
-import type { LogName } from "./store.ts";
+import type { Finding, LogName, Recovered } from "./store.ts";
 import type { ErasedPlace } from "./upkeep.ts";
 
 /** The documents of a session, as texts. */
@@ -45,11 +45,13 @@ export interface Head {
   readonly generation: number;
   /** The process that writes it, or died without letting go. */
   readonly holder: Taker | undefined;
+  /** Whether that process lives, where the place itself knows. */
+  readonly isAlive?: boolean | undefined;
   /** Milliseconds since the holder said that it lives, by the clock of the place. */
   readonly silentMs: number;
 }
 
-/** A session to be made. */
+/** A session to be made; the revision is higher than those of every session that had its id. */
 export type NewHead = Pick<Head, "id" | "documents" | "listing" | "revision"> & {
   /** Its first holder, whose generation is 1. */
   readonly holder: Taker;
@@ -71,9 +73,8 @@ export interface Place {
   readonly row: number;
 }
 
-/** A line that was read. */
+/** A line that was read, perhaps one that is no record. */
 export interface PlacedLine extends Place {
-  readonly pos: number;
   readonly line: string;
 }
 
@@ -146,6 +147,10 @@ export interface HeadsQuery {
   readonly isHidden?: boolean;
   /** Those that had this id before they were put aside. */
   readonly asideOf?: string;
+  /** Finished ones may be left out. */
+  readonly isUnfinished?: boolean | undefined;
+  /** Finished ones for which this is true may be left out. */
+  readonly without?: ((id: string) => boolean) | undefined;
   /** Behind this one. */
   readonly after?: { readonly createdMs: number; readonly id: string };
   /** At most. */
@@ -157,14 +162,10 @@ export interface EngineSize {
   /** Lines and documents. */
   readonly count: number;
   readonly bytes: number;
-}
-
-/** A fault that only the engine can see, such as a damaged page of its file. */
-export interface EngineFault {
-  readonly message: string;
-  /** It is about lists of sessions alone: every session can be read. */
-  readonly isOfIndex?: true;
-  readonly isMended: boolean;
+  /** Bytes if nothing were compressed. Default: `bytes`. */
+  readonly plainBytes?: number;
+  /** Whether all of it is compressed that is worth it. Default: false. */
+  readonly compressed?: boolean;
 }
 
 /** A place for sessions. */
@@ -175,7 +176,11 @@ export interface Engine {
   readonly survives: "nothing" | "power";
   /** Two processes can work with the same place at once. */
   readonly isShared: boolean;
-  /** Batches of steps that it can work on at once. Default 1. */
+  /** A crash may leave a part of a step's lines, from the first on: those of one log come together, and say so. */
+  readonly mayTear?: boolean;
+  /** What stands behind the name of a log where people see it, such as the ending of its file. Default: nothing. */
+  readonly logEnding?: string;
+  /** Batches of steps that it can work on at once; where there is no limit, each session has its own. Default 1. */
   readonly batches?: number;
   /** Aborted once a place that is silent while the store is closed is waited for no more. */
   readonly givenUp?: AbortSignal;
@@ -187,8 +192,8 @@ export interface Engine {
    * @throws WindrowError `store-unavailable`
    */
   check(): void;
-  /** @returns false where a session has the id */
-  make(head: NewHead): Promise<boolean>;
+  /** @returns the revision that it has, which is that of the head unless the engine counts otherwise; undefined where a session has the id */
+  make(head: NewHead): Promise<number | undefined>;
   /** One session, hidden or not. */
   head(id: string): Promise<Head | undefined>;
   /** A session, hidden or not, with its last numbers and ends of its logs; where it saves ways to a server. */
@@ -212,10 +217,22 @@ export interface Engine {
   remove(id: string, at: number): Promise<boolean>;
   /** Says that holders live: by session and taking. */
   beat(holders: readonly { readonly id: string; readonly taking: string }[], time: string): Promise<void>;
+  /** Moves a session to where it belongs, where a crash left it elsewhere. @returns whether it was moved */
+  settle?(head: Head): Promise<boolean>;
+  /** What was mended of a session's lines when it was taken, and damage that the engine alone sees. */
+  recovered?(head: Pick<Head, "id" | "made">): readonly Recovered[];
+  /** Compresses a session that nobody writes, or undoes it. @returns false where it has another revision */
+  compress?(id: string, at: number): Promise<boolean>;
+  decompress?(id: string, at: number): Promise<boolean>;
+  /** @throws WindrowError `store-corrupt` for what is compressed and cannot be unpacked */
+  verify?(id: string): Promise<void>;
   /** Takes what was removed out of free space; absent where removing does that. */
   scrub?(): Promise<ErasedPlace>;
-  /** Looks at the place itself, around the sessions, and mends what it can. */
-  examine?(mend: boolean): Promise<readonly EngineFault[]>;
+  /**
+   * Looks for faults that only the engine can see, such as a damaged page of its file, and mends what it can. `stale-index` is
+   * about lists of sessions alone, and so is every notice.
+   */
+  examine?(mend: boolean): Promise<readonly Finding[]>;
   /** The store is being closed: a place that is silent from now on is given up. */
   hurry?(): void;
   close(): Promise<void>;

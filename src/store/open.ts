@@ -23,8 +23,6 @@ export interface StoreOptions {
   readonly durability?: "strict" | "group";
   /** Whether a store that is not there is made, on its first use at the latest. Default true. */
   readonly create?: boolean;
-  /** For stores of files: a folder of its own for each user, `users/<name>/` in the store's. Default false. */
-  readonly folderPerUser?: boolean;
   /**
    * The archive of finished sessions (docs/retention.md): a folder's path, `s3://bucket/prefix`, or what `s3Archive` or
    * `folderArchive` made. Sessions that lie there are read as if they lay in the store. Default: none.
@@ -69,7 +67,7 @@ async function openAlone(
   target: string | Store | SqliteDatabase,
   options: Omit<StoreOptions, "archive">,
 ): Promise<Store> {
-  const { create = true, folderPerUser = false, ...settings } = options;
+  const { create = true, ...settings } = options;
   if (typeof target !== "string") {
     if (typeof target !== "object" || target === null) {
       const message = `A store is a folder's path, an address such as sqlite:./agent.db, or a Store, not ${shown(target)}.`;
@@ -106,10 +104,9 @@ async function openAlone(
   if (scheme === undefined || scheme === "file") {
     const folder = scheme === undefined ? target : pathOf(target, scheme);
     if (create) await checkNoFile(folder);
-    else await checkFolder(folder, folderPerUser);
+    else await checkFolder(folder);
     const { filesStore } = await import("./files/files.ts");
-    const open = (place: string): Store => filesStore({ folder: place, ...settings });
-    return folderPerUser ? (await import("./files/per-user/per-user.ts")).userFolders(folder, open) : open(folder);
+    return filesStore({ folder, ...settings });
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {
     target: withoutSecrets(target),
@@ -147,7 +144,6 @@ const kindsOfOptions = {
   mask: ["a mask that createMask made", (value) => Array.isArray(fieldOf(value, "rules"))],
   clock: ["an object with the function now", (value) => typeof fieldOf(value, "now") === "function"],
   create: ["true or false", (value) => typeof value === "boolean"],
-  folderPerUser: ["true or false", (value) => typeof value === "boolean"],
 } as const satisfies Record<string, readonly [is: string, fits: (value: unknown) => boolean]>;
 
 /**
@@ -170,10 +166,10 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-async function checkFolder(path: string, folderPerUser: boolean): Promise<void> {
+async function checkFolder(path: string): Promise<void> {
   checkThere(path);
   const { isFilesStore, noStoreIn } = await import("./files/there.ts");
-  if (!isFilesStore(path, folderPerUser)) throw noStoreIn(path);
+  if (!isFilesStore(path)) throw noStoreIn(path);
 }
 
 async function checkDatabase(path: string): Promise<void> {

@@ -17,7 +17,7 @@ it("tells an error with its stack and what caused it; without it the error alone
   for (const debugged of [["--debug", ...argv], argv.concat("--debug")]) {
     const { status, stderr } = await windrow(debugged);
     expect([status, stderr]).toEqual([plain.status, expect.stringContaining(plain.stderr)]);
-    expect(stderr).toMatch(/\n {4}at .+find\.ts/);
+    expect(stderr).toMatch(/\n {4}at .+found\.ts/);
   }
 });
 

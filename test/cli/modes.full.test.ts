@@ -21,23 +21,18 @@ async function wrongModes(folder: string): Promise<readonly string[]> {
   return wrong;
 }
 
-const kinds: Readonly<Record<string, { readonly scheme: string; readonly folderPerUser?: boolean }>> = {
-  "files": { scheme: "" },
-  "files, a folder for each user": { scheme: "", folderPerUser: true },
-  ...(driver && { sqlite: { scheme: "sqlite:" } }),
-};
+const schemes: Readonly<Record<string, string>> = { files: "", ...(driver && { sqlite: "sqlite:" }) };
 
-describe.skipIf(process.platform === "win32").each(Object.entries(kinds))("umask 000, %s", (_name, kind) => {
-  const { scheme, folderPerUser = false } = kind;
+describe.skipIf(process.platform === "win32").each(Object.entries(schemes))("umask 000, %s", (_name, scheme) => {
   it("is kept from everybody else by every command", { timeout: 60_000 }, async () => {
     const before = process.umask(0o000);
     onTestFinished(() => void process.umask(before));
     const inside = await newFolder();
     const base = join(inside, "store");
     const store = `${scheme}${base}`;
-    const env = { WINDROW_AUDIT: "true", WINDROW_FOLDER_PER_USER: String(folderPerUser) };
-    const place = await filledPlace(inside, "alice", { store, folderPerUser });
-    const log = join(base, folderPerUser ? "users/alice" : "", "running", place.open, "messages.jsonl");
+    const env = { WINDROW_AUDIT: "true" };
+    const place = await filledPlace(inside, "alice", { store });
+    const log = join(base, "running", place.open, "messages.jsonl");
     for (const [name, lines] of Object.entries(commands)) {
       if (name === "config") continue; // it writes nothing, and knows no model of that name
       if (name === "archive" && scheme !== "") continue; // a database compresses nothing

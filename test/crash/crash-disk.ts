@@ -42,8 +42,6 @@ export class CrashDisk implements Disk {
   stepsLeft = Number.POSITIVE_INFINITY;
   /** Calls that changed something so far. */
   steps = 0;
-  /** `completed/` is another file system. */
-  separate = false;
   /** Syncs do nothing: a fault that the tests must find. */
   ignoresSyncs = false;
   #root: FolderNode = newFolder(1);
@@ -59,7 +57,6 @@ export class CrashDisk implements Disk {
     const kept = this.#changes.slice(0, choose(this.#changes.length + 1));
     for (const change of kept) change.again(this.#durableRoot);
     const next = new CrashDisk();
-    next.separate = this.separate;
     next.#root = survivor(this.#durableRoot, choose) as FolderNode;
     next.#durableRoot = copyNames(next.#root);
     next.#nextNode = this.#nextNode;
@@ -70,7 +67,6 @@ export class CrashDisk implements Disk {
   /** The process died, the power did not: everything written is there. */
   afterKill(): CrashDisk {
     const next = new CrashDisk();
-    next.separate = this.separate;
     next.#root = this.#root;
     next.#durableRoot = this.#durableRoot;
     next.#changes = this.#changes;
@@ -187,7 +183,6 @@ export class CrashDisk implements Disk {
   rename(from: string, to: string): void {
     const node = this.#find(from);
     if (!node) throw systemError("ENOENT", from);
-    if (this.separate && from.includes("/running/") !== to.includes("/running/")) throw systemError("EXDEV", to);
     const [source, target] = [this.#folder(dirname(from)), this.#folder(dirname(to))];
     this.#change([source.ino, target.ino], (root) => {
       const moved = removeName(root, from);

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "windrow";
 import { everybody, messageRecord, newSession } from "../kit/inside/store.ts";
-import type { SeededFault } from "../kit/inside/store.ts";
 import { startChild } from "../kit/child.ts";
 import type { Child } from "../kit/child.ts";
 
@@ -21,15 +20,14 @@ export interface WriterOptions {
   readonly prefix: string;
   readonly size: number;
   readonly most?: number;
-  readonly fault?: SeededFault;
   /** A command that is put before node's, as strace or unshare. */
   readonly under?: readonly string[];
 }
 
 /** Starts a writer. */
 export function startWriter(options: WriterOptions): Writer {
-  const { build, folder, id, prefix, size, most = Number.POSITIVE_INFINITY, fault, under = [] } = options;
-  const args = [build, folder, id, prefix, String(size), String(most), ...(fault ? [fault] : [])];
+  const { build, folder, id, prefix, size, most = Number.POSITIVE_INFINITY, under = [] } = options;
+  const args = [build, folder, id, prefix, String(size), String(most)];
   const child = startChild("test/crash/child/writer.js", args, { under });
   return {
     ...child,
@@ -87,7 +85,7 @@ export async function hostileSteal(
   const lock = await store.lock(everybody, id);
   await store.append(lock, [messageRecord("after the steal")]);
   if (stop) writer.signal("SIGCONT");
-  const fenced = await Promise.race([writer.ended.then(() => true), sleep(options.fault ? 400 : 20_000, false)]);
+  const fenced = await Promise.race([writer.ended.then(() => true), sleep(20_000, false)]);
   if (!fenced) await writer.kill();
   await store.append(lock, [messageRecord("and after the old holder went on")]);
   const outcome = await lostOf(store, id, [writer]);

@@ -6,7 +6,6 @@ import type { RecordKind, SessionStatus, StoredRecord } from "windrow/store";
 import type { Clock, NewRecord } from "windrow/store/author";
 import type { Disk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, messageRecord, newSession, readAll, stateOf } from "../kit/inside/store.ts";
-import type { StoreInternals } from "../kit/inside/store.ts";
 import type { Choose } from "./crash-disk.ts";
 import { CrashDisk } from "./crash-disk.ts";
 
@@ -42,7 +41,7 @@ export function chance(seed: number): Choose {
 }
 
 /** How a session is written. */
-export interface WriteOptions extends Omit<StoreInternals, "disk"> {
+export interface WriteOptions {
   readonly base?: string;
   /** Called whenever something more was promised. */
   readonly onPromise?: (promised: Promised) => void;
@@ -52,11 +51,11 @@ export interface WriteOptions extends Omit<StoreInternals, "disk"> {
 export async function write(
   disk: Disk,
   steps: readonly Step[],
-  { base = memoryBase, onPromise = () => undefined, ...internals }: WriteOptions = {},
+  { base = memoryBase, onPromise = () => undefined }: WriteOptions = {},
 ): Promise<Promised> {
   const session = newSession();
   const promised: Promised = { id: session.uuid, created: false, finished: false, records: [] };
-  const store = filesStore({ folder: base, clock }, { disk, ...internals });
+  const store = filesStore({ folder: base, clock }, { disk });
   const open: Promise<unknown>[] = [];
   let usages = 0;
   let count = 0;
@@ -158,15 +157,9 @@ export async function verify(disk: Disk, promised: Promised, base = memoryBase):
 }
 
 /** Writes, cuts the power (or only kills the process), and verifies; returns whether the power went in the middle. */
-export async function crash(
-  disk: CrashDisk,
-  steps: readonly Step[],
-  stopAt: number,
-  seed: number,
-  internals: Omit<StoreInternals, "disk"> = {},
-): Promise<void> {
+export async function crash(disk: CrashDisk, steps: readonly Step[], stopAt: number, seed: number): Promise<void> {
   disk.stepsLeft = stopAt;
-  const promised = await write(disk, steps, internals);
+  const promised = await write(disk, steps);
   const choose = chance(seed);
   const after = choose(5) === 0 ? disk.afterKill() : disk.afterPowerCut(choose);
   await verify(after, promised);

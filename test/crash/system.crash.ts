@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -49,17 +48,6 @@ describe("the system refuses", () => {
     const outcome = await lostOf(fixture.store, id, [writer]);
     expect(outcome).toMatchObject({ lost: 0, damaged: 0 });
     expect(outcome.acknowledged).toBeGreaterThan(10);
-  });
-
-  it("to move the session, as completed/ is another file system: it is copied", async ({ skip }) => {
-    if (fails("strace", "-qq", "-o", "/dev/null", "true")) return skip("strace cannot be used here");
-    const id = await freeSession(fixture.store);
-    const [running, completed] = ["running", "completed"].map((place) => join(fixture.folder, place, id));
-    const writer = await writeUnder(id, strace("-P", running!, "-e", "inject=rename:error=EXDEV:when=1"));
-    expect(writer.lines()).toContain("finished");
-    expect([existsSync(running!), existsSync(completed!)]).toEqual([false, true]);
-    const outcome = await lostOf(fixture.store, id, [writer]);
-    expect(outcome).toMatchObject({ acknowledged: 120, lost: 0 });
   });
 });
 

@@ -136,16 +136,17 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
         `INSERT INTO messages (session_id, seq, pos, line) VALUES ('${running}', 1, 1, '{}')`,
     );
     raw.close();
-    const draft = join(to, "files/running", `.restore-${running}`);
-    mkdirSync(draft, { recursive: true });
-    writeFileSync(join(draft, "messages.jsonl"), "half a li");
+    const left = join(to, "files/trash", running);
+    mkdirSync(left, { recursive: true });
+    writeFileSync(join(left, "messages.jsonl"), "half a li");
+    writeFileSync(join(left, "mark.json"), '{"mark":{"isRestoring":true}}');
     for (const target of [`sqlite:${file}`, join(to, "files")]) {
       const store = await opened(target);
       await expect(store.info(everybody, running)).rejects.toMatchObject({ code: "session-not-found" });
       const report = await copy(await opened(from), store, { ids: [running] });
       expect(report.sessions).toMatchObject([{ outcome: "copied", lines: 300 }]);
     }
-    expect(existsSync(draft)).toBe(false);
+    expect(existsSync(left)).toBe(false);
   });
 });
 

@@ -63,13 +63,6 @@ const ways: Readonly<Record<string, Way>> = {
     problem: "damaged",
     ...lost("1", "2", "3", "5"),
   },
-  "two whole lines welded": {
-    damage: lines((all) => all.splice(1, 2, all[1]! + all[2]!)),
-    problem: "welded-lines",
-    ...harmless,
-  },
-  "blank lines": { damage: lines((all) => all.splice(2, 0, "", "  ")), problem: "empty-lines", ...harmless },
-  "lines ended by CR LF": { damage: lines((all) => (all[2] += "\r")), problem: "crlf", ...harmless },
   "a number that comes twice": {
     damage: lines((all) => all.splice(3, 0, all[2]!)),
     problem: "duplicate-seq",
@@ -83,10 +76,6 @@ const ways: Readonly<Record<string, Way>> = {
     problem: "metadata-unreadable",
   },
   "no metadata.json": { damage: (id) => unlink(running(id, "metadata.json")), problem: "metadata-unreadable" },
-  "a copy of it in completed/": {
-    damage: (id) => cp(running(id), join(place.folder, "completed", id), { recursive: true }),
-    problem: "in-both-folders",
-  },
   "a final state in running/": {
     async damage(id) {
       const path = running(id, "state.json");
@@ -189,17 +178,20 @@ describe("what lies around the sessions", () => {
     }
   });
 
-  it("what a cut-short restore left goes aside, what is another's stays", async () => {
+  it("what a cut-short making or removal left goes, what is another's stays", async () => {
     const id = await closedSession(store);
-    const left = join(place.folder, "completed", `.moving-${id}`);
-    await cp(running(id), left, { recursive: true });
+    for (const name of [`running/..making-${id}.99999999.0.tmp`, `completed/.erased-${id}`]) {
+      await cp(running(id), join(place.folder, name), { recursive: true });
+    }
     await writeFile(join(place.folder, "running", "notes.txt"), "mine");
     const { findings } = await doctor(store, { mend: true });
-    expect(findings).toMatchObject([
-      { problem: "foreign", severity: "notice", mended: false },
-      { problem: "draft", mended: true },
+    expect(findings.map(({ problem, mended }) => `${problem} ${mended}`).sort()).toEqual([
+      "draft true",
+      "draft true",
+      "foreign false",
     ]);
-    expect(await readdir(join(place.folder, findings[1]?.keptAs ?? ""))).toContain("messages.jsonl");
+    expect(await readdir(join(place.folder, "completed"))).toEqual([]);
+    expect(await readdir(join(place.folder, "running"))).toEqual([id, "notes.txt"]);
     expect(await readFile(join(place.folder, "running", "notes.txt"), "utf8")).toBe("mine");
   });
 
@@ -225,9 +217,8 @@ describe("mending", () => {
     const { findings } = await doctor(store, { mend: true });
     const tail = findings.find(({ problem }) => problem === "torn-tail");
     expect(await readFile(join(place.folder, tail?.keptAs ?? ""), "utf8")).toBe("torn away");
-    const aside = findings.find(({ problem }) => problem === "metadata-unreadable")?.keptAs ?? "";
-    expect(aside).toMatch(/^aside/);
-    expect(await readFile(join(place.folder, aside), "utf8")).toBe(metadata);
+    const { mark } = JSON.parse(await readFile(running(id, "mark.json"), "utf8")) as { mark: object };
+    expect(mark).toEqual({ unreadable: [metadata] });
   });
 
   it("saves of a torn metadata.json what is still whole, and gives it to nobody else", async () => {
@@ -239,16 +230,15 @@ describe("mending", () => {
     await writeFile(path, whole.slice(0, whole.lastIndexOf('"tenant"')));
     await doctor(store, { mend: true });
     await expect(store.info({ tenant: "b" }, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
+    const { createdAt, uuid, user, tenant } = before.metadata;
     expect(await store.info({ tenant: "a", user: "bob" }, lock.id), "the index knew").toMatchObject({
-      metadata: before.metadata,
+      metadata: { createdAt, uuid, user, tenant },
     });
 
     await unlink(join(place.folder, "index.jsonl"));
     await writeFile(path, whole.slice(0, whole.lastIndexOf('"tenant"')));
     await doctor(store, { mend: true });
-    const { taskKey, createdAt, processId } = before.metadata;
-    const saved = { taskKey, createdAt, processId, user: "bob" };
-    expect((await infoOf(store, lock.id)).metadata).toMatchObject(saved);
+    expect((await infoOf(store, lock.id)).metadata).toMatchObject({ createdAt, user: "bob" });
     await expect(store.info({ tenant: "b" }, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
   });
 

@@ -73,7 +73,7 @@ describe.each(["completed", "processing"] as const)("a session that is %s", (sta
     expect(await restore(backups, place.open(), { ids: [id] })).toMatchObject({ failed: 1 });
     const replaced = await restore(backups, place.open(), { ids: [id], replace: true });
     expect(replaced).toMatchObject({ restored: 1 });
-    expect(existsSync(join(place.folder, replaced.sessions[0]?.aside ?? "none", "metadata.json"))).toBe(true);
+    expect(existsSync(join(replaced.sessions[0]?.aside ?? "none", "metadata.json"))).toBe(true);
     expect(await doctor(place.open())).toMatchObject({ findings: [], open: 0 });
     expect(await texts(place.open(), id)).toHaveLength(10);
   });

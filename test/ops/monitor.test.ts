@@ -1,4 +1,4 @@
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
@@ -127,15 +127,6 @@ describe("finished sessions", () => {
     const listed = await listAll(store, everybody, { unfinished: true });
     expect(listed.map(({ metadata }) => metadata.uuid)).toEqual([id]);
     expect(await monitor(store, { once: true })).toMatchObject({ looked: 1 });
-  });
-
-  it("that were not moved to the end are", async () => {
-    const id = await closedSession(store);
-    const path = join(place.folder, "running", id, "state.json");
-    await writeFile(path, (await readFile(path, "utf8")).replace('"initializing"', '"completed"'));
-    expect(await look()).toEqual([{ type: "session-moved", sessionId: id }]);
-    expect((await infoOf(store, id)).location).toBe(join(place.folder, "completed", id));
-    expect(await look()).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openStore } from "windrow/store";
-import type { Clock } from "windrow/store/author";
+import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, listAll, newSession, sessionWith, texts } from "../kit/inside/store.ts";
 import { closing, filesFixture } from "../kit/stores.ts";
 
@@ -44,15 +44,13 @@ describe("bad input", () => {
 
   it("a system that fails in the middle of a creation leaves no half session", async () => {
     const session = newSession();
-    const clock: Clock = {
-      now: () => Date.now(),
-      every: () => {
-        throw Object.assign(new Error("no timers"), { code: "EMFILE" });
-      },
-    };
-    const store = filesStore({ folder: fixture.folder, clock });
+    const sync = (): Promise<void> => Promise.reject(Object.assign(new Error("no more"), { code: "EIO" }));
+    await fixture.store.close();
+    await (await sessionWith(filesStore({ folder: fixture.folder }), 0)).release();
+    const before = await readdir(join(fixture.folder, "running"));
+    const store = filesStore({ folder: fixture.folder }, { disk: { ...systemDisk, sync } });
     await expect(store.create(everybody, session)).rejects.toMatchObject({ code: "store-unavailable" });
-    expect(await readdir(join(fixture.folder, "running"))).toEqual([]);
+    expect(await readdir(join(fixture.folder, "running"))).toEqual(before);
   });
 
   it("an unreadable metadata.json is told, and the other sessions are listed", async () => {

@@ -6,10 +6,10 @@ import { newMessageSchema } from "../kit/inside/message.ts";
 import type { JsonValue } from "../kit/inside/message.ts";
 import {
   decodeRecord,
-  encodeLine,
   encodeRecord,
   everybody,
   lineText,
+  numberedLine,
   messageRecord,
   parseLine,
 } from "../kit/inside/store.ts";
@@ -78,8 +78,8 @@ describe("a message as a line", () => {
       fc.property(message, (given) => {
         fc.pre(newMessageSchema.safeParse(given).success);
         const record = { ...messageRecord(""), message: given, timestamp: given.timestamp! };
-        const bytes = encodeLine(lineText(encodeRecord(record)), 7, 9);
-        const parsed = parseLine(bytes.subarray(0, -1));
+        const line = numberedLine(lineText(encodeRecord(record)), 7, 9);
+        const parsed = parseLine(Buffer.from(line));
         expect(parsed.damaged).toEqual([]);
         expect(decodeRecord("message", parsed.objects[0]!)).toEqual({ ...record, seq: 7, pos: 9 });
       }),
@@ -88,7 +88,7 @@ describe("a message as a line", () => {
   });
 
   it("a flipped bit anywhere in a line never reads as another record", () => {
-    const bytes = encodeLine(lineText(encodeRecord(messageRecord("some text, 日本語"))), 1, 1).subarray(0, -1);
+    const bytes = Buffer.from(numberedLine(lineText(encodeRecord(messageRecord("some text, 日本語"))), 1, 1));
     for (let index = 0; index < bytes.length - 18; index += 1) {
       const flipped = Buffer.from(bytes);
       flipped[index] = bytes[index]! ^ 0x04;

@@ -151,6 +151,7 @@ describe("the lock", () => {
     expect(beats.map((beat) => beat.milliseconds)).toEqual([30_000]);
     now += 30_000;
     beats[0]!.run();
+    await Promise.resolve();
     expect(lock.owner.heartbeatAt).toBe("2024-01-15T10:30:30.000Z");
     expect(await readFile(path, "utf8")).toContain('"heartbeat_at":"2024-01-15T10:30:30.000Z"');
     expect((await stat(path)).ino).toBe(inode);

@@ -1,32 +1,25 @@
 /** A store as one principal may use it; the contract holds through every guard. */
 import { randomUUID } from "node:crypto";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Scope, Store } from "windrow";
 import { guardedStore, openStore, tenantStore } from "windrow/store";
-import type { OpenStoreOptions, SessionInfo } from "windrow/store";
+import type { SessionInfo } from "windrow/store";
 import { faultyStore, register, storeConformance } from "windrow/testing";
 import { readOnlyStore } from "../kit/inside/session.ts";
-import { ramStore, stateOf, userFolder } from "../kit/inside/store.ts";
+import { ramStore, stateOf } from "../kit/inside/store.ts";
 import { listed, newFolder } from "../kit/sessions.ts";
 import { fixtureOf, opened, ramFixture, temporaryFolder } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
 
-async function folderFixture(options: OpenStoreOptions) {
+async function folderFixture() {
   const folder = await temporaryFolder();
-  return fixtureOf(() => openStore(folder, { durability: "group", ...options }), folder);
+  return fixtureOf(() => openStore(folder, { durability: "group", access: { audit: true } }), folder);
 }
 
-const kinds: readonly (readonly [string, OpenStoreOptions])[] = [
-  ["files behind a guard with an audit", { access: { audit: true } }],
-  ["files, a folder for each user", { folderPerUser: true }],
-];
-describe.each(kinds)("%s", { tags: ["slow"] }, (_name, options) => {
-  const cases = storeConformance(durable, () => folderFixture(options));
-  register(cases, { describe, it });
+describe("files behind a guard with an audit", { tags: ["slow"] }, () => {
+  register(storeConformance(durable, folderFixture), { describe, it });
 });
 describe("ram for an admin", () => {
   register(
@@ -223,44 +216,4 @@ describe("a method that no contract names", () => {
     expect(purged).toEqual([]);
     expect(await all(store.list({ tenant: "acme", user: "alice" }))).toEqual([]);
   });
-});
-
-describe("a folder for each user", () => {
-  it("keeps a user's sessions in that folder, and every other session where it was", async () => {
-    const folder = await newFolder();
-    const plain = await openStore(folder);
-    const before = session();
-    await (await plain.create({ user: "Alice" }, before)).release();
-    await plain.close();
-    const store = await openStore(folder, { folderPerUser: true });
-    const made = session();
-    await (await store.create({ user: "Alice" }, made)).release();
-    await (await store.create({ user: "../bob" }, session())).release();
-    expect((await stat(join(folder, "users", "%41lice", "running", made.uuid))).mode & 0o777).toBe(0o700);
-    expect(await all(store.list({}))).toEqual(["../bob", "Alice", "Alice"]);
-    expect(await all(store.list({ user: "Alice" }))).toHaveLength(2);
-    expect((await store.info({ user: "Alice" }, before.uuid)).metadata.uuid).toBe(before.uuid);
-    await expect(store.info({ user: "../bob" }, made.uuid)).rejects.toMatchObject({ code: "session-not-found" });
-    await expect(store.create({ user: "../bob" }, made)).rejects.toMatchObject({ code: "session-exists" });
-    await store.close();
-  });
-
-  it("names no two users' folders alike, and none outside", () => {
-    const names = ["alice", "Alice", "ALICE", "a/b", "..", ".", "%61lice", "ユーザー", "a b", "con:", "a%2fb"];
-    const folders = names.map(userFolder);
-    expect(new Set(folders.map((name) => name.toLowerCase())).size).toBe(names.length);
-    for (const name of folders) expect(name).toMatch(/^[a-z0-9_%-]+$/);
-    expect(() => userFolder("")).toThrow("1 to about 85");
-    expect(() => userFolder("x".repeat(300))).toThrow("1 to about 85");
-  });
-});
-
-it("examines a store whose sessions all have a user", async () => {
-  const folder = await newFolder();
-  const manager = await SessionManager.open({ store: await openStore(folder, { folderPerUser: true }), user: "ann" });
-  const session = await manager.create();
-  await manager.close();
-  const store = await opened(folder, { folderPerUser: true });
-  const examined = (await listed(store.checkup!.examine())).map(({ sessionId }) => sessionId);
-  expect(examined).toContain(session.id);
 });

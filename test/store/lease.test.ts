@@ -38,7 +38,7 @@ describe("a system without kernel locks", () => {
     beats[0]!();
     now += 2_000;
     await expect(other.lock(everybody, lock.id)).rejects.toEqual(busy);
-    now += 60_000;
+    now += 60_001;
     const taken = await other.lock(everybody, lock.id);
     await other.append(taken, [messageRecord("3")]);
     await expect(holder.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
@@ -61,7 +61,7 @@ it("a holder on another host is waited for as long, whatever the kernel says her
     code: "session-busy",
     data: { owner: { hostname: "elsewhere" }, retryAfterMs: 60_000 },
   });
-  now += 60_000;
+  now += 60_001;
   expect((await store.lock(everybody, lock.id)).owner.generation).toBe(10);
   await store.close();
 });

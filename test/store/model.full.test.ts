@@ -4,8 +4,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, it } from "vitest";
 import { systemClock } from "windrow/store/author";
-import { askerOf, openDatabase as openShare, placeOf, postgresEngine } from "../kit/inside/store.ts";
+import { askerOf, filesEngine, openDatabase as openShare, placeOf, postgresEngine } from "../kit/inside/store.ts";
 import { redisEngine, sqliteEngine } from "../kit/inside/store.ts";
+import { systemArchives } from "../kit/inside/disk.ts";
 import type { Engine } from "../kit/inside/store.ts";
 import { hasPostgres } from "../kit/postgres.ts";
 import { hasRedis } from "../kit/redis.ts";
@@ -23,6 +24,14 @@ afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, for
 
 /** Engines, and how an empty one is opened. */
 const engines: Readonly<Record<string, readonly [isHere: boolean, open: () => Promise<Engine>]>> = {
+  files: [
+    true,
+    async () => {
+      const folder = await temporaryFolder();
+      folders.push(folder);
+      return filesEngine(folder, { durability: "strict", clock: systemClock, disk: systemArchives });
+    },
+  ],
   SQLite: [
     driver !== undefined,
     async () => {

@@ -163,7 +163,9 @@ class Handle {
       };
     /** The system says that a process which died is gone. */
     const seen = (head: Head): Head =>
-      head.holder && dead.has(head.holder.taking) ? { ...head, holder: { ...head.holder, processStart: "1" } } : head;
+      head.holder && dead.has(head.holder.taking)
+        ? { ...head, holder: { ...head.holder, processStart: "1" }, isAlive: undefined }
+        : head;
     const wrapped: Partial<Engine> = {
       make: step("make", (head) => engine.make(head)),
       commit: step("commit", (steps) => engine.commit(steps)),

@@ -77,9 +77,8 @@ const operationsOf: readonly ((own: Tenant, id: string, session: Session) => Pro
 ];
 
 const stores: Readonly<Record<string, (folder: string) => Promise<Store>>> = {
-  "ram": () => openStore("ram:"),
-  "files": (folder) => openStore(folder, { durability: "group" }),
-  "files, a folder for each user": (folder) => openStore(folder, { durability: "group", folderPerUser: true }),
+  ram: () => openStore("ram:"),
+  files: (folder) => openStore(folder, { durability: "group" }),
   ...(driver && { sqlite: (folder: string) => openStore(`sqlite:${join(folder, "db")}`, { durability: "group" }) }),
 };
 

@@ -137,7 +137,7 @@ async function ownSessions(
 /** Whether a store is there: a folder of another use under the usual name is none. */
 function isThere(store: string): boolean {
   const path = folderOf(store);
-  return store.startsWith("sqlite:") ? existsSync(path) : isFilesStore(path, true);
+  return store.startsWith("sqlite:") ? existsSync(path) : isFilesStore(path);
 }
 
 /** The folder or the file behind a store's address. */

@@ -6,11 +6,14 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
+import { timestamp } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { replaceFile, syncFolder } from "../../disk/safe-write.ts";
-import { acquire } from "../../store/lock/steal.ts";
+import { Leases, takeLock } from "../../store/lock/lock.ts";
+import { newTaker } from "../../store/shared/holder.ts";
+import { heldBy } from "../../store/shared/remote.ts";
 import type { Scope, SessionStatus } from "../../store/store.ts";
 import { copyPath } from "./copy.ts";
 
@@ -144,13 +147,13 @@ export async function removeUnused(folder: string): Promise<void> {
  * @throws WindrowError `session-busy` while another process has it
  */
 export function lockBackup(folder: string, clock: Clock): { release(): void } {
-  try {
-    return acquire(folder, { clock, disk: systemDisk });
-  } catch (error) {
-    if (!isWindrowError(error, "session-busy")) throw error;
-    const message = `Another backup writes ${folder} just now. Wait until it is done, or name another folder.`;
-    throw new WindrowError("session-busy", message, error.data, { cause: error });
-  }
+  const look = new Leases(clock).look(folder, systemDisk);
+  const owner = heldBy(look);
+  const taker = newTaker(look.generation + 1, timestamp(clock));
+  const lock = owner ? "taken" : takeLock(folder, taker, () => true, systemDisk);
+  if (typeof lock === "object") return lock;
+  const message = `Another backup writes ${folder} just now. Wait until it is done, or name another folder.`;
+  throw new WindrowError("session-busy", message, { path: folder, ...(owner && { owner }) });
 }
 
 /** Whether a copy is there, of the size it was written with. */

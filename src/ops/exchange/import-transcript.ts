@@ -6,7 +6,7 @@ import { usedTokens } from "../../message/parts.ts";
 import type { NewRecord } from "../../message/record.ts";
 import { encodeRecord } from "../../store/format/record.ts";
 import { encodeMetadata, encodeState, parseDocument } from "../../store/format/documents.ts";
-import { encodeLine, lineText } from "../../store/format/lines.ts";
+import { lineText, numberedLine } from "../../store/format/lines.ts";
 import { formatVersion, isSessionId } from "../../store/shared/rules.ts";
 import { initialState } from "../../store/format/documents.ts";
 import type { DumpedLine, LogName, Scope, SessionDump, SessionState } from "../../store/store.ts";
@@ -105,10 +105,7 @@ function* linesOf(log: LogName, records: readonly NewRecord[]): Generator<Dumped
   for (const [index, record] of records.entries()) {
     if (kindLogs[record.kind] !== log) continue;
     seq += 1;
-    const line = encodeLine(lineText(encodeRecord(record)), seq, index + 1)
-      .toString("utf8")
-      .trimEnd();
-    yield { log, line };
+    yield { log, line: numberedLine(lineText(encodeRecord(record)), seq, index + 1) };
   }
 }
 

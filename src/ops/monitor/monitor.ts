@@ -47,7 +47,7 @@ export type MonitorEvent =
       readonly since: string;
     }
   | {
-      /** It had ended, or another program left it `completing`, and its move was interrupted; the move was ended. */ readonly type: "session-moved";
+      /** Another program left it `completing`; it is ended. */ readonly type: "session-moved";
       readonly sessionId: string;
     }
   | {
@@ -161,10 +161,6 @@ async function lookAt(store: Store, info: SessionInfo, options: MonitorOptions):
   const sessionId = info.metadata.uuid;
   try {
     const { status } = info.state;
-    if (status === "completed" || status === "failed" || status === "timeout") {
-      const now = await store.info(options.scope ?? {}, sessionId);
-      return now.readOnly ? { type: "session-moved", sessionId } : undefined;
-    }
     const holder = await store.holding?.holder(options.scope ?? {}, sessionId);
     // A session at rest is nobody's, whoever died with its lock: nothing was written under it.
     if (!holder || (status === "closed" && holder.state !== "held")) return undefined;

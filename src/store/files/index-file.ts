@@ -28,7 +28,7 @@ export interface EndEntry {
 /** The entry of a session that did not end. */
 export function entryOf(id: string, metadata: SessionMetadata): IndexEntry {
   const { user, tenant } = metadata;
-  return { id, created: Date.parse(metadata.createdAt), ...optional("user", user), ...optional("tenant", tenant) };
+  return { id, created: Date.parse(metadata.createdAt) || 0, ...optional("user", user), ...optional("tenant", tenant) };
 }
 
 /** An entry as its line, with the line end. */
@@ -48,7 +48,7 @@ function entryIn(value: unknown): IndexEntry | EndEntry | undefined {
   const { uuid: id, created_at: createdAt, user, tenant, status } = value;
   if (!isSessionId(id)) return undefined;
   if (typeof createdAt !== "string") return { id, ...finalStatus(status) };
-  const created = Date.parse(createdAt);
+  const created = Date.parse(createdAt) || 0;
   if (user === undefined && tenant === undefined && status === undefined) return { id, created, status };
   const ofUser = typeof user === "string" ? { user } : {};
   const ofTenant = typeof tenant === "string" ? { tenant } : {};
@@ -56,7 +56,7 @@ function entryIn(value: unknown): IndexEntry | EndEntry | undefined {
 }
 
 function madeFields({ created, user, tenant }: IndexEntry): JsonObject {
-  const createdAt = Number.isNaN(created) ? "" : new Date(created).toISOString();
+  const createdAt = new Date(created).toISOString();
   return { created_at: createdAt, ...optional("user", user), ...optional("tenant", tenant) };
 }
 

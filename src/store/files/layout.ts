@@ -1,44 +1,54 @@
 /**
- * The folders of a file store: `running/<uuid>/` and `completed/<uuid>/` under one base folder (docs/format.md). Files
- * are 0600 and folders 0700, whatever the umask.
+ * The folders of a file store: `running/<uuid>/` and `completed/<uuid>/` under one base folder, and `trash/<uuid>/` and
+ * `aside/<uuid>/` for sessions that lists leave out (docs/format.md). Files are 0600 and folders 0700, whatever the umask.
  */
 import { join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
-import { systemDisk } from "../../disk/disk.ts";
 import { systemCode, unavailable } from "../../disk/safe-write.ts";
-import { kindFiles } from "../format/logs.ts";
-import { archiveEnding } from "../../disk/archive/archive-disk.ts";
+import type { Listing } from "../engine.ts";
+import { isFinal } from "../shared/rules.ts";
+import type { SessionStatus } from "../store.ts";
 
 /** Held while state.json is replaced. */
 export const stateLockFile = ".state.lock";
 
+/** The beginning of a folder's name while a session is made, or removed. It is no session then. */
+export const draftPrefix = { making: ".making-", erased: ".erased-" } as const;
+
+/** The folders in which sessions lie, in the order in which they come to them. */
+export const parents = ["running", "completed", "trash", "aside"] as const;
+
+/** One of the folders in which sessions lie. */
+export type Parent = (typeof parents)[number];
+
 /** The folder of a session. */
 export interface Place {
   readonly id: string;
+  readonly parent: Parent;
   readonly folder: string;
-  readonly completed: boolean;
 }
 
-/** The folders of a store. */
-export interface Layout {
-  readonly base: string;
-  readonly running: string;
-  readonly completed: string;
+/** The folder of a session that lies in one of the parents. */
+export function placeIn(base: string, parent: Parent, id: string): Place {
+  return { id, parent, folder: join(base, parent, id) };
 }
 
-/** The folders under a base folder. */
-export function layoutOf(base: string): Layout {
-  return { base, running: join(base, "running"), completed: join(base, "completed") };
+/** The parent in which a session belongs. */
+export function parentFor({ status, isHidden, asideOf }: Pick<Listing, "status" | "isHidden" | "asideOf">): Parent {
+  if (isHidden) return asideOf === undefined ? "trash" : "aside";
+  return isFinal(status as SessionStatus) ? "completed" : "running";
 }
 
-/** The place of a session now, in either folder; undefined when it is in neither. */
-export function locate(layout: Layout, id: string, disk: Disk = systemDisk): Place | undefined {
-  const running = join(layout.running, id);
-  if (disk.exists(running)) return { id, folder: running, completed: false };
-  const completed = join(layout.completed, id);
-  if (disk.exists(completed)) return { id, folder: completed, completed: true };
-  // A move between the two looks, from running to completed, was missed by the first and is seen by a second.
-  return disk.exists(running) ? { id, folder: running, completed: false } : undefined;
+/** The place of a session now; undefined when it is nowhere. */
+export function locate(base: string, id: string, disk: Disk): Place | undefined {
+  // One that moves between two looks is seen by the second round.
+  for (let round = 1; round <= 2; round += 1) {
+    for (const parent of parents) {
+      const place = placeIn(base, parent, id);
+      if (disk.exists(place.folder)) return place;
+    }
+  }
+  return undefined;
 }
 
 /** The names in a folder; none where it does not exist. */
@@ -49,14 +59,4 @@ export async function namesIn(folder: string, disk: Disk): Promise<readonly stri
     if (systemCode(error) === "ENOENT") return [];
     throw unavailable(error, "Reading a folder", folder);
   }
-}
-
-/** Whether a session is not finished and has no log yet: the logs are made last, all before anybody is told of it. */
-export function hasNoLog(
-  { folder, completed = false }: Pick<Place, "folder"> & Partial<Place>,
-  disk: Disk = systemDisk,
-): boolean {
-  if (completed) return false;
-  const paths = Object.values(kindFiles).map((name) => join(folder, name));
-  return !paths.some((path) => disk.exists(path) || disk.exists(`${path}${archiveEnding}`));
 }

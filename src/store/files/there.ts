@@ -2,20 +2,13 @@
 import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { WindrowError } from "../../errors.ts";
-import { layoutOf } from "./layout.ts";
 
 /** Folders of a folder that are looked into for a store. */
 const mostFolders = 200;
 
-/**
- * Whether a folder is a store of files.
- *
- * @param folderPerUser - whether the folders of users in it count, too
- */
-export function isFilesStore(folder: string, folderPerUser = false): boolean {
-  const { running, completed } = layoutOf(folder);
-  if (isFolder(running) || isFolder(completed)) return true;
-  return folderPerUser && foldersIn(join(folder, "users")).some((user) => isFilesStore(user));
+/** Whether a folder is a store of files. */
+export function isFilesStore(folder: string): boolean {
+  return isFolder(join(folder, "running")) || isFolder(join(folder, "completed"));
 }
 
 /**

@@ -28,27 +28,6 @@ export function encodeMetadata(metadata: SessionMetadata): string {
   });
 }
 
-/**
- * Reads a session's metadata.json. Without `format` (a folder that another program wrote) it is version 1.
- *
- * @throws WindrowError `store-corrupt` when it is missing or unreadable
- */
-export function readMetadata(folder: string, id: string, disk: Disk = systemDisk): SessionMetadata {
-  const path = join(folder, metadataFile);
-  const metadata = metadataIn(folder, id, disk);
-  if (metadata) return metadata;
-  throw new WindrowError(
-    "store-corrupt",
-    `${path} is missing or unreadable, so the session cannot be opened. Its messages.jsonl can still be read as text.`,
-    { path, id },
-  );
-}
-
-/** The metadata in a folder; undefined where it is missing or damaged. */
-export function metadataIn(folder: string, id: string, disk: Disk = systemDisk): SessionMetadata | undefined {
-  return decodeMetadata(readObject(join(folder, metadataFile), disk), id);
-}
-
 /** The fields of metadata.json as metadata; undefined where one that is needed is missing or of the wrong type. */
 export function decodeMetadata(fields: JsonObject | undefined, id: string): SessionMetadata | undefined {
   const { task_key: taskKey, created_at: createdAt, config, user, tenant, format = 1 } = fields ?? {};

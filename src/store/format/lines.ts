@@ -56,30 +56,13 @@ export function lineText(fields: LineFields): LineText {
 }
 
 /**
- * The bytes of one line: `seq`, the fields, `pos` among them, and last `crc` of the bytes before it.
+ * One line as text, without its end: `seq`, the fields, `pos` among them, and last `crc` of the bytes before it.
  *
  * @param more - how many lines of the same write follow in this log; none for a write of one line
  */
-export function encodeLine(line: LineText, seq: number, pos: number, more?: number): Buffer {
-  const bytes = Buffer.allocUnsafe(lineRoom(line));
-  return bytes.subarray(0, writeLine(bytes, 0, line, seq, pos, more));
-}
-
-/** As {@link encodeLine}, as text, without the line end and for a write of one line. */
-export function numberedLine(line: LineText, seq: number, pos: number): string {
-  const body = bodyOf(line, seq, pos);
+export function numberedLine(line: LineText, seq: number, pos: number, more?: number): string {
+  const body = bodyOf(line, seq, pos, more);
   return `${body},"crc":"${checksum(body)}"}`;
-}
-
-/** Bytes that a line may need, whatever its numbers. */
-export function lineRoom({ before, after }: LineText): number {
-  return Buffer.byteLength(before) + Buffer.byteLength(after) + 150;
-}
-
-/** As {@link encodeLine}, into a buffer from `at` on, where it has {@link lineRoom}; returns where the line ends. */
-export function writeLine(into: Buffer, at: number, line: LineText, seq: number, pos: number, more?: number): number {
-  const end = at + into.write(bodyOf(line, seq, pos, more), at);
-  return end + into.write(`,"crc":"${checksum(into.subarray(at, end))}"}\n`, end, "latin1");
 }
 
 /** A line up to its checksum. JSON escapes a lone surrogate, so the text is well formed. */

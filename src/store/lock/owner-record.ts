@@ -2,15 +2,16 @@
  * The record in `.lock` (docs/format.md): 512 bytes of JSON, rewritten in place with one write, and never grown. A
  * reader that meets the rewriting sees a mixture, and its checksum does not hold.
  */
-import { readFileSync } from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import type { LockOwner } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
-import { systemDisk } from "../../disk/disk.ts";
 import { isObject } from "../../message/json.ts";
+import { ownIdentity } from "../shared/holder.ts";
+import type { Taker } from "../shared/holder.ts";
+
+/** The file that names the process which writes the session. */
+export const lockFile = ".lock";
 
 /** Bytes of the record. */
 export const recordBytes = 512;
@@ -21,29 +22,23 @@ const longestHostname = 128;
 /** The notes of a record beside its owner. */
 export interface OwnerNote {
   /** The holder let go in order. */
-  readonly released?: boolean;
+  readonly released?: true;
   /** The lock was taken from a holder that may live, and the logs are not yet out of its reach. */
-  readonly stealing?: boolean;
-}
-
-/** The record of this process. */
-export function ownerOf(now: string, generation: number): LockOwner {
-  return { processId: process.pid, hostname: ownHostname(), acquiredAt: now, heartbeatAt: now, generation };
+  readonly stealing?: true;
 }
 
 /** The bytes of an owner record as the lock file has them: one line of JSON with a checksum. */
-export function encodeOwnerRecord(owner: LockOwner, note: OwnerNote): Buffer {
-  const { bootId, processStart } = processIdentity();
+export function encodeOwnerRecord(owner: Taker, note: OwnerNote): Buffer {
   const body = JSON.stringify({
     process_id: owner.processId,
-    hostname: owner.hostname,
+    hostname: owner.hostname.slice(0, longestHostname),
     acquired_at: owner.acquiredAt,
     heartbeat_at: owner.heartbeatAt,
     generation: owner.generation,
-    boot_id: bootId,
-    process_start: processStart,
-    ...(note.released === true ? { released: true } : {}),
-    ...(note.stealing === true ? { stealing: true } : {}),
+    boot_id: owner.bootId,
+    process_start: owner.processStart,
+    taking: owner.taking,
+    ...note,
   }).slice(0, -1);
   const crc = crc32(body).toString(16).padStart(8, "0");
   return Buffer.from(`${`${body},"crc":"${crc}"}`.padEnd(recordBytes - 1)}\n`);
@@ -72,36 +67,38 @@ export function generationOf(bytes: Buffer): number {
   return Number.isSafeInteger(generation) && generation > 0 ? generation : 0;
 }
 
-/** The record of a session's `.lock`; undefined when there is none, or none that can be read. */
-export function readOwnerRecord(folder: string, disk: Disk = systemDisk): JsonObject | undefined {
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    try {
-      const fields = decodeOwnerRecord(disk.readFile(join(folder, lockFile)));
-      if (fields) return fields;
-    } catch {
-      return undefined;
-    }
+/** The bytes of a session's `.lock`, whole where it can be read so; none where there is no such file. */
+export function readOwnerRecord(folder: string, disk: Disk): Buffer {
+  const path = join(folder, lockFile);
+  for (let attempt = 1; ; attempt += 1) {
+    if (!disk.exists(path)) return Buffer.alloc(0);
+    const bytes = disk.readFile(path);
+    if (attempt === 5 || decodeOwnerRecord(bytes)) return bytes;
   }
-  return undefined;
+}
+
+/** Whether who held a session last let go in order. */
+export function isReleased(folder: string, disk: Disk): boolean {
+  return decodeOwnerRecord(readOwnerRecord(folder, disk))?.["released"] === true;
 }
 
 /** The owner a record names. */
-export function ownerFrom(fields: JsonObject): LockOwner {
-  const text = (value: JsonValue | undefined): string => (typeof value === "string" ? value : "");
+export function takerFrom(fields: JsonObject): Taker {
+  const text = (name: string): string => (typeof fields[name] === "string" ? fields[name] : "");
+  const textOrNull = (name: string): string | null => (typeof fields[name] === "string" ? fields[name] : null);
   const { process_id: processId, generation } = fields;
   return {
     processId: typeof processId === "number" ? processId : 0,
-    hostname: text(fields["hostname"]),
-    acquiredAt: text(fields["acquired_at"]),
-    heartbeatAt: text(fields["heartbeat_at"]),
+    hostname: text("hostname"),
+    bootId: textOrNull("boot_id"),
+    // The record does not say it: where the kernel cannot be asked, the heartbeat decides.
+    namespace: null,
+    processStart: textOrNull("process_start"),
+    acquiredAt: text("acquired_at"),
+    heartbeatAt: text("heartbeat_at"),
     generation: typeof generation === "number" ? generation : 0,
+    taking: text("taking"),
   };
-}
-
-/** The owner that a session's `.lock` names; undefined when it names none. */
-export function readOwner(folder: string, disk: Disk = systemDisk): LockOwner | undefined {
-  const fields = readOwnerRecord(folder, disk);
-  return fields && ownerFrom(fields);
 }
 
 /**
@@ -109,35 +106,10 @@ export function readOwner(folder: string, disk: Disk = systemDisk): LockOwner | 
  * on this machine `before` it was started again; or `elsewhere`. A record that does not say is taken for one of here.
  */
 export function originOf(fields: JsonObject): "here" | "before" | "elsewhere" {
-  const bootId = fields["boot_id"];
-  if (bootId === undefined || bootId === processIdentity().bootId) {
-    return bootId === null && fields["hostname"] !== ownHostname() ? "elsewhere" : "here";
-  }
-  return fields["hostname"] === ownHostname() ? "before" : "elsewhere";
+  const { bootId, hostname } = ownIdentity();
+  const isThisHost = fields["hostname"] === hostname.slice(0, longestHostname);
+  const bootIdThen = fields["boot_id"];
+  if (bootIdThen === undefined || bootIdThen === bootId)
+    return bootIdThen === null && !isThisHost ? "elsewhere" : "here";
+  return isThisHost ? "before" : "elsewhere";
 }
-
-function ownHostname(): string {
-  return hostname().slice(0, longestHostname);
-}
-
-let identity: { readonly bootId: string | null; readonly processStart: string | null } | undefined;
-
-/** A process id comes back after a reboot and in every container; with these two it is one of a kind. Linux only. */
-function processIdentity(): NonNullable<typeof identity> {
-  identity ??= {
-    bootId: systemText("/proc/sys/kernel/random/boot_id")?.trim() ?? null,
-    processStart: systemText("/proc/self/stat")?.split(") ").at(-1)?.split(" ")[19] ?? null,
-  };
-  return identity;
-}
-
-function systemText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-/** The file that names the process which writes the session. */
-export const lockFile = ".lock";

@@ -17,7 +17,7 @@ import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import { headOfRow } from "../shared/head-row.ts";
 import type { Counters } from "../shared/session-log.ts";
-import type { LogName } from "../store.ts";
+import type { Finding, LogName } from "../store.ts";
 import type { Asker, PostgresRow } from "./client.ts";
 import { numbersPart, sessionPart, statementsOf } from "./statements.ts";
 import type { Statements } from "./statements.ts";
@@ -64,11 +64,12 @@ class PostgresEngine implements Engine {
 
   check(): void {}
 
-  async make({ id, documents, listing, revision, holder }: NewHead): Promise<boolean> {
+  async make({ id, documents, listing, revision, holder }: NewHead): Promise<number | undefined> {
     const { tenant = null, user = null, status, createdMs, isHidden, asideOf = null } = listing;
     const { metadata, state, mark } = documents;
     const values = [id, tenant, user, status, createdMs, isHidden, asideOf, metadata, state, mark, revision];
-    return (await this.#ask(this.#sql.make, [...values, JSON.stringify(holder), this.#now()])).length > 0;
+    const made = await this.#ask(this.#sql.make, [...values, JSON.stringify(holder), this.#now()]);
+    return made.length > 0 ? revision : undefined;
   }
 
   async head(id: string): Promise<Head | undefined> {
@@ -156,11 +157,12 @@ class PostgresEngine implements Engine {
     await this.#ask(this.#sql.beat, [list("id"), list("taking"), this.#now()]);
   }
 
-  async examine() {
+  async examine(): Promise<readonly Finding[]> {
     const [row] = await this.#ask(this.#sql.orphans, []);
     const count = Number(row?.["count"] ?? 0);
     if (count === 0) return [];
-    return [{ message: `${count} lines belong to no session.`, isMended: false }];
+    const message = `${count} lines belong to no session.`;
+    return [{ problem: "database-damaged", severity: "damage", message, mended: false }];
   }
 
   hurry(): void {
@@ -227,7 +229,7 @@ function countersOf(rows: readonly PostgresRow[]): Counters {
 
 function lineOf(row: PostgresRow): PlacedLine {
   return {
-    ...{ seq: Number(row["seq"]), row: Number(row["number"]), pos: Number(row["pos"]) },
+    ...{ seq: Number(row["seq"]), row: Number(row["number"]) },
     line: String(row["body"]),
   };
 }

@@ -5,8 +5,10 @@ import { noCounts } from "../format/seal.ts";
 import { logNames } from "../format/logs.ts";
 import type { LogName } from "../store.ts";
 
+type RamLine = PlacedLine & { readonly pos: number };
+
 interface Row extends Head {
-  readonly logs: Map<LogName, PlacedLine[]>;
+  readonly logs: Map<LogName, RamLine[]>;
 }
 
 /** Makes an engine in memory, empty. */
@@ -15,7 +17,7 @@ export function ramEngine(): Engine {
 
   function changed(row: Row, step: Step): Row {
     const revision = row.revision + 1;
-    const logs = step.isEmptied ? new Map<LogName, PlacedLine[]>() : row.logs;
+    const logs = step.isEmptied ? new Map<LogName, RamLine[]>() : row.logs;
     for (const { log, seq, pos, line } of step.lines ?? []) {
       const lines = logs.get(log) ?? [];
       lines.push({ seq, pos, line, row: lines.length });
@@ -39,10 +41,10 @@ export function ramEngine(): Engine {
     locationOf: (id) => `ram:${id}`,
     check: () => undefined,
     async make({ id, documents, listing, revision, holder }: NewHead) {
-      if (rows.has(id)) return false;
+      if (rows.has(id)) return undefined;
       const head = { id, documents, listing, holder, revision, made: revision, origin: revision, generation: 1 };
       rows.set(id, { ...head, silentMs: 0, logs: new Map() });
-      return true;
+      return revision;
     },
     head: async (id) => rows.get(id),
     async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery) {
@@ -101,7 +103,7 @@ export function ramEngine(): Engine {
 }
 
 /** Lines in the order of their numbers, as those of a restored session may not come. */
-function ordered(lines: readonly PlacedLine[]): PlacedLine[] {
+function ordered(lines: readonly RamLine[]): RamLine[] {
   return lines.toSorted((one, other) => one.seq - other.seq).map((line, row) => ({ ...line, row }));
 }
 

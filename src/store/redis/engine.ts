@@ -1,14 +1,14 @@
 /** The engine of stores in Redis: a hash and seven streams for each session, and a script for each batch of steps. */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
-import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, Step } from "../engine.ts";
+import type { Engine, Head, HeadsQuery, NewHead, Page, PageQuery, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import type { Taker } from "../shared/holder.ts";
 import { isUnknownOutcome, unknownOutcome } from "../shared/remote.ts";
 import { inScope } from "../shared/rules.ts";
 import type { Counters } from "../shared/session-log.ts";
-import type { LogName } from "../store.ts";
+import type { Finding, LogName } from "../store.ts";
 import { refusalOf } from "./client.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
@@ -50,7 +50,7 @@ class RedisEngine implements Engine {
 
   check(): void {}
 
-  async make({ id, documents, listing, revision, holder }: NewHead): Promise<boolean> {
+  async make({ id, documents, listing, revision, holder }: NewHead): Promise<number | undefined> {
     const { keys, durability } = this.#place;
     await durability.assured();
     // Before it is there: a list may name a session that is not.
@@ -59,10 +59,10 @@ class RedisEngine implements Engine {
     const all = { id, ...fields, made: revision, revision, origin: revision };
     const values = [randomUUID(), ...Object.entries(all).flat()];
     const isMade = await run(this.#place, makeScript, [keys.of(id)[0]], values);
-    if (Number(isMade) !== 1) return false;
+    if (Number(isMade) !== 1) return undefined;
     await afterChange(this.#list(id, listing));
     await this.#safe([{ id, revision }]);
-    return true;
+    return revision;
   }
 
   async head(id: string): Promise<Head | undefined> {
@@ -194,13 +194,10 @@ class RedisEngine implements Engine {
     }
   }
 
-  async examine(mend: boolean): Promise<readonly EngineFault[]> {
+  async examine(mend: boolean): Promise<readonly Finding[]> {
+    const about = { problem: "stale-index", severity: "damage", mended: mend } as const;
     const missing = await relisted(this.#place, mend);
-    return missing.map((id) => ({
-      message: `Session ${id} is not in the lists of sessions.`,
-      isMended: mend,
-      isOfIndex: true,
-    }));
+    return missing.map((sessionId) => ({ ...about, sessionId, message: "It is not in the lists of sessions." }));
   }
 
   hurry(): void {

@@ -51,7 +51,7 @@ export function listedFields({ tenant, user, status, createdMs, isHidden, asideO
 }
 
 /** The entries of a stream. */
-export function linesOf(reply: unknown): readonly PlacedLine[] {
+export function linesOf(reply: unknown): readonly (PlacedLine & { readonly pos: number })[] {
   return (reply as readonly (readonly [string, readonly string[]])[]).map(
     ([id, [, line = "", , pos = placeIn(line)]]) => {
       const [seq = 0, row = 0] = id.split("-").map(Number);

@@ -13,7 +13,8 @@ import { Steps } from "./transfer.ts";
 export function detachingOf(core: Core): StoreDetaching {
   const { engine } = core;
   const detachable = async (scope: Scope, id: string): Promise<Found> => {
-    const found = await find(core, scope, id);
+    const first = await find(core, scope, id);
+    const found = (await engine.settle?.(first.head)) ? await find(core, scope, id) : first;
     checkFree(found.head);
     checkDetachable(id, found.state.status, found.mark.kept !== undefined);
     return found;

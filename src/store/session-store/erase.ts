@@ -73,6 +73,7 @@ async function empty(
     let isChanged = false;
     for (const head of left) {
       const { trashedAt, asideOf } = markOf(head);
+      const place = engine.locationOf(head.id);
       const { count, bytes } = await engine.size(head.id);
       const archivedAs = archivedIn(head);
       const [, step] = marking(head, {
@@ -84,7 +85,7 @@ async function empty(
       const change = { id: head.id, at: head.revision, ...step, documents, isEmptied: true, isDurable: true };
       const [isMade] = await engine.commit([change]);
       const kind = asideOf === undefined ? (trashedAt === undefined ? "session" : "trash") : "aside";
-      if (isMade) places.set(head.id, { kind, place: engine.locationOf(head.id), count, bytes });
+      if (isMade) places.set(head.id, { kind, place, count, bytes });
       else isChanged = true;
     }
     left = isChanged ? (await again()).filter(({ id }) => !places.has(id)) : [];

@@ -1,6 +1,6 @@
 /** The examination of a store: every session's documents and lines, and last the place around them. Only what a restore left that was cut short is removed. */
 import { WindrowError, isWindrowError } from "../../errors.ts";
-import type { Head, Step } from "../engine.ts";
+import type { Head, PlacedLine, Step } from "../engine.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import { sealIn } from "../format/seal.ts";
 import { addFinding, countedState, examineLines, examineLosses } from "../shared/examine-lines.ts";
@@ -10,7 +10,7 @@ import { heldBy, holdingOf } from "../shared/remote.ts";
 import { formatVersion, isAboutRecords, ownerNamed, ownerOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, Finding, SessionMetadata } from "../store.ts";
-import { change, encodeMark, headsOf, listingOf, markListing, markOf } from "./found.ts";
+import { change, encodeMark, fileOf, headsOf, listingOf, markListing, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
 import { linesOf, numbersOf } from "./lines.ts";
 
@@ -24,11 +24,10 @@ const looks = 3;
  */
 export async function* examine(core: Core, mend: boolean, signal?: AbortSignal): AsyncGenerator<Examined> {
   // First: what the place itself hides is not missing.
-  const faults = (await core.engine.examine?.(mend)) ?? [];
-  const around: Finding[] = faults.map(({ message, isMended, isOfIndex }) => ({
-    ...{ problem: isOfIndex ? "stale-index" : "database-damaged", severity: "damage", message, mended: isMended },
-  }));
-  const isReadable = faults.every(({ isMended, isOfIndex }) => isMended || isOfIndex);
+  const around: Finding[] = [...((await core.engine.examine?.(mend)) ?? [])];
+  const isReadable = around.every(
+    ({ mended, severity, problem }) => mended || severity === "notice" || problem === "stale-index",
+  );
   for await (const head of headsOf(core, {})) {
     if (signal?.aborted) {
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
@@ -114,14 +113,20 @@ async function examineHead(core: Core, head: Head, mend: boolean, isReadable: bo
   const lines: LinesUnderExamination = {
     ...{ id, findings, check, count: new StateCount(metadata.createdAt), inDamage: new Set<string>() },
     putAside: undefined,
-    linesOf: (log) => linesOf(core, { id, head }, log),
-    placeOf: (log) => log,
+    linesOf: (log) => readable(linesOf(core, { id, head }, log)),
+    placeOf: (log) => fileOf(core, log),
   };
   if (archived) {
     const nothing = { records: 0, goodBytes: 0, badBytes: 0 };
     return { sessionId: id, ...nothing, findings, archived: { mark: archived, owner: ownerOf(metadata) } };
   }
   const total = await examineLines(lines);
+  for (const { file, length, problem } of core.engine.recovered?.(head) ?? []) {
+    if (problem !== "damaged") continue;
+    const message =
+      "A large value that a line names is missing or damaged. The line shows its beginning and its end; restore it.";
+    addFinding(lines, { problem: "blob-missing", file, length, message, remedy: "backup" });
+  }
   if (isReadable) examineLosses(lines, "sessions");
   await examineDocuments(core, head, lines, mend && !isAtWork);
   const { state, owner } = holdingOf(head);
@@ -160,10 +165,23 @@ async function examineDocuments(core: Core, head: Head, lines: LinesUnderExamina
   addFinding(lines, { problem: "stale-index", file: "sessions", message, mended });
 }
 
-function salvaged({ id, listing }: Head): SessionMetadata {
+/** Lines, until a log turns out to be gone: what it lacks is missing. */
+async function* readable(lines: AsyncIterable<PlacedLine>): AsyncGenerator<PlacedLine> {
+  try {
+    yield* lines;
+  } catch (error) {
+    if (!isWindrowError(error, "store-corrupt")) throw error;
+  }
+}
+
+/** The metadata as far as what the session is listed by, and the text of the broken one, still say it. */
+function salvaged({ id, listing, documents }: Head): SessionMetadata {
+  const textOf = (name: string): string | undefined =>
+    new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]*)"`).exec(documents.metadata)?.[1];
   return {
     ...{ uuid: id, taskKey: {}, processId: 0, hostname: "", config: {}, format: formatVersion },
-    createdAt: new Date(listing.createdMs).toISOString(),
+    createdAt: textOf("created_at") ?? new Date(listing.createdMs).toISOString(),
+    ...ownerNamed({ tenant: textOf("tenant"), user: textOf("user") }),
     ...ownerNamed({ ...listing }),
   };
 }

@@ -6,10 +6,10 @@ import type { Engine, Head, HeadsQuery, Listing, Step } from "../engine.ts";
 import type { Clock } from "../shared/clock.ts";
 import { inArchive, inScope, notFound, sessionId } from "../shared/rules.ts";
 import type { Taker } from "../shared/holder.ts";
-import { heldBy } from "../shared/remote.ts";
+import { heldBy, leaseLeft } from "../shared/remote.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Mask } from "../../mask/mask.ts";
-import type { Scope, SessionMetadata, SessionState } from "../store.ts";
+import type { LogName, Scope, SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
 import type { GivingBack } from "./giving-back.ts";
 
@@ -146,13 +146,18 @@ export function checkLinesHere({ id, state }: Pick<Found, "id" | "state">): void
  */
 export function checkFree(head: Head): void {
   const owner = heldBy(head);
-  if (owner) throw busy(owner);
+  if (owner) throw busy(owner, leaseLeft(head));
 }
 
 /** The documents of a session cannot be read. */
 export function unreadable(id: string): WindrowError {
   const message = `The documents of session ${id} are unreadable, so it cannot be opened. \`windrow doctor --mend\` writes them anew.`;
   return new WindrowError("store-corrupt", message, { id });
+}
+
+/** A log as people see it. */
+export function fileOf({ engine: { logEnding = "" } }: Pick<Core, "engine">, log: LogName): string {
+  return `${log}${logEnding}`;
 }
 
 /** The name of the object that an archive has of a session. */

@@ -95,8 +95,16 @@ export async function numbersOf(core: Core, found: Pick<Found, "id" | "head">): 
   return numbers;
 }
 
-/** A session as it is now; what is added while it is read does not belong to it. */
-export async function dumpOf(core: Core, found: Found): Promise<SessionDump> {
+/**
+ * A session as it is now; what is added while it is read does not belong to it.
+ *
+ * @param damaged - called with each line that is no record
+ */
+export async function dumpOf(
+  core: Core,
+  found: Found,
+  damaged: (log: LogName, row: number, line: string) => void = () => undefined,
+): Promise<SessionDump> {
   checkLinesHere(found);
   const { id, head } = found;
   const { seqs } = await numbersOf(core, found);
@@ -106,9 +114,11 @@ export async function dumpOf(core: Core, found: Found): Promise<SessionDump> {
     state: parseDocument(head.documents.state) ?? {},
     async *lines(): AsyncGenerator<DumpedLine> {
       for (const log of logNames) {
-        if (seqs[log] === 0) continue;
-        for await (const { line } of linesOf(core, found, log, { to: seqs[log] })) {
+        // Messages that are gone as a whole are an error of their place.
+        if (seqs[log] === 0 && log !== "messages") continue;
+        for await (const { line, row } of linesOf(core, found, log, { to: seqs[log] })) {
           if (recordOf(logKinds[log], line)) yield { log, line };
+          else damaged(log, row, line);
         }
       }
     },

@@ -30,16 +30,27 @@ import {
 import { continuedFrom, encode, recordOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
 import { unlockEdit } from "../shared/unlock.ts";
-import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
+import type {
+  FinalStatus,
+  Holding,
+  ListQuery,
+  Lock,
+  LogName,
+  NewSession,
+  ReadQuery,
+  Recovered,
+  Scope,
+} from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreCheckup, StoreDetaching } from "../store.ts";
 import type { StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { Beat } from "./beat.ts";
 import { detachingOf } from "./detach.ts";
 import { endParts, LogEnds } from "./ends.ts";
-import { checkFree, checkLinesHere, find, headsOf, pageSize, read, unreadable } from "./found.ts";
+import { checkFree, checkLinesHere, fileOf, find } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { GivingBack } from "./giving-back.ts";
+import { listed } from "./list.ts";
 import { dumpOf, knownLines, linesOf, numbersOf, sealHashOf } from "./lines.ts";
 import { created, recountedState, taken } from "./take.ts";
 import { restore } from "./transfer.ts";
@@ -75,7 +86,8 @@ class SessionStore implements Store {
     rebuildIndex: async () => (await import("./examine.ts")).rebuildListings(this.#core),
   };
   readonly transfer: StoreTransfer = {
-    dump: async (scope, id) => dumpOf(this.#core, await find(this.#core, scope, id)),
+    dump: async (scope, id) =>
+      dumpOf(this.#core, await find(this.#core, scope, id), (...damage) => this.#damage(id, ...damage)),
     restore: async (scope, dump, signal) => {
       this.#core.alive();
       return this.#working(restore(this.#core, scope, dump, signal));
@@ -101,7 +113,7 @@ class SessionStore implements Store {
   constructor(engine: Engine, mask: Mask, clock: Clock) {
     this.name = engine.name;
     this.capabilities = {
-      ...{ durable: engine.survives !== "nothing", shared: engine.isShared, inOrder: true },
+      ...{ durable: engine.survives !== "nothing", shared: engine.isShared, inOrder: engine.mayTear !== true },
       ...{ liveMask: mask.liveMask, mask: { rules: mask.rules } },
     };
     this.#engine = engine;
@@ -131,25 +143,13 @@ class SessionStore implements Store {
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
-    return this.#describe(this.#asTaken(scope, id)?.found ?? (await find(this.#core, scope, id)));
+    const found = this.#asTaken(scope, id)?.found ?? (await find(this.#core, scope, id));
+    await this.#engine.settle?.(found.head);
+    return this.#describe(found);
   }
 
-  async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
-    this.#core.alive();
-    let left = query.limit ?? Number.POSITIVE_INFINITY;
-    if (left === 0) return;
-    const asked = { scope, status: query.status, isHidden: false };
-    for await (const head of headsOf(this.#core, asked, Math.min(pageSize, left))) {
-      const found = read(head);
-      if (!found) {
-        query.unreadable?.(head.id, unreadable(head.id));
-        continue;
-      }
-      yield this.#describe(found);
-      this.#core.alive();
-      left -= 1;
-      if (left === 0) return;
-    }
+  list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
+    return listed(this.#core, scope, query, (found) => this.#describe(found));
   }
 
   lock(scope: Scope, id: string): Promise<Lock> {
@@ -179,13 +179,13 @@ class SessionStore implements Store {
     const held = this.#asTaken(scope, id);
     const found = held?.found ?? (await find(this.#core, scope, id));
     checkLinesHere(found);
-    const file = kindLogs[query.kind];
+    const log = kindLogs[query.kind];
     const known = held?.taken?.ends.known(query);
-    const lines = known ? knownLines(this.#core, found, file, known) : linesOf(this.#core, found, file, query);
+    const lines = known ? knownLines(this.#core, found, log, known) : linesOf(this.#core, found, log, query);
     for await (const { line, row } of lines) {
       const record = recordOf(query.kind, line);
       if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
-      else this.#damaged.add(id, { file, offset: row, length: line.length, problem: "damaged", quarantine: "" });
+      else this.#damage(id, log, row, line);
     }
   }
 
@@ -198,10 +198,13 @@ class SessionStore implements Store {
     await this.#held.finish(lock, async (held) => {
       held.taken = undefined;
       await this.#writer.written(held);
-      const hash = await sealHashOf(this.#core, held.found).catch(async (error: unknown) => {
-        await this.#writer.adopt(held);
-        throw error;
-      });
+      // A store that is closed meanwhile waits for what ends.
+      const hash = await sealHashOf({ ...this.#core, alive: () => undefined }, held.found).catch(
+        async (error: unknown) => {
+          await this.#writer.adopt(held);
+          throw error;
+        },
+      );
       await this.#writer.end(held, prepared, hash);
       held.endBeat();
     });
@@ -209,9 +212,10 @@ class SessionStore implements Store {
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     const found = await find(this.#core, scope, id);
-    if (found.state.archived) return this.#damaged.of(id);
-    const { missing } = continuedFrom(await numbersOf(this.#core, found), found.head.documents.state);
-    return [...this.#damaged.of(id), ...missing];
+    const seen = [...(this.#engine.recovered?.(found.head) ?? []), ...this.#damaged.of(id)];
+    if (found.state.archived) return seen;
+    const { missing } = continuedFrom(await numbersOf(this.#core, found), found.head.documents.state, this.#engine);
+    return [...seen, ...missing];
   }
 
   async prepareClose(): Promise<void> {
@@ -235,11 +239,12 @@ class SessionStore implements Store {
   }
 
   async #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
+    let edit: NewRecord | undefined;
     for (;;) {
       const found = await this.#writable(scope, id);
       const holding = holdingOf(found.head);
-      const edit = unlockEdit(id, holding, options, timestamp(this.#clock));
-      if (holding.state === "none") return holding;
+      edit = unlockEdit(id, holding, options, timestamp(this.#clock)) ?? edit;
+      if (holding.state === "none" && !edit) return holding;
       const lock = await this.#take(scope, found, edit && [edit]);
       if (!lock) continue;
       await lock.release();
@@ -299,7 +304,8 @@ class SessionStore implements Store {
     const { status } = state;
     const held: Held = { found, id, counters, holder, revision, status, taken, endBeat: () => endBeat() };
     const endBeat = this.#beat.begin(id, held);
-    return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(held.holder) }, held);
+    const recovery = [...(this.#engine.recovered?.(found.head) ?? []), ...missing];
+    return this.#held.add({ id, scope, recovery, owner: () => ownerOf(held.holder) }, held);
   }
 
   /** A session that is not finished, of a format that this version writes, and whose lines are here. */
@@ -307,7 +313,10 @@ class SessionStore implements Store {
     const found = await find(this.#core, scope, id, head);
     const { metadata, state } = found;
     if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
-    if (isFinal(state.status)) throw finished(id);
+    if (isFinal(state.status)) {
+      await this.#engine.settle?.(found.head);
+      throw finished(id);
+    }
     checkLinesHere(found);
     return found;
   }
@@ -318,6 +327,11 @@ class SessionStore implements Store {
     const held = this.#held.open(id);
     const isFresh = held?.taken && Math.abs(this.#clock.now() - held.taken.at) < heartbeatMs;
     return isFresh && inScope(scope, held.found.metadata) ? held : undefined;
+  }
+
+  #damage(id: string, log: LogName, row: number, line: string): void {
+    const span = { file: fileOf(this.#core, log), offset: Math.floor(row), length: line.length };
+    this.#damaged.add(id, { ...span, problem: "damaged", quarantine: "" });
   }
 
   #describe({ id, metadata, state }: Found): SessionInfo {

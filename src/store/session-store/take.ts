@@ -32,9 +32,9 @@ export async function created(
     revision,
     holder,
   };
-  await core.givingBack.taking({ id, at: undefined, holder }, make(core, head));
-  const made = { ...head, made: revision, origin: revision, generation: 1, silentMs: 0 };
-  return { found: { id, head: made, metadata, state, mark: {} }, holder };
+  const made = await core.givingBack.taking({ id, at: undefined, holder }, make(core, head));
+  const numbers = { revision: made, made, origin: made, generation: 1, silentMs: 0 };
+  return { found: { id, head: { ...head, ...numbers }, metadata, state, mark: {} }, holder };
 }
 
 /**
@@ -49,7 +49,7 @@ export async function taken(
   encoded: readonly Encoded[],
   numbers: Counters,
 ): Promise<{ readonly holder: Taker; readonly continued: Continued } | undefined> {
-  const continued = continuedFrom(numbers, head.documents.state);
+  const continued = continuedFrom(numbers, head.documents.state, core.engine);
   checkMessages(id, numbers, continued);
   const holder = newTaker(head.generation + 1, timestamp(core.clock));
   const lines = encoded.map((one) => numberLine(continued.counters, one));

@@ -63,24 +63,27 @@ export class Steps {
 }
 
 /**
- * Makes a session. What a restore left that died makes room for it; the id of a session that was put aside is its owner's.
+ * Makes a session, and gives its revision. What a restore left that died makes room for it; the id of a session that was put aside is its owner's.
  *
  * @throws WindrowError `session-exists`; `session-busy` for an id that is being erased
  */
-export async function make(core: Core, head: NewHead): Promise<void> {
+export async function make(core: Core, head: NewHead): Promise<number> {
   const { engine } = core;
-  for (let look = 1; !(await engine.make(head)); look += 1) {
+  let made: number | undefined;
+  for (let look = 1; (made = await engine.make(head)) === undefined; look += 1) {
     const found = await engine.head(head.id);
     // It went meanwhile, or is another's whom the place hides.
     if (!found && look < looks) continue;
     if (!found) throw alreadyExists(head.id);
+    if (look < looks && (await engine.settle?.(found))) continue;
     const { isErasing, isRestoring } = markOf(found);
     if (isErasing) throw beingErased(head.id);
     if (!isRestoring || heldBy(found)) throw alreadyExists(head.id);
     await engine.remove(head.id, found.revision);
   }
-  const { id, holder, revision: at } = head;
-  await core.givingBack.lettingGo({ id, at, holder }, checkAsides(core, head));
+  const { id, holder } = head;
+  await core.givingBack.lettingGo({ id, at: made, holder }, checkAsides(core, { ...head, revision: made }));
+  return made;
 }
 
 /** Refuses an id that another has something put aside of. Behind the making: until then a session that has it may be put aside. */
@@ -119,8 +122,8 @@ export async function restore(core: Core, scope: Scope, dump: SessionDump, signa
     holder: newTaker(1, timestamp(core.clock)),
   };
   const { holder } = head;
-  await core.givingBack.taking({ id, at: undefined, holder }, make(core, head));
-  const steps = new Steps(core, id, head.revision);
+  const made = await core.givingBack.taking({ id, at: undefined, holder }, make(core, head));
+  const steps = new Steps(core, id, made);
   const stop = core.beating(id, holder);
   try {
     await steps.fill(weighed.dump, signal);

@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { maskJson } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import type { Head } from "../engine.ts";
+import type { EngineSize, Head } from "../engine.ts";
 import { sizeInArchive } from "../shared/detach.ts";
-import { inScope, isFinal, sessionId } from "../shared/rules.ts";
+import { inScope, isAtRest, isFinal, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../store.ts";
 import { isKept, notFinished, notInTrash } from "../upkeep.ts";
-import type { KeepMark, Upkeep } from "../upkeep.ts";
+import type { KeepMark, SessionSize, Upkeep } from "../upkeep.ts";
 import { erase, unerased } from "./erase.ts";
 import { change, checkFree, find, findHead, hiddenHeads, marking, markOf, read } from "./found.ts";
 import type { Core } from "./found.ts";
@@ -19,9 +19,18 @@ export function upkeepOf(core: Core): Upkeep {
     async size(scope, id) {
       const { state } = await find(core, scope, id);
       if (state.archived) return sizeInArchive(state.archived);
-      const { bytes } = await engine.size(id);
-      return { bytes, plainBytes: bytes, compressed: false };
+      return sizeOf(await engine.size(id));
     },
+    ...(engine.compress && { compress: (scope, id) => repack(core, scope, id, (at) => engine.compress!(id, at)) }),
+    ...(engine.decompress && {
+      decompress: (scope, id) => repack(core, scope, id, (at) => engine.decompress!(id, at)),
+    }),
+    ...(engine.verify && {
+      async verify(scope, id) {
+        const { state } = await find(core, scope, id);
+        if (!state.archived) await engine.verify!(id);
+      },
+    }),
     async keep(scope, id, mark) {
       const kept = maskJson(core.mask, { ...mark } as unknown as JsonObject) as unknown as KeepMark;
       await change(core, async () => {
@@ -82,6 +91,25 @@ export function upkeepOf(core: Core): Upkeep {
     erase: (scope, ids, elsewhere, limits) => erase(core, { scope, ...limits }, ids, elsewhere),
     unerased: (scope, reachesArchive = false) => unerased(core, scope, reachesArchive),
   };
+}
+
+function sizeOf({ bytes, plainBytes = bytes, compressed = false }: EngineSize): SessionSize {
+  return { bytes, plainBytes, compressed };
+}
+
+/** Compresses or unpacks a session that is at rest. */
+async function repack(
+  core: Core,
+  scope: Scope,
+  id: string,
+  work: (at: number) => Promise<boolean>,
+): Promise<SessionSize> {
+  for (;;) {
+    const { head, state } = await find(core, scope, id);
+    if (!isAtRest(state.status)) throw notFinished(id);
+    checkFree(head);
+    if (await work(head.revision)) return sizeOf(await core.engine.size(id));
+  }
 }
 
 async function trashable(core: Core, scope: Scope, id: string): Promise<Head> {

@@ -42,10 +42,11 @@ export class SessionWriter {
   readonly #group: GroupWriter<Held>;
 
   constructor(engine: Engine) {
-    const { batches: mostBatches = 1, givenUp } = engine;
+    const { batches: mostBatches = 1, mayTear = false, givenUp } = engine;
     this.#engine = engine;
     this.#group = new GroupWriter<Held>((parts) => this.#send(parts), {
       mostBatches,
+      mayTear,
       ...(givenUp && { givenUp }),
     });
   }

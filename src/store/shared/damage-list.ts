@@ -12,25 +12,9 @@ export class DamageList {
     this.#sessions.set(id, spans);
   }
 
-  /** Whether a span that begins there was met. */
-  has(id: string, span: Pick<Recovered, "file" | "offset">): boolean {
-    return this.#sessions.get(id)?.has(keyOf(span)) === true;
-  }
-
-  /**
-   * The spans of a session, in the order they were met.
-   *
-   * @param more - spans that take the place of those that begin where they do
-   */
-  of(id: string, more: readonly Recovered[] = []): readonly Recovered[] {
-    const spans = new Map(this.#sessions.get(id));
-    for (const span of more) spans.set(keyOf(span), span);
-    return [...spans.values()];
-  }
-
-  /** How many spans of a session were met. */
-  count(id: string): number {
-    return this.#sessions.get(id)?.size ?? 0;
+  /** The spans of a session, in the order they were met. */
+  of(id: string): readonly Recovered[] {
+    return [...(this.#sessions.get(id)?.values() ?? [])];
   }
 }
 

@@ -6,6 +6,7 @@ import { parseLine } from "../format/lines.ts";
 import { logKinds, logNames } from "../format/logs.ts";
 import { decodeRecord } from "../format/record.ts";
 import { checksumOf } from "../format/seal.ts";
+import type { PlacedLine } from "../engine.ts";
 import type { Examined, Finding, LogName, SessionMetadata, SessionState } from "../store.ts";
 import { lossFindings } from "./loss-findings.ts";
 import { impliedBy } from "./losses.ts";
@@ -23,7 +24,7 @@ export interface LinesUnderExamination {
   /** Copies a damaged line aside; undefined where nothing is mended. */
   readonly putAside: ((log: LogName, seq: number, line: string) => Promise<void>) | undefined;
   /** Every line of a log. */
-  readonly linesOf: (log: LogName) => AsyncIterable<{ readonly seq: number; readonly line: string }>;
+  readonly linesOf: (log: LogName) => AsyncIterable<Pick<PlacedLine, "seq" | "row" | "line">>;
   /** The name of a log in findings. */
   readonly placeOf: (log: LogName) => string;
 }
@@ -43,7 +44,7 @@ export async function examineLines(
   const total = { records: 0, goodBytes: 0, badBytes: 0 };
   for (const log of logNames) {
     let [highest, twice] = [0, 0];
-    for await (const { seq, line } of examined.linesOf(log)) {
+    for await (const { seq, row, line } of examined.linesOf(log)) {
       const bytes = Buffer.byteLength(line);
       const fields = fieldsOf(log, line);
       total[fields ? "goodBytes" : "badBytes"] += bytes;
@@ -55,7 +56,7 @@ export async function examineLines(
         }
         highest = Math.max(highest, seq);
         await examined.putAside?.(log, seq, line);
-        addFinding(examined, damaged(examined, log, { seq, bytes, run }));
+        addFinding(examined, damaged(examined, log, { offset: Math.floor(row), bytes, run }));
         continue;
       }
       total.records += 1;
@@ -77,7 +78,7 @@ export async function examineLines(
 /** Adds the findings of what is missing, once every line was read. */
 export function examineLosses(examined: LinesUnderExamination, session: string): void {
   const isTold = (log: LogName, run: Run): boolean => examined.inDamage.has(nameOf(log, run));
-  for (const { log, ...finding } of lossFindings(examined.check.result(), isTold, () => false)) {
+  for (const { log, ...finding } of lossFindings(examined.check.result(), isTold)) {
     addFinding(examined, { ...finding, file: log === undefined ? session : examined.placeOf(log) });
   }
 }
@@ -106,12 +107,12 @@ function fieldsOf(log: LogName, line: string): JsonObject | undefined {
 function damaged(
   { placeOf, putAside }: LinesUnderExamination,
   log: LogName,
-  { seq, bytes, run }: { readonly seq: number; readonly bytes: number; readonly run: Run | undefined },
+  { offset, bytes, run }: { readonly offset: number; readonly bytes: number; readonly run: Run | undefined },
 ): Pick<Finding, "problem" | "message"> & Partial<Finding> {
   const records = run ? run[1] - run[0] + 1 : 0;
   const held = run ? `It held ${records === 1 ? `record ${run[0]}` : `records ${run[0]}–${run[1]}`}, ` : "";
   return {
-    ...{ problem: "damaged", file: placeOf(log), offset: seq, length: bytes, remedy: "backup" },
+    ...{ problem: "damaged", file: placeOf(log), offset, length: bytes, remedy: "backup" },
     message: `A damaged line. ${held}${run ? "which" : "It is one that"} no reader finds any more; every line around it is read. Restore the session from a backup.`,
     ...(run && { records }),
     ...(putAside && { keptAs: "aside" }),

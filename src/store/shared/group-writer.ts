@@ -5,6 +5,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
 import type { StoredRecord } from "../../message/record.ts";
+import { logNames } from "../format/logs.ts";
+import { noCounts } from "../format/seal.ts";
 import type { SessionState } from "../store.ts";
 import type { Holder } from "./holder.ts";
 import { isUnknownOutcome, unknownOutcome } from "./remote.ts";
@@ -64,6 +66,8 @@ export type SendBatch<H extends Writable> = (parts: readonly Part<H>[]) => Promi
 interface Job<H> {
   readonly held: H;
   readonly encoded: readonly Encoded[];
+  /** The places of the records in the order in which they are written. */
+  readonly order: readonly number[];
   readonly state: SessionState | undefined;
   readonly characters: number;
   resolve(stored: readonly StoredRecord[]): void;
@@ -74,6 +78,8 @@ interface Job<H> {
 interface Taken<H extends Writable> {
   readonly held: H;
   readonly jobs: Job<H>[];
+  /** Whether a crash may cut them. */
+  readonly mayTear: boolean;
 }
 
 /** A part, and the records that each of its calls is answered with. */
@@ -86,6 +92,11 @@ interface Numbered<H extends Writable> extends Part<H> {
 export interface GroupWriterOptions {
   /** How many are under way at once; more than one where the server can work on several. Default 1. */
   readonly mostBatches?: number;
+  /**
+   * A crash may leave a part of what is written. Lines are written log by log, and the calls of one batch keep that order, so
+   * that no number is missing then; each line says how many follow in its log.
+   */
+  readonly mayTear?: boolean;
   /** Aborted once the server is waited for no more. */
   readonly givenUp?: AbortSignal;
 }
@@ -96,6 +107,7 @@ export interface GroupWriterOptions {
 export class GroupWriter<H extends Writable> {
   readonly #sendBatch: SendBatch<H>;
   readonly #mostBatches: number;
+  readonly #mayTear: boolean;
   readonly #givenUp: AbortSignal | undefined;
   #queue: Job<H>[] = [];
   readonly #newest = new WeakMap<H, Promise<unknown>>();
@@ -104,9 +116,10 @@ export class GroupWriter<H extends Writable> {
   #underWay = 0;
   #isWoken = false;
 
-  constructor(sendBatch: SendBatch<H>, { mostBatches = 1, givenUp }: GroupWriterOptions = {}) {
+  constructor(sendBatch: SendBatch<H>, { mostBatches = 1, mayTear = false, givenUp }: GroupWriterOptions = {}) {
     this.#sendBatch = sendBatch;
     this.#mostBatches = mostBatches;
+    this.#mayTear = mayTear;
     this.#givenUp = givenUp;
   }
 
@@ -118,7 +131,9 @@ export class GroupWriter<H extends Writable> {
   write(held: H, encoded: readonly Encoded[], state?: SessionState): Promise<readonly StoredRecord[]> {
     const characters = encoded.reduce((sum, { text }) => sum + text.before.length + text.after.length, 0);
     const written = new Promise<readonly StoredRecord[]>((resolve, reject) => {
-      this.#queue.push({ held, encoded, state, characters, resolve, reject });
+      const order = [...encoded.keys()];
+      if (this.#mayTear && order.length > 1) order.sort((one, other) => rankOf(encoded[one]) - rankOf(encoded[other]));
+      this.#queue.push({ held, encoded, order, state, characters, resolve, reject });
     });
     this.#newest.set(held, written);
     if (this.#underWay < this.#mostBatches && !this.#busy.has(held.id)) void this.#wake();
@@ -169,11 +184,14 @@ export class GroupWriter<H extends Writable> {
     const parts = new Map<string, Taken<H>>();
     const most = this.#share();
     const left: Job<H>[] = [];
+    const stopped = new Set<string>();
     let [lines, characters, isFull] = [0, 0, false];
     for (const job of this.#queue) {
       const { held } = job;
       const known = parts.get(held.id);
-      const isOther = this.#busy.has(held.id) || (known ? known.held !== held : parts.size === most);
+      if (this.#mayTear && known && isBefore(job, known)) stopped.add(held.id);
+      const isOther =
+        stopped.has(held.id) || this.#busy.has(held.id) || (known ? known.held !== held : parts.size === most);
       if (!isOther && held.lost) {
         job.reject(held.lost);
         continue;
@@ -187,7 +205,7 @@ export class GroupWriter<H extends Writable> {
       lines += job.encoded.length;
       characters += job.characters;
       if (known) known.jobs.push(job);
-      else parts.set(held.id, { held, jobs: [job] });
+      else parts.set(held.id, { held, jobs: [job], mayTear: this.#mayTear });
     }
     this.#queue = left;
     return [...parts.values()];
@@ -195,6 +213,7 @@ export class GroupWriter<H extends Writable> {
 
   /** How many sessions the next batch has at most: it leaves some to those that may go beside it. */
   #share(): number {
+    if (!Number.isFinite(this.#mostBatches)) return 1;
     const waiting = new Set(this.#queue.map(({ held }) => held.id).filter((id) => !this.#busy.has(id)));
     const share = Math.ceil(waiting.size / (this.#mostBatches - this.#underWay));
     return share < fewestSessions ? waiting.size : share;
@@ -263,16 +282,36 @@ function numbered<H extends Writable>(taken: Taken<H>): readonly Numbered<H>[] {
   }
 }
 
-function numberedPart<H extends Writable>({ held, jobs }: Taken<H>): Numbered<H> {
+/** The place of a record's log in the order of writing. */
+function rankOf(encoded: Encoded | undefined): number {
+  return encoded ? logNames.indexOf(encoded.log) : -1;
+}
+
+/** Whether a call begins with a log that is written before the last one of those that wait. */
+function isBefore<H extends Writable>({ encoded, order }: Job<H>, { jobs }: Taken<H>): boolean {
+  const last = jobs.findLast((job) => job.order.length > 0);
+  return order.length > 0 && rankOf(encoded[order[0]!]) < rankOf(last?.encoded[last.order.at(-1)!]);
+}
+
+function numberedPart<H extends Writable>({ held, jobs, mayTear }: Taken<H>): Numbered<H> {
   const { seqs, pos } = held.counters;
   const after = { seqs: { ...seqs }, pos };
   const lines: NumberedLine[] = [];
   const results: (readonly StoredRecord[])[] = [];
   let state: SessionState | undefined;
+  const left = noCounts();
+  for (const { encoded } of jobs) for (const { log } of encoded) left[log] += 1;
+  const counts = { ...left };
   for (const job of jobs) {
-    const of = job.encoded.map((one) => numberLine(after, one));
-    lines.push(...of);
-    results.push(of.map(({ seq, pos: place, record }) => ({ seq, pos: place, ...record })));
+    const result: StoredRecord[] = [];
+    for (const place of job.order) {
+      const one = job.encoded[place]!;
+      left[one.log] -= 1;
+      const line = numberLine(after, one, mayTear && counts[one.log] > 1 ? left[one.log] : undefined);
+      lines.push(line);
+      result[place] = { seq: line.seq, pos: line.pos, ...line.record };
+    }
+    results.push(result);
     state = job.state ?? state;
   }
   return { held, jobs, lines, results, after, state };

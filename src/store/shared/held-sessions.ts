@@ -1,7 +1,6 @@
 /** The sessions that a store writes: the lock of each one, and how its writing ends. */
 import type { Lock, LockOwner, Recovered, Scope } from "../store.ts";
 import { finished, foreignLock, released } from "./rules.ts";
-import { fenced } from "./unlock.ts";
 
 /** A value for each lock that a store gave out. */
 export class LockMap<T extends object> {
@@ -29,7 +28,7 @@ interface HeldSession<S> {
   readonly id: string;
   readonly session: S;
   /** How writing ends; set before the lock is released, and from then on no write is accepted. */
-  ended?: "finished" | "released" | "fenced";
+  ended?: "finished" | "released";
   /** Shared by all who finish or release at the same time. */
   ending?: Promise<void>;
 }
@@ -80,11 +79,6 @@ export class HeldSessions<S> {
     return lock;
   }
 
-  /** Whether this store has the session's lock, also while the session ends. */
-  has(id: string): boolean {
-    return this.#held.has(id);
-  }
-
   /** The session that is written under an id; undefined once its end began. */
   open(id: string): S | undefined {
     const held = this.#held.get(id);
@@ -94,14 +88,13 @@ export class HeldSessions<S> {
   /**
    * The session of a lock, to be written.
    *
-   * @throws WindrowError `closed`, `read-only`, `fenced`; `bad-option` for a lock of another store
+   * @throws WindrowError `closed`, `read-only`; `bad-option` for a lock of another store
    */
   writable(lock: Lock): S {
     this.#checkOpen();
     const { session, ended } = this.#locks.of(lock);
     if (ended === "finished") throw finished(lock.id);
     if (ended === "released") throw released(lock.id);
-    if (ended === "fenced") throw fenced({ owner: lock.owner });
     return session;
   }
 
@@ -117,20 +110,6 @@ export class HeldSessions<S> {
     this.#checkOpen();
     held.ending ??= this.#finish(held, end);
     await held.ending;
-  }
-
-  /** Another one took the session over: its lock writes nothing more. */
-  fence(id: string): void {
-    const held = this.#held.get(id);
-    if (!held) return;
-    held.ended = "fenced";
-    held.ending = Promise.resolve();
-    this.#forget(held);
-  }
-
-  /** Forgets a session whose opening failed after its lock was made. */
-  drop(id: string): void {
-    this.#held.delete(id);
   }
 
   /** Releases every lock; afterwards the first failure is thrown. That of a lock that was taken over is none. */

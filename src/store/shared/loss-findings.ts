@@ -12,22 +12,15 @@ export type LossFinding = Pick<Finding, "problem" | "message" | "remedy" | "offs
  * The findings of what is missing.
  *
  * @param isTold - whether a run of numbers was told before, as what a damaged span held
- * @param isAbsent - whether a log was told to be missing as a whole
  */
-export function lossFindings(
-  losses: Losses,
-  isTold: (log: LogName, run: Run) => boolean,
-  isAbsent: (log: LogName) => boolean,
-): readonly LossFinding[] {
+export function lossFindings(losses: Losses, isTold: (log: LogName, run: Run) => boolean): readonly LossFinding[] {
   const found: LossFinding[] = [];
   for (const loss of losses.logs) {
-    if (isAbsent(loss.log)) continue;
     const finding = ofLog(loss, isTold);
     if (finding) found.push(finding);
   }
   const { places, differs } = losses;
-  // Messages that are missing as a whole, and that nothing counts, are what lacks those places.
-  if (places > 0 && !isAbsent("messages")) {
+  if (places > 0) {
     const message =
       `${places} records are missing: other logs of the session have records that were written later. The end of one ` +
       `log or more is gone. ${restoreIt}`;

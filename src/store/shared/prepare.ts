@@ -8,7 +8,7 @@ import { jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { NewRecord } from "../../message/record.ts";
 import { checkOwner, formatVersion } from "./rules.ts";
-import type { NewSession, ReadQuery, Scope, SessionMetadata, SessionState, StoreCapabilities } from "../store.ts";
+import type { NewSession, ReadQuery, Scope, SessionMetadata, SessionState } from "../store.ts";
 
 /**
  * The record as a store keeps it: masked, a message with the record's timestamp where it has none of its own, a
@@ -84,9 +84,4 @@ export function prepareState(mask: Mask, state: SessionState): SessionState {
 export function cannotStore(kind: string, error: unknown): WindrowError {
   const reason = error instanceof Error ? error.message : String(error);
   return new WindrowError("bad-message", `This ${kind} cannot be stored: ${reason}.`, { kind }, { cause: error });
-}
-
-/** The capabilities of a store on a disk. */
-export function durableCapabilities(mask: Mask): StoreCapabilities {
-  return { durable: true, shared: true, liveMask: mask.liveMask, mask: { rules: mask.rules } };
 }

@@ -24,25 +24,3 @@ export function reachOf({ scope, trashAlone = false, users }: EraseScope, id: st
 export function reaches({ scope, users }: Reach, owner: Scope): boolean {
   return inScope(scope, owner) && (users?.includes(owner.user) ?? true);
 }
-
-/** The users that an erasure means, as a statement asks for them. */
-export interface MeantUsers {
-  readonly every: boolean;
-  /** Whether sessions of no user are meant. */
-  readonly none: boolean;
-  /** Their names as columns hold them. */
-  readonly named: readonly string[];
-}
-
-/** The users that an erasure means. A name with half a character is nobody's, and would be another one in a column. */
-export function usersIn({ scope, users }: Reach): MeantUsers {
-  const one = scope.user;
-  const meant = users?.filter((user) => one === undefined || one === user) ?? (one === undefined ? [] : [one]);
-  const isNobody = scope.tenant?.isWellFormed() === false;
-  const named = meant.filter((user) => user?.isWellFormed() === true) as readonly string[];
-  return {
-    every: !isNobody && !users && one === undefined,
-    none: !isNobody && meant.includes(undefined),
-    named: isNobody ? [] : named,
-  };
-}

@@ -7,6 +7,8 @@ import type { Taker } from "./holder.ts";
 /** A session's holder, as a server tells of it. */
 export interface RemoteHolder {
   readonly holder: Taker | undefined;
+  /** Whether it lives, where the place itself knows. */
+  readonly isAlive?: boolean | undefined;
   /** Milliseconds since the holder said that it lives. */
   readonly silentMs: number;
 }
@@ -30,10 +32,17 @@ export function heldBy(row: RemoteHolder): LockOwner | undefined {
   return row.holder && isHeld(row) ? ownerOf(row.holder) : undefined;
 }
 
-function isHeld({ holder, silentMs }: RemoteHolder): boolean {
+function isHeld({ holder, isAlive, silentMs }: RemoteHolder): boolean {
   if (!holder || ended.has(holder.taking)) return false;
+  if (isAlive !== undefined) return isAlive;
   const liveness = livenessOf(holder);
   return liveness === "unknown" ? silentMs <= staleMs : liveness === "alive";
+}
+
+/** How long a holder that nobody can ask has to stay silent until it is passed over, in milliseconds. */
+export function leaseLeft({ holder, isAlive, silentMs }: RemoteHolder): number | undefined {
+  const isAsked = isAlive !== undefined || !holder || livenessOf(holder) !== "unknown";
+  return isAsked ? undefined : Math.max(0, Math.ceil(staleMs - silentMs));
 }
 
 /** Whether it is not known what a server did with what it was sent: it may have been carried out. */

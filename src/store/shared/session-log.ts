@@ -53,11 +53,15 @@ export function encode(mask: Mask, given: NewRecord): Encoded {
   }
 }
 
-/** Gives a record the next numbers, and counts it. */
-export function numberLine(counters: Counters, { log, text, record }: Encoded): NumberedLine {
+/**
+ * Gives a record the next numbers, and counts it.
+ *
+ * @param more - how many lines of the same write follow in its log; none for a write of one line
+ */
+export function numberLine(counters: Counters, { log, text, record }: Encoded, more?: number): NumberedLine {
   const seq = ++counters.seqs[log];
   const pos = ++counters.pos;
-  return { log, seq, pos, line: numberedLine(text, seq, pos), record };
+  return { log, seq, pos, line: numberedLine(text, seq, pos, more), record };
 }
 
 /** The record of a line; undefined for one that is damaged. */
@@ -104,20 +108,25 @@ export interface Continued {
  *
  * @param found - the last numbers of the lines
  * @param state - the text of the state
+ * @param logEnding - what stands behind the name of a log where people see it
  */
-export function continuedFrom(found: Counters, state: string): Continued {
+export function continuedFrom(
+  found: Counters,
+  state: string,
+  { logEnding = "" }: { readonly logEnding?: string } = {},
+): Continued {
   const counters: Counters = { seqs: { ...found.seqs }, pos: found.pos };
   const seal = sealIn(parseDocument(state));
   const lacking: Recovered[] = [];
   let records = 0;
   for (const log of logNames) {
     const short = (seal?.counts[log] ?? 0) - counters.seqs[log];
-    if (short > 0) lacking.push(missing(log, short));
+    if (short > 0) lacking.push(missing(`${log}${logEnding}`, short));
     counters.seqs[log] = Math.max(counters.seqs[log], seal?.counts[log] ?? 0);
     records += counters.seqs[log];
   }
   const places = counters.pos - records;
-  if (places > 0) lacking.push(missing("messages", places));
+  if (places > 0) lacking.push(missing(`messages${logEnding}`, places));
   counters.pos = Math.max(counters.pos, seal?.pos ?? 0);
   return { counters, missing: lacking };
 }
@@ -128,7 +137,7 @@ export function continuedFrom(found: Counters, state: string): Continued {
  * @throws WindrowError `store-corrupt`
  */
 export function checkMessages(id: string, found: Counters, { missing: lacking }: Continued): void {
-  const gone = lacking.find(({ file }) => file === "messages");
+  const gone = lacking.find(({ file }) => file.startsWith("messages"));
   if (!gone || found.seqs.messages > 0) return;
   const records = gone.records ?? 0;
   throw new WindrowError(
@@ -139,6 +148,6 @@ export function checkMessages(id: string, found: Counters, { missing: lacking }:
   );
 }
 
-function missing(log: LogName, records: number): Recovered {
-  return { file: log, offset: 0, length: 0, problem: "missing", quarantine: "", records };
+function missing(file: string, records: number): Recovered {
+  return { file, offset: 0, length: 0, problem: "missing", quarantine: "", records };
 }

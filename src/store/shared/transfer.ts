@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
 import { decodeMetadata, decodeState } from "../format/documents.ts";
 import { BadLine } from "../format/fields.ts";
-import { encodeLine, lineText } from "../format/lines.ts";
+import { lineText, numberedLine } from "../format/lines.ts";
 import { checkOwner, alreadyExists, formatVersion, inScope, sessionId } from "./rules.ts";
 import { checksumOf, originalChecksum } from "../format/seal.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata, SessionState } from "../store.ts";
@@ -181,8 +181,7 @@ function maskLine(mask: Mask, one: DumpedLine): string {
   const more = typeof fields["more"] === "number" ? fields["more"] : undefined;
   const original = { [originalChecksum]: checksumOf({ fields, text: one.line }) };
   const after = { ...encoded.after, ...maskedForeign, ...original };
-  const bytes = encodeLine(lineText({ ...encoded, after }), seq, pos, more);
-  return bytes.toString("utf8").trimEnd();
+  return numberedLine(lineText({ ...encoded, after }), seq, pos, more);
 }
 
 /** Masks everything but who the session belongs to. The same object when it is clean. */

@@ -26,13 +26,17 @@ export function unlockEdit(
   return { kind: "edit", type: "unlocked", data, timestamp };
 }
 
-/** Another process holds the session. */
-export function busy(owner: LockOwner): WindrowError {
+/**
+ * Another process holds the session.
+ *
+ * @param retryAfterMs - when it may be worth another try, where that is known
+ */
+export function busy(owner: LockOwner, retryAfterMs?: number): WindrowError {
   return new WindrowError(
     "session-busy",
     `This session is being written by process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}. ` +
       "Wait until it is done, or open the session for reading.",
-    { owner: { ...owner, since: owner.acquiredAt } },
+    { owner: { ...owner, since: owner.acquiredAt }, ...(retryAfterMs !== undefined && { retryAfterMs }) },
   );
 }
 

@@ -1,12 +1,12 @@
 /** An engine over a SQLite database: a row for each session, and a row for each line (docs/format.md). */
 import { WindrowError, isWindrowError } from "../../errors.ts";
-import type { Engine, EngineFault, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
+import type { Engine, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import type { Clock } from "../shared/clock.ts";
 import { headOfRow } from "../shared/head-row.ts";
 import { storeClosed } from "../shared/rules.ts";
-import type { LogName } from "../store.ts";
+import type { Finding, LogName } from "../store.ts";
 import type { ErasedPlace } from "../upkeep.ts";
 import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow, SqlValue } from "./connection/driver.ts";
@@ -51,16 +51,16 @@ class SqliteEngine implements Engine {
     this.#share.check();
   }
 
-  make({ id, documents, listing, revision, holder }: NewHead): Promise<boolean> {
+  make({ id, documents, listing, revision, holder }: NewHead): Promise<number | undefined> {
     return this.#writer.commit(true, () => {
-      if (this.#rowOf(id)) return false;
+      if (this.#rowOf(id)) return undefined;
       const { tenant = null, user = null, status, createdMs, isHidden, asideOf = null } = listing;
       const listed = [id, tenant, user, status, createdMs, Number(isHidden), asideOf];
       const { metadata, state, mark } = documents;
       const numbers = [revision, revision, revision, holder.generation];
       const values = [...listed, metadata, state, mark, ...numbers, JSON.stringify(holder), holder.heartbeatAt];
       this.#connection.run(`INSERT INTO sessions (${columns}) VALUES (${values.map(() => "?").join(", ")})`, ...values);
-      return true;
+      return revision;
     });
   }
 
@@ -111,7 +111,7 @@ class SqliteEngine implements Engine {
     const start = after ?? { seq: Number(first?.["seq"] ?? from), row: Number(first?.["id"] ?? 0) - 1 };
     const rows = this.#connection.all(behind, id, start.seq, start.row, to, most);
     return rows.map((row) => ({
-      ...{ seq: Number(row["seq"]), row: Number(row["id"]), pos: Number(row["pos"]), line: String(row["line"]) },
+      ...{ seq: Number(row["seq"]), row: Number(row["id"]), line: String(row["line"]) },
     }));
   }
 
@@ -203,7 +203,7 @@ class SqliteEngine implements Engine {
   }
 
   /** SQLite's own check of every page and index, and lines of no session. */
-  async examine(mend: boolean): Promise<readonly EngineFault[]> {
+  async examine(mend: boolean): Promise<readonly Finding[]> {
     const faults = (): readonly string[] =>
       this.#connection
         .all("PRAGMA integrity_check(100)")
@@ -214,13 +214,15 @@ class SqliteEngine implements Engine {
     const left = mend && found.length > 0 ? faults() : found;
     const orphans = this.#connection.all(countOrphans).reduce((sum, { count }) => sum + Number(count), 0);
     return [
-      ...found.map((fault) => ({
-        message: `SQLite finds a fault: ${fault}. Indexes are made anew; for more, restore a copy.`,
-        isMended: !left.includes(fault),
-      })),
+      ...found.map((fault) =>
+        damaged(
+          `SQLite finds a fault: ${fault}. Indexes are made anew; for more, restore a copy.`,
+          !left.includes(fault),
+        ),
+      ),
       ...(orphans === 0
         ? []
-        : [{ message: `${orphans} lines belong to sessions that are not there. Restore a copy.`, isMended: false }]),
+        : [damaged(`${orphans} lines belong to sessions that are not there. Restore a copy.`, false)]),
     ];
   }
 
@@ -247,6 +249,10 @@ class SqliteEngine implements Engine {
     const count = Number(this.#connection.pragma("page_count"));
     return { count, bytes: count * Number(this.#connection.pragma("page_size")) };
   }
+}
+
+function damaged(message: string, mended: boolean): Finding {
+  return { problem: "database-damaged", severity: "damage", message, mended };
 }
 
 /** An error of a transaction, of which nothing is kept: no answer is lost on the way. */

@@ -75,9 +75,9 @@ describe("windrow keep and unkeep", () => {
     const id = await aged(60);
     const { status, stdout } = await windrow(at("keep", id.slice(0, 8), "--reason", "evidence"));
     expect([status, stdout]).toEqual([0, `Session ${id} is kept: no clean-up touches it.\n`]);
-    const mark = JSON.parse(await readFile(join(folder, "completed", id, "keep.json"), "utf8")) as object;
-    expect(mark).toMatchObject({ reason: "evidence" });
-    expect((await stat(join(folder, "completed", id, "keep.json"))).mode & 0o777).toBe(0o600);
+    const mark = JSON.parse(await readFile(join(folder, "completed", id, "mark.json"), "utf8")) as object;
+    expect(mark).toMatchObject({ mark: { kept: { reason: "evidence" } } });
+    expect((await stat(join(folder, "completed", id, "mark.json"))).mode & 0o777).toBe(0o600);
     await windrow(at("cleanup", "--yes"));
     expect(existsSync(join(folder, "completed", id, "messages.jsonl"))).toBe(true);
     expect((await windrow(at("erase", id, "--yes"))).status).toBe(2);
@@ -118,7 +118,7 @@ describe("windrow erase", () => {
     const file = join(folder, "..", `${id}.json`);
     const { status, stdout } = await windrow(at("erase", id, "--yes", "--receipt", file));
     expect(status).toBe(0);
-    expect(stdout).toContain(join("completed", id, "messages.jsonl"));
+    expect(stdout).toContain(join("completed", id));
     expect(stdout).toContain("index.jsonl");
     const receipt = await readFile(file, "utf8");
     expect(JSON.parse(receipt)).toMatchObject({ erased: [{ sessionId: id, resumed: false, forks: [] }] });

@@ -3,10 +3,10 @@
 import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [dist, folder, id, prefix, size, most = "Infinity", fault] = process.argv.slice(2);
+const [dist, folder, id, prefix, size, most = "Infinity"] = process.argv.slice(2);
 const { filesStore } = await import(pathToFileURL(`${dist}/store/files/files.js`).href);
 
-const store = filesStore({ folder }, fault ? { fault } : {});
+const store = filesStore({ folder });
 const lock = await store.lock({}, id).catch((error) => {
   process.stderr.write(`${error.code}\n`);
   process.exit(1);

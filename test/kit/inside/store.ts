@@ -1,14 +1,14 @@
 /** Names of src/store that tests use and no door exports. */
+export { filesEngine } from "../../../src/store/files/engine.ts";
 export { filesStore } from "../../../src/store/files/files.ts";
+export type { StoreInternals } from "../../../src/store/files/files.ts";
 export { eachEntry } from "../../../src/store/files/index-bytes.ts";
 export { lineOf, readEntries } from "../../../src/store/files/index-file.ts";
 export type { EndEntry, IndexEntry } from "../../../src/store/files/index-file.ts";
-export { layoutOf } from "../../../src/store/files/layout.ts";
 export type { FilesStoreOptions } from "../../../src/store/files/options.ts";
-export { userFolder } from "../../../src/store/files/per-user/per-user.ts";
-export { alone } from "../../../src/store/files/upkeep/trash.ts";
+export { alone } from "../../../src/store/files/alone.ts";
 export { forkSession } from "../../../src/store/fork.ts";
-export { encodeLine, lineText, parseLine } from "../../../src/store/format/lines.ts";
+export { lineText, numberedLine, parseLine } from "../../../src/store/format/lines.ts";
 export { logKinds } from "../../../src/store/format/logs.ts";
 export { encodeMessage } from "../../../src/store/format/message.ts";
 export { decodeRecord, encodeRecord } from "../../../src/store/format/record.ts";
@@ -27,7 +27,6 @@ export { prepareRecord } from "../../../src/store/shared/prepare.ts";
 export { inScope, notFound } from "../../../src/store/shared/rules.ts";
 export { heartbeatMs, isHeld, livenessOf, ownIdentity } from "../../../src/store/shared/holder.ts";
 export type { Holder } from "../../../src/store/shared/holder.ts";
-export type { SeededFault, StoreInternals } from "../../../src/store/shared/internals.ts";
 export { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
 export { lossesOf } from "../../../src/store/shared/transfer-losses.ts";
 export { summaryOf } from "../../../src/store/shared/transfer.ts";

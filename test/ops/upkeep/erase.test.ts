@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
@@ -26,9 +26,9 @@ beforeEach(async () => {
 });
 
 /** A session that says the canary in every kind of record, in a large value, and in what it is about. */
-async function telltale(store: Store, finish = true): Promise<string> {
+async function telltale(store: Store, finish = true, uuid = newSession().uuid): Promise<string> {
   const taskKey = { title: canary };
-  const lock = await store.create({ user: "ann" }, newSession({ taskKey, createdAt: daysAgo(40) }));
+  const lock = await store.create({ user: "ann" }, newSession({ uuid, taskKey, createdAt: daysAgo(40) }));
   const told = JSON.stringify(everyKind()).replace(/hello|Said hello\.|fix it/g, canary);
   await store.append(lock, JSON.parse(told) as ReturnType<typeof everyKind>);
   await store.append(lock, [messageRecord(`${canary} `.repeat(20_000), { timestamp: daysAgo(40) })]);
@@ -50,7 +50,8 @@ describe("erase", () => {
       await store.upkeep!.compress!(everybody, compressed);
       await store.upkeep!.compress!(everybody, trashed);
       await store.upkeep!.trash(everybody, [trashed], today.toISOString());
-      await putAside(plain);
+      await store.upkeep!.putAside!({ user: "ann" }, plain);
+      await telltale(store, true, plain);
       expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
       expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
 
@@ -60,10 +61,10 @@ describe("erase", () => {
       for (const id of [plain, compressed, trashed, running]) expect(await grep(place.folder, id)).toEqual([]);
       const kinds = new Set(receipts.flatMap(({ places }) => places.map(({ kind }) => kind)));
       expect([...kinds].toSorted()).toEqual(["aside", "index", "search-index", "session", "trash"]);
-      const places = receipts[0]?.places.map(({ place: where }) => where) ?? [];
-      for (const name of ["messages.jsonl", "blobs", "summaries.jsonl", "tools.jsonl", "metadata.json"]) {
-        expect(places).toContain(join("completed", plain, name));
-      }
+      const [own] = receipts[0]!.places.filter(({ kind }) => kind === "session");
+      expect(own?.place).toContain(join("completed", plain));
+      // Its logs, its documents and a large value.
+      expect(own?.count).toBeGreaterThan(6);
       expect(JSON.stringify(receipts)).not.toContain("canary");
       expect((await search(store, { query: "kanarienvogel", index })).hits).toEqual([]);
       expect((await search(store, { query: "stays", index })).hits.length).toBe(3);
@@ -82,13 +83,11 @@ describe("erase", () => {
     expect(audit.includes("operator")).toBe(true);
   });
 
-  it("reaches every user's folder where each has one", async () => {
-    const store = await openStore(place.folder, { folderPerUser: true });
+  it("takes a session out of its owner's trash, and out of nobody else's", async () => {
     const id = await telltale(store);
     await store.upkeep!.trash({ user: "ann" }, [id], today.toISOString());
     await expect(erase(store, [id], { scope: { user: "bob" } })).rejects.toMatchObject({ code: "session-not-found" });
     await erase(store, [id], { scope: { user: "ann" }, index, now });
-    await store.close();
     expect(await grep(place.folder, canary)).toEqual([]);
   });
 
@@ -122,11 +121,9 @@ describe("erase", () => {
     expect((await erase(store, [id], { index })).map(({ forks }) => forks)).toEqual([[fork]]);
   });
 
-  it("erases what a doctor put aside of a session that is gone", async () => {
+  it("erases a session that was put aside, by the id that it had", async () => {
     const id = await telltale(store);
-    const aside = join(place.folder, "aside", "20260101T000000000Z", "completed");
-    await mkdir(aside, { recursive: true });
-    await rename(join(place.folder, "completed", id), join(aside, id));
+    await store.upkeep!.putAside!({ user: "ann" }, id);
     await expect(erase(store, [id], { scope: { user: "bob" } })).rejects.toMatchObject({ code: "session-not-found" });
     await erase(store, [id], { scope: { user: "ann" }, index });
     expect(await grep(place.folder, canary)).toEqual([]);
@@ -138,15 +135,9 @@ describe("erase", () => {
     await expect(erase(store, [id], { index, elsewhere: fail })).rejects.toThrow("cut short");
     const report = await cleanup(store, { now, index });
     expect(report.erased.map(({ sessionId, resumed }) => [sessionId, resumed])).toEqual([[id, true]]);
-    expect(await readdir(join(place.folder, "erasing"))).toEqual([]);
+    expect(await store.upkeep!.unerased(everybody)).toEqual([]);
     expect(await grep(place.folder, id)).toEqual([]);
   });
-
-  async function putAside(id: string): Promise<void> {
-    const folder = join(place.folder, "aside", "20260101T000000000Z", "running", id);
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, "messages.jsonl"), `{"content":"${canary}"}\n`);
-  }
 });
 
 describe("erase, beside another process", () => {

@@ -61,22 +61,6 @@ it.each(cases)("the log of %o loses what it holds of another's session: %s", asy
   expect(await sessionsIn(owner)).toHaveLength(1);
 });
 
-it.each(cases)("the log of %o keeps what it holds of its owner's own session of the id: %s", async (owner, how) => {
-  const id = await finished(store, ann);
-  await items(owner).append([{ type: "put", data: { session: id } }]);
-  await store.upkeep!.putAside!(ann, id);
-  if (how === "in the trash") {
-    await finished(store, owner, id);
-    await store.upkeep!.trash(owner, [id], time);
-  } else await finished(store, owner, id);
-  const users = new Map([[id, [ann.user]]]);
-  const away = () => Promise.reject(new Error("away"));
-  await expect(store.upkeep!.erase(ann, [id], away, { users })).rejects.toThrow("away");
-  const { erased, failures } = await cleanup(store);
-  expect([erased.map(({ sessionId }) => sessionId), failures]).toEqual([[id], []]);
-  expect(await sessionsIn(owner)).toEqual([id]);
-});
-
 it.each(["in the trash", "begun"])(
   "a locked log keeps those alone of whose sessions it holds something: %s",
   { tags: ["slow"] },

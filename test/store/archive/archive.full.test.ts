@@ -10,7 +10,7 @@ import { doctor, search, stats, viewSession } from "windrow/ops";
 import { folderArchive } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, refused, stateOf, summaryOf } from "../../kit/inside/store.ts";
 import { startChild } from "../../kit/child.ts";
-import { backupOf, newArchive, newFolder, objectsIn, storeKinds } from "./kinds.ts";
+import { newArchive, newFolder, objectsIn, storeKinds } from "./kinds.ts";
 import { opened } from "../stage.ts";
 import { held } from "../../kit/stores.ts";
 
@@ -220,34 +220,6 @@ for (const kind of storeKinds()) {
       await expect(store.info(alice, hers)).rejects.toMatchObject(missing);
       expect(await readAll(store, his, { kind: "message" }, { tenant: "../acme" })).toHaveLength(6);
     });
-
-    it.runIf(kind.name === "files")(
-      "keeps an object that a session in the trash names as one in the store does, and is reached by no erasure without it",
-      async () => {
-        const [address, archive] = [await kind.address(), await newArchive()];
-        const [store, bare] = [await opened(address, { archive }), await opened(address)];
-        const id = await finished(store);
-        const backup = await backupOf(store, id);
-        await store.upkeep!.erase(everybody, [id]);
-        await store.transfer!.restore(everybody, backup);
-        const before = await contents(store, id);
-        const { mark } = await store.archiving!.archive(everybody, id);
-        await store.upkeep!.trash(everybody, [id], new Date().toISOString());
-        await store.transfer!.restore(everybody, backup);
-        await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
-        // Earlier versions gave both one name.
-        const { detaching } = bare;
-        await detaching!.detach(everybody, id, mark, await detaching!.writings(everybody, id));
-        await store.archiving!.unarchive(everybody, id);
-        expect([await contents(store, id), objectsIn(archive)]).toEqual([before, [mark.key]]);
-        await store.upkeep!.putAside!(everybody, id);
-        await store.upkeep!.untrash(everybody, id);
-        expect(await contents(store, id)).toEqual(before);
-        // Nobody else names it by now: a session that comes back takes its object along.
-        await store.archiving!.unarchive(everybody, id);
-        expect([await contents(store, id), objectsIn(archive)]).toEqual([before, []]);
-      },
-    );
 
     it("tells an object that is damaged, changed or gone, and never gives out a wrong record", async () => {
       const { address, archive, store } = await beside();

@@ -1,70 +1,16 @@
-/** Objects of sessions of one id: of two owners in a store of an earlier version, and of archivings that were refused. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** Objects of archivings that were refused, and of sessions that are looked for in the trash. */
 import { describe, expect, it } from "vitest";
-import type { Scope } from "windrow";
 import { createMask, folderArchive } from "windrow/store";
-import { archivedStore, everybody, readAll, trashed } from "../../kit/inside/store.ts";
+import { archivedStore, everybody, readAll } from "../../kit/inside/store.ts";
 import { refused } from "../../kit/inside/store.ts";
 import { over } from "../../kit/stores.ts";
-import { runSql } from "../damaged.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
 import { closing, finished, opened, point } from "../stage.ts";
 
 const now = "2026-01-01T00:00:00.000Z";
-const [ann, bob]: [Scope, Scope] = [{ user: "ann" }, { user: "bob" }];
-
-/** Writes another owner into the session in the trash, as no call of a store does. */
-async function disown(address: string, id: string, from: string, to: string): Promise<void> {
-  if (!address.startsWith("postgres")) {
-    const path = join(address, "trash", id, "metadata.json");
-    return writeFileSync(path, readFileSync(path, "utf8").replace(`"${from}"`, `"${to}"`));
-  }
-  const change = `SET "user" = '${to}', metadata = replace(metadata, '"${from}"', '"${to}"')`;
-  await runSql(address, `UPDATE SCHEMA.session ${change} WHERE id = '${id}' AND trashed_at IS NOT NULL`);
-}
 
 for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`the objects of ${kind.name}`, () => {
-    /** The session of one owner in the trash, and that of another in the store, both archived. */
-    async function namesakes() {
-      const [address, archive] = [await kind.address(), await newFolder()];
-      const store = await opened(address, { archive });
-      const id = await finished(store, ann);
-      await store.archiving!.archive(ann, id);
-      const [annsObject = ""] = objectsIn(archive);
-      await store.upkeep!.trash(ann, [id], now);
-      await disown(address, id, "ann", "bob");
-      await finished(store, bob, id);
-      await disown(address, id, "bob", "ann");
-      await store.archiving!.archive(bob, id);
-      const bobsObject = objectsIn(archive).find((name) => name !== annsObject) ?? "";
-      return { store, id, archive, annsObject, bobsObject };
-    }
-
-    it.runIf(kind.name === "files")("stay where a session of the same id, which is another's, is erased", async () => {
-      const { store, id, archive, annsObject, bobsObject } = await namesakes();
-      await store.upkeep!.erase(ann, [id]);
-      expect(objectsIn(archive)).toEqual([bobsObject]);
-      expect(annsObject).not.toBe("");
-      expect(await readAll(store, id, { kind: "message" }, bob)).toHaveLength(1);
-      await store.upkeep!.erase(bob, [id]);
-      expect(objectsIn(archive)).toEqual([]);
-    });
-
-    it.runIf(kind.name === "files")(
-      "stay where their head cannot be read and a session of another names them; others go",
-      async () => {
-        const { store, id, archive, annsObject, bobsObject } = await namesakes();
-        for (const object of [annsObject, bobsObject]) writeFileSync(join(archive, object), "damaged");
-        await store.upkeep!.erase(bob, [id]);
-        expect(objectsIn(archive)).toEqual([annsObject]);
-        expect((await trashed(store.upkeep!, ann)).map(({ sessionId }) => sessionId)).toEqual([id]);
-        await store.upkeep!.erase(ann, [id]);
-        expect(objectsIn(archive)).toEqual([]);
-      },
-    );
-
     /** Two that archive one session: the first is slow between its object and the end. */
     async function two() {
       const [address, archive] = [await kind.address(), await newFolder()];

@@ -1,5 +1,4 @@
 /** Upkeep on a disk that dies after any number of steps: what was begun is undone or ended by the next run. */
-import { existsSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,6 +16,7 @@ import {
   newSession,
   stateOf,
   texts,
+  trashed,
 } from "../../kit/inside/store.ts";
 import { grep } from "../../kit/stores.ts";
 import { temporaryFolder } from "../../kit/stores.ts";
@@ -188,8 +188,9 @@ describe("killed between any two steps,", () => {
     await atEveryStep(
       nothing,
       (upkeep) => upkeep.trash(everybody, [id], time),
-      async (store, folder) => {
-        if (!existsSync(join(folder, "trash", id))) await store.upkeep!.trash(everybody, [id], time);
+      async (store) => {
+        if ((await listAll(store)).length > 0) await store.upkeep!.trash(everybody, [id], time);
+        expect((await trashed(store.upkeep!)).map(({ sessionId }) => sessionId)).toEqual([id]);
         expect(await listAll(store)).toEqual([]);
         await store.upkeep!.untrash(everybody, id);
         expect((await texts(store, id)).length).toBe(4);
@@ -201,8 +202,8 @@ describe("killed between any two steps,", () => {
     await atEveryStep(
       (upkeep) => upkeep.trash(everybody, [id], time),
       (upkeep) => upkeep.untrash(everybody, id),
-      async (store, folder) => {
-        if (existsSync(join(folder, "trash", id))) await store.upkeep!.untrash(everybody, id);
+      async (store) => {
+        if ((await trashed(store.upkeep!)).length > 0) await store.upkeep!.untrash(everybody, id);
         expect((await texts(store, id)).length).toBe(4);
         await store.upkeep!.trash(everybody, [id], time);
       },

@@ -53,7 +53,7 @@ for (const kind of storeKinds()) {
   });
 }
 
-it("a session in files whose erasure was cut short behind its note is not gone on with", async () => {
+it("a session in files whose erasure was cut short before its folder went is not gone on with", async () => {
   const folder = join(await newFolder(), "store");
   const store = closing(filesStore({ folder }));
   const lock = await held(store, "one");
@@ -64,9 +64,12 @@ it("a session in files whose erasure was cut short behind its note is not gone o
   };
   const dying = closing(filesStore({ folder }, { disk: { ...systemDisk, rename } }));
   await expect(dying.upkeep!.erase(everybody, [lock.id])).rejects.toThrow("the process is dead");
-  expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
-  await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
+  const gone = { code: "session-not-found" };
+  await expect(readAll(store, lock.id, { kind: "message" })).rejects.toMatchObject(gone);
+  await expect(store.lock(everybody, lock.id)).rejects.toMatchObject(gone);
   const kept = store.upkeep!.keep(everybody, lock.id, { keptAt: "2026-01-01T00:00:00.000Z" });
-  await expect(kept).rejects.toMatchObject({ code: "session-busy" });
+  await expect(kept).rejects.toMatchObject(gone);
+  const again = store.create(everybody, newSession({ uuid: lock.id }));
+  await expect(again).rejects.toMatchObject({ code: "session-busy" });
   expect((await erase(store, [])).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
 });

@@ -1,19 +1,10 @@
 /** Sessions of a file store that move, or are made anew under their id, while something is done with them. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Scope, Store } from "windrow";
 import { systemDisk } from "../../kit/inside/disk.ts";
-import {
-  alone,
-  everybody,
-  layoutOf,
-  messageRecord,
-  newSession,
-  refused,
-  stateOf,
-  wholeDump,
-} from "../../kit/inside/store.ts";
+import { alone, everybody, messageRecord, newSession, refused, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../archive/kinds.ts";
 import { opened } from "../stage.ts";
 
@@ -30,15 +21,15 @@ async function finished(store: Store, scope: Scope, uuid: string = newSession().
   return uuid;
 }
 
-async function newStore(folderPerUser = false): Promise<{ readonly folder: string; readonly store: Store }> {
+async function newStore(): Promise<{ readonly folder: string; readonly store: Store }> {
   const folder = join(await newFolder(), "store");
-  return { folder, store: await opened(folder, { folderPerUser }) };
+  return { folder, store: await opened(folder) };
 }
 
 /** Work that waits for the upkeep of another process, which does something meanwhile. */
 async function beside<T>(folder: string, work: () => Promise<T>, other: () => Promise<unknown>): Promise<T> {
   let waiting: Promise<T> | undefined;
-  await alone(layoutOf(folder), systemDisk, async () => {
+  await alone(folder, systemDisk, async () => {
     waiting = work();
     waiting.catch(() => undefined);
     // Whoever looks before it waits has looked by then.
@@ -51,29 +42,30 @@ async function beside<T>(folder: string, work: () => Promise<T>, other: () => Pr
 describe("the mark of a session", () => {
   it("is set and taken away also where the session ends meanwhile", async () => {
     const { folder, store } = await newStore();
+    const { upkeep } = await opened(folder);
     for (const isKept of [false, true]) {
       const lock = await store.create(me, newSession());
-      if (isKept) await store.upkeep!.keep(me, lock.id, { keptAt });
+      if (isKept) await upkeep!.keep(me, lock.id, { keptAt });
       await beside(
         folder,
-        async () => (isKept ? store.upkeep!.unkeep(me, lock.id) : store.upkeep!.keep(me, lock.id, { keptAt })),
+        async () => (isKept ? upkeep!.unkeep(me, lock.id) : upkeep!.keep(me, lock.id, { keptAt })),
         () => store.finish(lock, stateOf("completed")),
       );
       expect(await store.upkeep!.kept(me, lock.id)).toEqual(isKept ? undefined : { keptAt });
     }
   });
 
-  it("never lands on another owner's session of the id", async () => {
+  it("never lands on a session that another owner made anew under the id", async () => {
     const { folder, store } = await newStore();
+    const other = await opened(folder);
     const id = await finished(store, me);
     const keeping = beside(
       folder,
       () => store.upkeep!.keep(me, id, { keptAt, reason: "mine" }),
       async () => {
-        // As another process puts it aside.
-        mkdirSync(join(folder, "aside", "t", "completed"), { recursive: true });
-        systemDisk.rename(join(folder, "completed", id), join(folder, "aside", "t", "completed", id));
-        await finished(store, you, id);
+        // As another process erases it.
+        rmSync(join(folder, "completed", id), { recursive: true });
+        await finished(other, you, id);
       },
     );
     await expect(keeping).rejects.toMatchObject({ code: "session-not-found" });
@@ -81,46 +73,30 @@ describe("the mark of a session", () => {
   });
 });
 
-describe("folders of users", () => {
-  it("give no id out whose erasure another user has begun", async () => {
-    const { store } = await newStore(true);
-    const id = await finished(store, me);
-    const dump = await wholeDump(store.transfer!, me, id);
-    const away = async (): Promise<never> => {
-      throw new Error("away");
-    };
-    await expect(store.upkeep!.erase(me, [id], away)).rejects.toThrow("away");
-    await expect(finished(store, you, id)).rejects.toMatchObject({ code: "session-busy" });
-    const theirs = { ...dump, metadata: { ...dump.metadata, user: "you" } };
-    await expect(store.transfer!.restore(you, theirs)).rejects.toMatchObject({ code: "session-busy" });
-    await store.upkeep!.erase(me, [id]);
-    await finished(store, you, id, "yours");
-    expect((await store.info(you, id)).state.status).toBe("completed");
-  });
-
-  it("move all or none of several users' sessions into the trash", async () => {
-    const { folder, store } = await newStore(true);
+describe("the trash", () => {
+  it("takes all or none of several users' sessions", async () => {
+    const { folder, store } = await newStore();
     const [mine, theirs] = [await finished(store, me), await finished(store, you)];
     const running = await store.create(you, newSession());
     await refused(() => store.upkeep!.trash(everybody, [mine, running.id], keptAt), "bad-option");
     await store.upkeep!.keep(you, theirs, { keptAt });
     await expect(store.upkeep!.trash(everybody, [mine, theirs], keptAt)).rejects.toMatchObject({ code: "bad-option" });
-    writeFileSync(join(folder, "users", "you", "completed", theirs, "metadata.json"), "{");
+    writeFileSync(join(folder, "completed", theirs, "metadata.json"), "{");
     await refused(() => store.upkeep!.trash(everybody, [mine, theirs], keptAt), "store-corrupt");
     expect((await store.info(me, mine)).state.status).toBe("completed");
     await running.release();
   });
 });
 
-describe("a restore that was killed before its draft had metadata", () => {
-  it("leaves nothing behind an erasure, also where a doctor has put the draft aside", async () => {
+describe("a making that was killed before its draft had metadata", () => {
+  it("leaves nothing behind a doctor and an erasure", async () => {
     const { folder, store } = await newStore();
     const id = await finished(store, me, newSession().uuid, "SECRETTEXT");
-    const draft = join(folder, "running", `.restore-${id}`);
+    const draft = join(folder, "running", `.making-${id}`);
     mkdirSync(draft);
     writeFileSync(join(draft, "messages.jsonl"), readFileSync(join(folder, "completed", id, "messages.jsonl")));
     for await (const _ of store.checkup!.examine({ mend: true })) void _;
-    expect(readdirSync(join(folder, "aside"))).toHaveLength(1);
+    expect(readdirSync(join(folder, "running"))).toEqual([]);
     await store.upkeep!.erase(me, [id]);
     const left = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
     expect(left.filter((name) => readFileSync(join(folder, name), "utf8").includes("SECRETTEXT"))).toEqual([]);

@@ -1,6 +1,6 @@
 /** One log of a session, open for appending: whole batches are added, made durable, or taken back. */
 import { constants } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { fenced } from "../../shared/unlock.ts";
 import type { Recovered } from "../../store.ts";
 import type { Disk } from "../../../disk/disk.ts";
@@ -12,8 +12,10 @@ const toAppend = constants.O_RDWR | constants.O_APPEND;
 
 /** How a log is opened. */
 interface LogFileOptions {
+  /** For the name of a quarantine file. */
   readonly stamp: string;
   readonly disk?: Disk;
+  /** Whoever wrote it last did not let go in order. */
   readonly crashed?: boolean;
 }
 
@@ -25,26 +27,17 @@ export class LogFile {
   seq = 0;
   /** The place of the last record in the session; 0 in an empty log. */
   pos = 0;
-  /** The last record that a sync was good for. */
-  synced: { readonly seq: number; readonly pos: number };
   /** The span that was mended when the log was opened. */
   readonly recovered: Recovered | undefined;
   readonly #path: string;
   readonly #disk: Disk;
   #file: number;
-  /** The number of the last record that is there. */
-  #last: number;
   /** Bytes that a sync was good for. */
   #synced: number;
   #poisoned = false;
 
-  /**
-   * Opens a log, or makes it, and mends its end.
-   *
-   * @param stamp - for the name of a quarantine file
-   * @param crashed - whoever wrote it last did not let go in order
-   */
-  constructor(path: string, name: string, { stamp, disk = systemDisk, crashed = false }: LogFileOptions) {
+  /** Opens a log, or makes it, and mends its end. */
+  constructor(path: string, { stamp, disk = systemDisk, crashed = false }: LogFileOptions) {
     this.#path = path;
     this.#disk = disk;
     this.#file = disk.open(path, toAppend | constants.O_CREAT, fileMode);
@@ -52,16 +45,19 @@ export class LogFile {
       const { size } = disk.stat(this.#file);
       if (size === 0) disk.setMode(this.#file, fileMode);
       const tail = inspectTail(this.#file, size, disk, crashed);
-      this.recovered = mendTail(this.#file, path, name, tail, stamp, disk);
-      this.size = disk.stat(this.#file).size;
-      this.#synced = this.size;
-      this.seq = this.#last = tail.seq;
+      this.recovered = mendTail(this.#file, path, basename(path), tail, stamp, disk);
+      this.size = this.#synced = disk.stat(this.#file).size;
+      this.seq = tail.seq;
       this.pos = tail.pos;
-      this.synced = { seq: tail.seq, pos: tail.pos };
     } catch (error) {
       disk.close(this.#file);
       throw error;
     }
+  }
+
+  /** Whether something that was acknowledged would not survive a power cut. */
+  get isBehind(): boolean {
+    return this.#synced < this.size;
   }
 
   /**
@@ -76,12 +72,10 @@ export class LogFile {
   /** Makes what was written survive a power cut. After a failure nothing on this handle can be trusted any more. */
   async sync(): Promise<void> {
     this.#heal();
-    const { size, seq, pos } = this;
+    const { size } = this;
     try {
       await this.#disk.syncData(this.#file);
-      if (size < this.#synced) return;
-      this.#synced = size;
-      this.synced = { seq, pos };
+      this.#synced = Math.max(size, this.#synced);
     } catch (error) {
       this.#poisoned = true;
       throw error;
@@ -95,20 +89,9 @@ export class LogFile {
    */
   accept(bytes: number, seq: number, pos: number, synced: boolean): void {
     this.size += bytes;
-    this.seq = this.#last = seq;
+    this.seq = seq;
     this.pos = pos;
-    if (synced) this.#isSynced();
-  }
-
-  #isSynced(): void {
-    this.#synced = this.size;
-    this.synced = { seq: this.seq, pos: this.pos };
-  }
-
-  /** Numbers up to this one were given out before, whatever the log still holds: they are not given out again. */
-  skipTo(seq: number): void {
-    this.seq = Math.max(this.seq, seq);
-    this.synced = { ...this.synced, seq: Math.max(this.synced.seq, seq) };
+    if (synced) this.#synced = this.size;
   }
 
   /**
@@ -121,6 +104,12 @@ export class LogFile {
     } catch {
       this.#poisoned = true;
     }
+  }
+
+  /** Removes everything. */
+  empty(): void {
+    this.#disk.truncate(this.#file, 0);
+    this.size = this.#synced = this.seq = this.pos = 0;
   }
 
   /** Closes the handle. */
@@ -138,7 +127,7 @@ export class LogFile {
     const file = this.#synced < this.size ? this.#rewritten() : this.#cutBack();
     this.#disk.close(this.#file);
     this.#file = file;
-    this.#isSynced();
+    this.#synced = this.size;
     this.#poisoned = false;
   }
 
@@ -150,7 +139,7 @@ export class LogFile {
       if (ino !== disk.stat(this.#file).ino) throw fenced({ path: this.#path });
       if (size < this.size) throw new Error("the log is shorter than what was acknowledged");
       disk.truncate(file, this.size);
-      if (inspectTail(file, this.size, disk).seq !== this.#last) {
+      if (inspectTail(file, this.size, disk).seq !== this.seq) {
         throw new Error("the last acknowledged record is not there");
       }
       disk.syncDataNow(file);

@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path";
 import type { Recovered } from "../../store.ts";
-import type { DamagedMember, Disk } from "../../../disk/disk.ts";
+import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
 import { linesBackward, numberOf, parseLine } from "../../format/lines.ts";
 import { readExactly } from "../../../disk/read.ts";
@@ -132,39 +132,6 @@ export function quarantine(
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw error;
     }
-  }
-}
-
-/** The damaged members of a compressed log that a span of its text lies in; none for a log that is not compressed. */
-export function hiddenBehind(
-  file: number,
-  { offset, length }: { readonly offset: number; readonly length: number },
-  disk: Disk,
-): readonly DamagedMember[] {
-  const damage = disk.damage?.(file) ?? [];
-  return damage.filter(({ start, size }) => start < offset + length && offset < start + size);
-}
-
-/**
- * Copies a damaged span beside its log, once: the log keeps the bytes too, as nothing of it is ever rewritten.
- *
- * @returns what was put behind the log's name; undefined where no copy could be made, as of a span that a damaged member
- *   of a compressed log hides: there is nothing to copy, and the compressed file has all that is left
- */
-export function keepDamaged(
-  file: number,
-  path: string,
-  offset: number,
-  length: number,
-  disk: Disk = systemDisk,
-): string | undefined {
-  const suffix = `corrupt-at-${offset}`;
-  if (hiddenBehind(file, { offset, length }, disk).length > 0) return undefined;
-  try {
-    copySpan(file, `${path}.${suffix}`, offset, length, disk);
-    return suffix;
-  } catch (error) {
-    return systemCode(error) === "EEXIST" ? suffix : undefined;
   }
 }
 

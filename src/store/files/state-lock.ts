@@ -1,11 +1,11 @@
 /** `.state.lock`: one process at a time reads, changes and replaces state.json (docs/format.md). */
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { WindrowError } from "../../../errors.ts";
-import type { Clock } from "../../shared/clock.ts";
-import type { Disk } from "../../../disk/disk.ts";
-import { stateLockFile } from "../layout.ts";
-import { fileMode } from "../../../disk/safe-write.ts";
+import { WindrowError } from "../../errors.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { stateLockFile } from "./layout.ts";
+import { fileMode } from "../../disk/safe-write.ts";
 
 /** How long the lock is waited for before the change is given up, in milliseconds. */
 const timeoutMs = 5_000;

@@ -4,28 +4,22 @@
  */
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { WindrowError } from "../../../errors.ts";
-import type { SessionSize } from "../../upkeep.ts";
-import { ArchiveFile, damagedArchive } from "../../../disk/archive/archive-file.ts";
-import { membersOf } from "../../../disk/archive/member-map.ts";
-import { memberBytes, packMember } from "../../../disk/archive/member.ts";
-import type { Disk } from "../../../disk/disk.ts";
-import { readExactly } from "../../../disk/read.ts";
-import { lockFile } from "../../lock/owner-record.ts";
-import { archiveEnding } from "../../../disk/archive/archive-disk.ts";
-import { blobsFolder } from "../../format/blobs.ts";
-import { metadataFile } from "../../format/documents.ts";
-import { draftOf, openNew, remove } from "../../../disk/safe-write.ts";
-import { stateLockFile } from "../layout.ts";
-import { archivedFile, noteIn } from "../session/archived.ts";
-import { stateFile } from "../../format/documents.ts";
-import { removeDrafts, syncFolder, systemCode, writeAll } from "../../../disk/safe-write.ts";
-
-/** The mark of a session that is kept. */
-export const keepFile = "keep.json";
-
-/** When a session was put into the trash. */
-export const trashedFile = "trashed.json";
+import { WindrowError } from "../../errors.ts";
+import type { EngineSize } from "../engine.ts";
+import { ArchiveFile, damagedArchive } from "../../disk/archive/archive-file.ts";
+import { membersOf } from "../../disk/archive/member-map.ts";
+import { memberBytes, packMember } from "../../disk/archive/member.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { readExactly } from "../../disk/read.ts";
+import { lockFile } from "../lock/owner-record.ts";
+import { archiveEnding } from "../../disk/archive/archive-disk.ts";
+import { blobsFolder } from "../format/blobs.ts";
+import { metadataFile } from "../format/documents.ts";
+import { draftOf, openNew, remove } from "../../disk/safe-write.ts";
+import { stateLockFile } from "./layout.ts";
+import { markFile } from "./folder.ts";
+import { stateFile } from "../format/documents.ts";
+import { removeDrafts, syncFolder, systemCode, writeAll } from "../../disk/safe-write.ts";
 
 /** Smaller files take one block of the disk either way. */
 const smallestBytes = 512;
@@ -34,15 +28,7 @@ const smallestBytes = 512;
 const looks = 20;
 
 /** Files that stay as they are: small, and read whenever sessions are listed. */
-const plainFiles: ReadonlySet<string> = new Set([
-  metadataFile,
-  stateFile,
-  lockFile,
-  stateLockFile,
-  keepFile,
-  trashedFile,
-  archivedFile,
-]);
+const plainFiles: ReadonlySet<string> = new Set([metadataFile, stateFile, lockFile, stateLockFile, markFile]);
 
 /**
  * Compresses what is large enough in the folder of a session that nobody writes.
@@ -116,11 +102,6 @@ export async function verifyFolder(folder: string, disk: Disk): Promise<void> {
 /** Writes the text of the new file from the old one. */
 type Fill = (file: number, size: number, write: (bytes: Buffer) => void) => Promise<void>;
 
-/** Whether anything of a session's own folder is compressed. */
-export async function hasArchives(folder: string, disk: Disk): Promise<boolean> {
-  return (await disk.readFolder(folder)).some((name) => name.endsWith(archiveEnding));
-}
-
 /** Puts one file in the place of another: the new one is durable, and was read again, before the old one goes. */
 async function exchange(
   from: string,
@@ -192,22 +173,17 @@ function holdsSame(plain: number, archive: number, path: string, disk: Disk): bo
 }
 
 /** The size of a session's folder; a file that changes its name meanwhile is counted once. */
-export async function sizeOfFolder(folder: string, disk: Disk): Promise<SessionSize> {
+export async function sizeOfFolder(folder: string, disk: Disk): Promise<EngineSize> {
   for (let look = 1; ; look += 1) {
     try {
-      const { bytes, plainBytes, compressed } = sizeOf(await filesIn(folder, disk), disk);
-      const { mark } = noteIn(folder, disk);
-      if (!mark) return { bytes, plainBytes, compressed };
-      // Logs beside the note are what a cut-short archiving left.
-      const isAway = !(await disk.readFolder(folder)).some((name) => name.includes(".jsonl"));
-      return { bytes: bytes + mark.objectBytes, plainBytes: plainBytes + mark.bytes, compressed: isAway };
+      return sizeOf(await filesIn(folder, disk), disk);
     } catch (error) {
       if (systemCode(error) !== "ENOENT" || look === looks || !disk.exists(folder)) throw error;
     }
   }
 }
 
-function sizeOf(paths: readonly string[], disk: Disk): SessionSize {
+function sizeOf(paths: readonly string[], disk: Disk): EngineSize {
   let [bytes, plainBytes, archives, others] = [0, 0, 0, 0];
   const names = new Set(paths);
   for (const path of paths) {
@@ -220,7 +196,7 @@ function sizeOf(paths: readonly string[], disk: Disk): SessionSize {
     if (isArchive) archives += 1;
     else if (!plainFiles.has(basename(path)) && size >= smallestBytes) others += 1;
   }
-  return { bytes, plainBytes, compressed: archives > 0 && others === 0 };
+  return { count: names.size, bytes, plainBytes, compressed: archives > 0 && others === 0 };
 }
 
 function plainSize(path: string, disk: Disk): number {
