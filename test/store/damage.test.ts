@@ -13,6 +13,7 @@ import {
   sessionWith,
   stateOf,
   texts,
+  trashed,
 } from "../kit/inside/store.ts";
 import { closing, filesFixture } from "../kit/stores.ts";
 
@@ -268,6 +269,29 @@ describe("a power cut that took pages of the last write, and left the end of it"
     await fixture.store.lock(everybody, lock.id);
     expect(await texts(fixture.store, lock.id)).toEqual(["1", "2", "3", "4", "5", large[1], "last"]);
   });
+});
+
+it.each(['{"mark":5}', '{"mark":{"asideOf":"../x"}}', '{"mark":{"trashedAt":"x"},"listing":{"createdMs":1e300}}', "{"])(
+  "a mark that cannot be read hides its session, which its owner brings back: %s",
+  async (content) => {
+    const { upkeep } = fixture.store;
+    await writeFile(join(folder, "mark.json"), content);
+    await expect(fixture.store.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
+    expect((await trashed(upkeep!)).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
+    await upkeep!.untrash(everybody, lock.id);
+    expect(await texts(fixture.store, lock.id)).toEqual(five);
+  },
+);
+
+it("a mark is put on a session beside its end, and the end stays its holder's", { tags: ["slow"] }, async () => {
+  const other = await fixture.reopen();
+  for (let round = 0; round < 20; round += 1) {
+    const one = await sessionWith(fixture.store, 1);
+    const keeping = other.upkeep!.keep(everybody, one.id, { keptAt: "2026-01-01T00:00:00.000Z" });
+    await Promise.all([keeping, fixture.store.finish(one, { ...stateOf("completed"), status: "completed" })]);
+    expect(await other.upkeep!.kept(everybody, one.id)).toBeDefined();
+    expect((await other.info(everybody, one.id)).location).toBe(join(fixture.folder, "completed", one.id));
+  }
 });
 
 it("a draft of state.json that a crash left is removed by the next owner", async () => {

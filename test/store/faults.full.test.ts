@@ -119,16 +119,13 @@ describe("a sync that fails", () => {
   });
 });
 
-it("a holder that is passed over while it syncs acknowledges nothing more", async () => {
+it("a holder that is passed over while it syncs does not acknowledge", async () => {
   const lock = await sessionWith(fixture.store, 1);
   const path = join(fixture.folder, "running", lock.id, ".lock");
   faults.duringSync = () => {
     writeFileSync(path, readFileSync(path, "utf8").replace(/"generation":1,/, '"generation":2,'), { flag: "r+" });
   };
-  // The line is in the log that the next holder has.
-  await fixture.store.append(lock, [messageRecord("late")]);
-  expect(await texts(fixture.store, lock.id)).toEqual(["1", "late"]);
-  await expect(fixture.store.append(lock, [messageRecord("later")])).rejects.toMatchObject({ code: "fenced" });
+  await expect(fixture.store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
   expect(faults.calls.length).toBeGreaterThan(0);
 });
 

@@ -93,9 +93,12 @@ export class Catalogue {
   /** Writes the index anew, from the sessions; returns how many there are. */
   async rebuild(): Promise<number> {
     const entries: IndexEntry[] = [];
+    await this.listed();
     for (const place of await this.#places()) {
-      const entry = lookedIn(place, this.#disk);
-      if (entry && !entry.isBroken) entries.push(entry);
+      const looked = lookedIn(place, this.#disk);
+      // Of one whose metadata cannot be read, the index may be all that says whose it is.
+      const entry = looked?.isBroken ? this.#entries.get(place.id) : looked;
+      if (entry) entries.push(entry);
       if (entries.length % lookedAtOnce === 0) await nextTurn();
     }
     try {

@@ -190,8 +190,10 @@ export class Changes {
     const { documents = {}, isEmptied, to, listing } = step;
     const isNote =
       !isEmptied && to === undefined && listing?.isHidden !== true && Object.keys(documents).join() === "mark";
-    return this.#aloneWith(step.id, step.at, isNote, async (session) => {
-      await session.apply(step);
+    return this.#aloneWith(step.id, step.at, isNote, async (session, isFree) => {
+      // Who holds a session moves it.
+      const { listing: listed, ...note } = step;
+      await session.apply(isFree && listed ? { ...note, listing: listed } : note);
       if (step.holder === null) session.forgetHolder();
     });
   }
@@ -227,7 +229,7 @@ export class Changes {
     id: string,
     at: number,
     mayBeHeld: boolean,
-    work: (session: OpenSession) => Promise<void>,
+    work: (session: OpenSession, isFree: boolean) => Promise<void>,
   ): Promise<boolean> {
     if (!locate(this.#base, id, this.#disk)) return false;
     return alone(this.#base, this.#disk, async () => {
@@ -237,8 +239,12 @@ export class Changes {
         if (!place || (!hold && !mayBeHeld)) return false;
         const numbers = this.#numbersIn(place);
         if (numbers.revision !== at) return false;
-        await work(new OpenSession(place, numbers, this.#tools));
+        await work(new OpenSession(place, numbers, this.#tools), hold !== undefined);
         return true;
+      } catch (error) {
+        // It was moved by who holds it: it is looked at again.
+        if (!hold && place && !this.#disk.exists(place.folder)) return false;
+        throw error;
       } finally {
         hold?.release();
       }

@@ -1,8 +1,9 @@
 /** What a session's folder says of it: its documents, and the number that grows with each of its changes. */
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
 import { replaceFile, syncFolder, systemCode } from "../../disk/safe-write.ts";
-import type { JsonObject } from "../../message/message.ts";
+import { isObject } from "../../message/json.ts";
+import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { Documents, Head, Listing } from "../engine.ts";
 import { decodeMetadata, decodeState, encodeState, initialState, metadataFile, page } from "../format/documents.ts";
 import { parseDocument, stateFile } from "../format/documents.ts";
@@ -11,7 +12,7 @@ import { listingOf, markListing } from "../session-store/found.ts";
 import type { Mark } from "../session-store/found.ts";
 import { recordOf } from "../shared/session-log.ts";
 import { StateCount } from "../shared/state-count.ts";
-import { isFinal } from "../shared/rules.ts";
+import { isFinal, isSessionId } from "../shared/rules.ts";
 import type { SessionState } from "../store.ts";
 import { entryOf } from "./index-file.ts";
 import type { IndexEntry } from "./index-file.ts";
@@ -47,13 +48,43 @@ export interface MarkFile {
 
 /** Reads mark.json. */
 export function readMark(folder: string, disk: Disk): MarkFile {
-  const { mark, steps, origin, listing } = parseDocument(textOf(join(folder, markFile), disk)) ?? {};
+  const text = textOf(join(folder, markFile), disk);
+  const fields = parseDocument(text);
+  const { mark, steps, origin, listing } = fields ?? {};
+  const isHidingPlace = ["trash", "aside"].includes(basename(dirname(folder)));
+  const isUnreadable = fields ? !isMark(mark) : text !== "" || isHidingPlace;
   return {
-    mark: (mark ?? {}) as unknown as Mark,
-    steps: typeof steps === "number" ? steps : 0,
-    ...(typeof origin === "number" && { origin }),
-    ...(listing !== undefined && { listing: listing as unknown as Listing }),
+    // What cannot be read hides a session, whose owner brings it back from the trash.
+    mark: isUnreadable ? { trashedAt: new Date(0).toISOString() } : ((mark ?? {}) as unknown as Mark),
+    steps: isWhole(steps) ? steps : 0,
+    ...(isWhole(origin) && { origin }),
+    ...(isListing(listing) && { listing: listing as unknown as Listing }),
   };
+}
+
+/** How the fields of a mark are told from others. */
+const markFields: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+  kept: isObject,
+  trashedAt: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
+  isRestoring: (value) => value === true,
+  isErasing: (value) => value === true,
+  archivedAs: (value) => typeof value === "string",
+  asideOf: isSessionId,
+  unreadable: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
+};
+
+function isMark(value: JsonValue | undefined): boolean {
+  return isObject(value) && Object.entries(value).every(([name, field]) => markFields[name]?.(field) === true);
+}
+
+function isListing(value: JsonValue | undefined): boolean {
+  if (!isObject(value)) return false;
+  const { tenant = "", user = "", status, createdMs } = value;
+  return [tenant, user, status].every((one) => typeof one === "string") && isWhole(createdMs) && createdMs < 8e15;
+}
+
+function isWhole(value: JsonValue | undefined): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** Writes mark.json, whole and durable. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { Disk } from "../../disk/disk.ts";
+import { systemCode } from "../../disk/safe-write.ts";
 import { isObject } from "../../message/json.ts";
 import { ownIdentity } from "../shared/holder.ts";
 import type { Taker } from "../shared/holder.ts";
@@ -71,9 +72,12 @@ export function generationOf(bytes: Buffer): number {
 export function readOwnerRecord(folder: string, disk: Disk): Buffer {
   const path = join(folder, lockFile);
   for (let attempt = 1; ; attempt += 1) {
-    if (!disk.exists(path)) return Buffer.alloc(0);
-    const bytes = disk.readFile(path);
-    if (attempt === 5 || decodeOwnerRecord(bytes)) return bytes;
+    try {
+      const bytes = disk.exists(path) ? disk.readFile(path) : Buffer.alloc(0);
+      if (bytes.length === 0 || attempt === 5 || decodeOwnerRecord(bytes)) return bytes;
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+    }
   }
 }
 

@@ -125,7 +125,8 @@ export class SessionWriter {
   async #outcomeOf(part: Part<Held>): Promise<Outcome | undefined> {
     const { held } = part;
     const { revision } = held;
-    const isKept = await this.#isThere(part);
+    // Where every outcome is known, a step that was refused was not kept, whatever is left of it.
+    const isKept = this.#engine.mayTear !== true && (await this.#isThere(part));
     try {
       await this.adopt(held);
     } catch (error) {

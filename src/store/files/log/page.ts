@@ -37,30 +37,40 @@ export function finishedEnd(file: number, disk: Disk): number {
   return problem === "unfinished" ? (cutAt ?? size) : size;
 }
 
-/** The last numbers of a log, of which so many bytes count. */
-export function lastOf(file: number, end: number, disk: Disk): Pick<Tail, "seq" | "pos"> {
+/** The last numbers of a log, of which so many bytes and places of the session count. */
+export function lastOf(file: number, end: number, disk: Disk, places = Infinity): Pick<Tail, "seq" | "pos"> {
   for (const { bytes } of linesBackward(file, 0, end, disk)) {
     const last = parseLine(bytes).objects.at(-1);
     const seq = last && numberOf(last);
-    if (seq !== undefined) return { seq, pos: Number.isSafeInteger(last?.["pos"]) ? Number(last?.["pos"]) : seq };
+    const pos = Number.isSafeInteger(last?.["pos"]) ? Number(last?.["pos"]) : (seq ?? 0);
+    if (seq !== undefined && pos <= places) return { seq, pos };
   }
   return { seq: 0, pos: 0 };
 }
 
-/** The last numbers of the logs of a session that this process does not write. */
+/**
+ * The last numbers of the logs of a session that this process does not write. A writer adds to one log after the other: what it
+ * adds behind the highest place of a first look does not count, and so no place below it is missing.
+ */
 export async function lastNumbers({ folder, parent }: Place, disk: Disk): Promise<Counters> {
-  const numbers: Counters = { seqs: noCounts(), pos: 0 };
-  const crashed = parent === "running" && !isReleased(folder, disk);
-  for (const log of logNames) {
-    await withFile(join(folder, `${log}.jsonl`), disk, (file) => {
-      const { size } = disk.stat(file);
-      // Nobody adds to a session that has ended: whatever it lacks, what is there counts.
-      const { seq, pos } = parent === "running" ? inspectTail(file, size, disk, crashed) : lastOf(file, size, disk);
-      numbers.seqs[log] = seq;
-      numbers.pos = Math.max(numbers.pos, pos);
-    });
-  }
-  return numbers;
+  const isRunning = parent === "running";
+  const crashed = isRunning && !isReleased(folder, disk);
+  const look = async (places?: number): Promise<Counters> => {
+    const numbers: Counters = { seqs: noCounts(), pos: 0 };
+    for (const log of logNames) {
+      await withFile(join(folder, `${log}.jsonl`), disk, (file) => {
+        const { size } = disk.stat(file);
+        // Nobody adds to a session that has ended: whatever it lacks, what is there counts.
+        const end = isRunning ? (inspectTail(file, size, disk, crashed).cutAt ?? size) : size;
+        const { seq, pos } = lastOf(file, end, disk, places);
+        numbers.seqs[log] = seq;
+        numbers.pos = Math.max(numbers.pos, pos);
+      });
+    }
+    return numbers;
+  };
+  const first = await look();
+  return isRunning && crashed ? look(first.pos) : first;
 }
 
 /** The lines of a page, oldest first. Spans that are no record are lines, too. */
