@@ -143,11 +143,10 @@ attack({
       name: "a log that is missing is an empty one",
       changes: [
         { file: "disk/archive/archive-disk.ts", from: "const looks = 8;", to: "const looks = 1;" },
-        { file: "store/files/log/open-log.ts", from: "const looks = 3;", to: "const looks = 1;" },
         {
-          file: "store/files/log/open-log.ts",
-          from: 'if (kind !== "message" || hasNoLog(place, disk)) return',
-          to: "if (disk.exists(place.folder)) return",
+          file: "store/files/engine.ts",
+          from: "throw messagesMissing(id, path)",
+          to: "void messagesMissing(id, path)",
         },
       ],
     },
