@@ -19,7 +19,7 @@ export function addKeep(command: Command, { io, finish }: CommandContext): void 
     .description(
       name === "keep"
         ? "Marks sessions to be kept: `windrow cleanup` neither compresses nor deletes them, and `windrow erase`\n" +
-            "refuses them. The mark is a file keep.json in the session's folder."
+            "refuses them. The mark is in mark.json of the session's folder."
         : "Takes the mark of `windrow keep` away.",
     )
     .argument("<id...>", "the sessions: their ids, the beginnings of them, or latest")

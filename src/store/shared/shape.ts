@@ -72,7 +72,7 @@ export type Shape<T> = {
 const ofOne = { is: "call", of: "scope", sessions: (_scope: Scope, id: string) => [id] } as const;
 const ofMany = { is: "call", of: "scope", sessions: (_scope: Scope, ids: readonly string[]) => ids } as const;
 const ofLock = { is: "call", of: "lock", sessions: (lock: Lock) => [lock.id], changes: true } as const;
-const keepMark = { files: ["keep.json"] } as const;
+const keepMark = { files: ["mark.json"] } as const;
 const inTrash = { files: ["trash"] } as const;
 
 /** Every name of {@link Upkeep}. */
