@@ -176,7 +176,10 @@ export interface Engine {
   readonly survives: "nothing" | "power";
   /** Two processes can work with the same place at once. */
   readonly isShared: boolean;
-  /** A crash may leave a part of a step's lines, from the first on: those of one log come together, and say so. */
+  /**
+   * A crash may leave a part of a step's lines, from the first on: those of one log come together, and say so. No step has
+   * lines and documents, of which one could be kept without the other.
+   */
   readonly mayTear?: boolean;
   /** What stands behind the name of a log where people see it, such as the ending of its file. Default: nothing. */
   readonly logEnding?: string;

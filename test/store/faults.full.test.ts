@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
@@ -77,6 +77,22 @@ describe("a write that fails half way", () => {
     expect((await fixture.store.append(lock, everyKind())).map((one) => one.pos).sort((a, b) => a - b)).toEqual([
       2, 3, 4, 5, 6, 7, 8, 9,
     ]);
+  });
+
+  it("of a state takes back no line that was appended in the same turn", async () => {
+    const lock = await sessionWith(fixture.store, 1);
+    const state = join(fixture.folder, "running", lock.id, "state.json");
+    await rm(state);
+    await mkdir(state);
+    const [appended, changed] = await Promise.allSettled([
+      fixture.store.append(lock, [messageRecord("2")]),
+      fixture.store.setState(lock, stateOf("processing")),
+    ]);
+    expect(appended).toMatchObject({ value: [{ seq: 2, pos: 2 }] });
+    expect(changed).toMatchObject({ reason: { code: "not-durable" } });
+    expect(await fixture.store.append(lock, [messageRecord("3")])).toMatchObject([{ seq: 3, pos: 3 }]);
+    await rm(state, { recursive: true });
+    expect(await texts(fixture.store, lock.id)).toEqual(["1", "2", "3"]);
   });
 
   it("harms only the appends of its own write", async () => {

@@ -93,8 +93,9 @@ export interface GroupWriterOptions {
   /** How many are under way at once; more than one where the server can work on several. Default 1. */
   readonly mostBatches?: number;
   /**
-   * A crash may leave a part of what is written. Lines are written log by log, and the calls of one batch keep that order, so
-   * that no number is missing then; each line says how many follow in its log.
+   * A crash, or a disk that refuses, may leave a part of what is written. Lines are written log by log, and the calls of one
+   * batch keep that order, so that no number is missing then; each line says how many follow in its log. A state is written
+   * apart from lines: one that is refused takes no line back.
    */
   readonly mayTear?: boolean;
   /** Aborted once the server is waited for no more. */
@@ -189,7 +190,7 @@ export class GroupWriter<H extends Writable> {
     for (const job of this.#queue) {
       const { held } = job;
       const known = parts.get(held.id);
-      if (this.#mayTear && known && isBefore(job, known)) stopped.add(held.id);
+      if (this.#mayTear && known && !mayFollow(job, known)) stopped.add(held.id);
       const isOther =
         stopped.has(held.id) || this.#busy.has(held.id) || (known ? known.held !== held : parts.size === most);
       if (!isOther && held.lost) {
@@ -287,10 +288,11 @@ function rankOf(encoded: Encoded | undefined): number {
   return encoded ? logNames.indexOf(encoded.log) : -1;
 }
 
-/** Whether a call begins with a log that is written before the last one of those that wait. */
-function isBefore<H extends Writable>({ encoded, order }: Job<H>, { jobs }: Taken<H>): boolean {
-  const last = jobs.findLast((job) => job.order.length > 0);
-  return order.length > 0 && rankOf(encoded[order[0]!]) < rankOf(last?.encoded[last.order.at(-1)!]);
+/** Whether a call may go with those that wait: a state never with lines, and no log before one that comes first. */
+function mayFollow<H extends Writable>({ encoded, order }: Job<H>, { jobs }: Taken<H>): boolean {
+  const last = jobs.at(-1)!;
+  if (order.length === 0 || last.order.length === 0) return order.length === last.order.length;
+  return rankOf(encoded[order[0]!]) >= rankOf(last.encoded[last.order.at(-1)!]);
 }
 
 function numberedPart<H extends Writable>({ held, jobs, mayTear }: Taken<H>): Numbered<H> {
