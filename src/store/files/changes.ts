@@ -10,7 +10,7 @@ import type { Head, NewHead, Step } from "../engine.ts";
 import { blobsFolder } from "../format/blobs.ts";
 import { holdQuietly, takeLock } from "../lock/lock.ts";
 import type { Leases, SessionLock } from "../lock/lock.ts";
-import { timestamp } from "../shared/clock.ts";
+import { stamp } from "../shared/clock.ts";
 import type { Taker } from "../shared/holder.ts";
 import type { Recovered } from "../store.ts";
 import { alone } from "./alone.ts";
@@ -179,7 +179,7 @@ export class Changes {
   }
 
   #opened(place: Place, lock: SessionLock, crashed = false, at?: number): OpenSession {
-    const logs = new OpenLogs(place.folder, { ...this.#tools, stamp: this.#stamp(), crashed });
+    const logs = new OpenLogs(place.folder, { ...this.#tools, stamp: stamp(this.#tools.clock), crashed });
     const { made, origin, revision } = this.#numbersIn(place);
     const numbers = { made, origin, revision: at ?? revision };
     return new OpenSession(place, numbers, this.#tools, { lock, logs });
@@ -271,11 +271,6 @@ export class Changes {
     const left = [...this.#held.values()];
     this.#held.clear();
     await Promise.all(left.map((session) => session.release()));
-  }
-
-  /** For the names of side files, for example `20240115T103001123Z`. */
-  #stamp(): string {
-    return timestamp(this.#tools.clock).replaceAll(/[-:.]/g, "");
   }
 
   #numbersIn(place: Place): Numbers {

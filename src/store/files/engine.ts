@@ -12,8 +12,8 @@ import type { BlobName } from "../format/blobs.ts";
 import { logKinds } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import { Leases } from "../lock/lock.ts";
-import { markListing } from "../session-store/found.ts";
-import { timestamp } from "../shared/clock.ts";
+import { markListing } from "../format/mark.ts";
+import { stamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
 import type { Counters } from "../shared/session-log.ts";
@@ -21,7 +21,8 @@ import type { Finding, LogName, Recovered } from "../store.ts";
 import type { ErasedPlace } from "../upkeep.ts";
 import { alone } from "./alone.ts";
 import { Catalogue } from "./catalogue.ts";
-import { Changes, isPlaced, refused } from "./changes.ts";
+import { Changes, refused } from "./changes.ts";
+import type { ChangeTools } from "./changes.ts";
 import { compressFolder, decompressFolder, sizeOfFolder, verifyFolder } from "./compress.ts";
 import { headIn, noLock, numbersIn, readMark } from "./folder.ts";
 import { locate, placeIn } from "./layout.ts";
@@ -30,7 +31,7 @@ import { headsOf } from "./lists.ts";
 import { BlobFolder } from "./log/blobs.ts";
 import { finishedEnd, lastNumbers, lastOf, readPage } from "./log/page.ts";
 import type { Durability } from "./options.ts";
-import { withFile } from "./with-file.ts";
+import { withFile } from "../../disk/read.ts";
 
 /** Looks at a session that moves meanwhile. */
 const looks = 20;
@@ -55,21 +56,22 @@ class FilesEngine implements Engine {
   readonly logEnding = ".jsonl";
   readonly batches = Number.POSITIVE_INFINITY;
   readonly #base: string;
-  readonly #tools: FilesTools;
   readonly #disk: Disk;
-  readonly #leases: Leases;
-  readonly #catalogue: Catalogue;
+  readonly #tools: ChangeTools;
   readonly #changes: Changes;
   readonly #damage = new DamageList();
 
   constructor(base: string, tools: FilesTools) {
     this.#base = base;
-    this.#tools = tools;
     this.#disk = tools.disk;
-    this.#leases = new Leases(tools.clock);
-    this.#catalogue = new Catalogue(base, tools.disk);
-    const mended = (id: string, made: number, span: Recovered) => this.#damage.add(keyOf(id, made), span);
-    this.#changes = new Changes({ ...tools, base, leases: this.#leases, catalogue: this.#catalogue, mended });
+    this.#tools = {
+      ...tools,
+      base,
+      leases: new Leases(tools.clock),
+      catalogue: new Catalogue(base, tools.disk),
+      mended: (id, made, span) => this.#damage.add(keyOf(id, made), span),
+    };
+    this.#changes = new Changes(this.#tools);
   }
 
   locationOf(id: string): string {
@@ -123,14 +125,12 @@ class FilesEngine implements Engine {
 
   async #headIn(place: Place): Promise<Head | undefined> {
     const held = this.#changes.heldBy(place.id);
-    const head = await headIn(place, { ...this.#tools, leases: this.#leases, catalogue: this.#catalogue });
+    const head = await headIn(place, this.#tools);
     return head && held ? { ...head, ...held.numbers, holder: held.hold?.lock.owner, isAlive: true } : head;
   }
 
   heads(query: HeadsQuery): Promise<readonly Head[]> {
-    const headAt = (place: Place) => this.#headIn(place);
-    const listed = { base: this.#base, disk: this.#disk, catalogue: this.#catalogue };
-    return this.#reading(this.#base, () => headsOf(listed, query, headAt));
+    return this.#reading(this.#base, () => headsOf(this.#tools, query, (place) => this.#headIn(place)));
   }
 
   async numbers(id: string): Promise<Counters> {
@@ -186,18 +186,17 @@ class FilesEngine implements Engine {
 
   /** Takes sessions that lists do not show out of the index. */
   scrub(): Promise<ErasedPlace> {
-    return this.#reading(this.#base, () => alone(this.#base, this.#disk, () => this.#catalogue.scrub()));
+    return this.#reading(this.#base, () => alone(this.#base, this.#disk, () => this.#tools.catalogue.scrub()));
   }
 
   examine(mend: boolean): Promise<readonly Finding[]> {
     return this.#reading(this.#base, async () => {
       const { examineFolders } = await import("./examine.ts");
       return examineFolders({
-        ...{ base: this.#base, disk: this.#disk, catalogue: this.#catalogue, mend },
-        // For the names of side files, for example `20240115T103001123Z`.
-        stamp: timestamp(this.#tools.clock).replaceAll(/[-:.]/g, ""),
+        ...this.#tools,
+        mend,
+        stamp: stamp(this.#tools.clock),
         headAt: (place) => this.#headIn(place),
-        isPlaced,
         settle: (head) => this.settle(head),
       });
     });

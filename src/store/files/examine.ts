@@ -17,13 +17,14 @@ import type { Head } from "../engine.ts";
 import type { Finding } from "../store.ts";
 import { alone, behindOthers } from "./alone.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { isPlaced } from "./changes.ts";
 import { textOf, writeDocuments } from "./folder.ts";
 import { indexFile } from "./index-file.ts";
 import { draftPrefix, locate, namesIn, parents } from "./layout.ts";
 import type { Place } from "./layout.ts";
 import { inspectTail, mendTail } from "./log/tail.ts";
 import { isFilesStore, noStoreIn } from "./there.ts";
-import { withFile } from "./with-file.ts";
+import { withFile } from "../../disk/read.ts";
 
 /** A store that is examined. */
 export interface Examination {
@@ -34,8 +35,6 @@ export interface Examination {
   /** For the names of side files. */
   readonly stamp: string;
   readonly headAt: (place: Place) => Promise<Head | undefined>;
-  /** Whether a session lies where it belongs. */
-  readonly isPlaced: (place: Place, head: Head) => boolean;
   readonly settle: (head: Head) => Promise<boolean>;
 }
 
@@ -124,7 +123,7 @@ async function examineSession(examination: Examination, place: Place, report: Re
   await (mend ? alone(base, disk, examine) : examine());
   const half = async (): Promise<Head | undefined> => {
     const head = disk.exists(place.folder) ? await examination.headAt(place) : undefined;
-    return head && !examination.isPlaced(place, head) ? head : undefined;
+    return head && !isPlaced(place, head) ? head : undefined;
   };
   const head = (await half()) && (await behindOthers(base, disk, half));
   if (!head) return;

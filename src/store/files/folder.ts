@@ -1,4 +1,4 @@
-/** What a session's folder says of it: its documents, and the number that grows with each of its changes. */
+/** The content of a session's folder without its lines: the documents, and the number that grows with each change. */
 import { basename, dirname, join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
 import { replaceFile, syncFolder, systemCode } from "../../disk/safe-write.ts";
@@ -8,18 +8,18 @@ import type { Documents, Head, Listing } from "../engine.ts";
 import { decodeMetadata, decodeState, encodeState, initialState, metadataFile, page } from "../format/documents.ts";
 import { parseDocument, stateFile } from "../format/documents.ts";
 import { kindLogs, logNames } from "../format/logs.ts";
-import { listingOf, markListing } from "../session-store/found.ts";
-import type { Mark } from "../session-store/found.ts";
+import { encodeMark, listingOf, markFrom, markListing } from "../format/mark.ts";
+import type { Mark } from "../format/mark.ts";
 import { recordOf } from "../shared/session-log.ts";
 import { StateCount } from "../shared/state-count.ts";
-import { isFinal, isSessionId } from "../shared/rules.ts";
+import { isFinal } from "../shared/rules.ts";
 import type { SessionState } from "../store.ts";
 import { entryOf } from "./index-file.ts";
 import type { IndexEntry } from "./index-file.ts";
 import type { Leases, LockLook } from "../lock/lock.ts";
 import type { Place } from "./layout.ts";
 import { finishedEnd, readPage } from "./log/page.ts";
-import { withFile } from "./with-file.ts";
+import { withFile } from "../../disk/read.ts";
 
 /** What the index of a store says of a session. */
 export interface Index {
@@ -49,32 +49,14 @@ export interface MarkFile {
 /** Reads mark.json. */
 export function readMark(folder: string, disk: Disk): MarkFile {
   const text = textOf(join(folder, markFile), disk);
-  const fields = parseDocument(text);
-  const { mark, steps, origin, listing } = fields ?? {};
+  const { mark, steps, origin, listing } = parseDocument(text) ?? {};
   const isHidingPlace = ["trash", "aside"].includes(basename(dirname(folder)));
-  const isUnreadable = fields ? !isMark(mark) : text !== "" || isHidingPlace;
   return {
-    // What cannot be read hides a session, whose owner brings it back from the trash.
-    mark: isUnreadable ? { trashedAt: new Date(0).toISOString() } : ((mark ?? {}) as unknown as Mark),
+    mark: text !== "" || isHidingPlace ? markFrom(mark) : {},
     steps: isWhole(steps) ? steps : 0,
     ...(isWhole(origin) && { origin }),
     ...(isListing(listing) && { listing: listing as unknown as Listing }),
   };
-}
-
-/** How the fields of a mark are told from others. */
-const markFields: Readonly<Record<string, (value: JsonValue) => boolean>> = {
-  kept: isObject,
-  trashedAt: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
-  isRestoring: (value) => value === true,
-  isErasing: (value) => value === true,
-  archivedAs: (value) => typeof value === "string",
-  asideOf: isSessionId,
-  unreadable: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
-};
-
-function isMark(value: JsonValue | undefined): boolean {
-  return isObject(value) && Object.entries(value).every(([name, field]) => markFields[name]?.(field) === true);
 }
 
 function isListing(value: JsonValue | undefined): boolean {
@@ -154,7 +136,7 @@ export async function headIn(
   if (known && !decodeState(parseDocument(state)) && !mark.isErasing) {
     state = encodeState(await rebuiltState(place, known.createdAt, catalogue, disk));
   }
-  const markText = Object.keys(mark).length === 0 ? "" : JSON.stringify(mark);
+  const markText = encodeMark(mark);
   const hasLog = (): boolean => logNames.some((log) => disk.exists(join(folder, `${log}.jsonl`)));
   if (metadata === "" && state === "" && markText === "" && !hasLog()) return undefined;
   const decoded = decodeState(parseDocument(state));

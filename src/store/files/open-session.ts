@@ -9,7 +9,7 @@ import { logNames } from "../format/logs.ts";
 import { releaseRecord } from "../lock/lock.ts";
 import type { SessionLock } from "../lock/lock.ts";
 import { lockFile } from "../lock/owner-record.ts";
-import type { Mark } from "../session-store/found.ts";
+import { decodeMark } from "../format/mark.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isFinal } from "../shared/rules.ts";
 import type { FinalStatus, SessionStatus } from "../store.ts";
@@ -147,7 +147,7 @@ export class OpenSession {
     const before = readMark(this.place.folder, this.#tools.disk);
     const text = documents?.mark;
     return {
-      mark: text === undefined ? before.mark : ((parseDocument(text) ?? {}) as unknown as Mark),
+      mark: text === undefined ? before.mark : decodeMark(text),
       steps: before.steps + (this.hold && !isEmptied ? 0 : 1),
       origin: isEmptied ? revision : before.origin,
       listing: listing?.isHidden === true ? listing : undefined,
@@ -158,19 +158,13 @@ export class OpenSession {
     return writeMark(this.place.folder, mark, this.#tools.disk);
   }
 
-  async #write({ metadata, state }: Partial<Documents>, isDurable: boolean): Promise<void> {
+  async #write(documents: Partial<Documents>, isDurable: boolean): Promise<void> {
+    const { metadata, state } = documents;
     if (metadata === undefined && state === undefined) return;
     const { disk, clock } = this.#tools;
     const { folder, parent } = this.place;
-    const text = state && { state: page({ ...parseDocument(state), ...this.#foreign }) };
-    const work = (): Promise<void> =>
-      writeDocuments(
-        folder,
-        { ...(metadata !== undefined && { metadata }), ...(state !== undefined && { state }), ...text },
-        isDurable,
-        disk,
-        () => this.check(),
-      );
+    const whole = state ? { ...documents, state: page({ ...parseDocument(state), ...this.#foreign }) } : documents;
+    const work = (): Promise<void> => writeDocuments(folder, whole, isDurable, disk, () => this.check());
     await (parent === "running" && state ? withStateLock(folder, disk, clock, work) : work());
     if (metadata === "" || state === "") await syncFolder(folder, disk);
   }

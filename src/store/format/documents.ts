@@ -82,7 +82,7 @@ function stateFields(state: SessionState): JsonObject {
     last_activity: state.lastActivity,
     error: state.error,
     epoch_count: state.epochCount,
-    ...(state.archived && { [archivedField]: encodeMark(state.archived) }),
+    ...(state.archived && { [archivedField]: encodeArchiveMark(state.archived) }),
   };
 }
 
@@ -90,7 +90,7 @@ function stateFields(state: SessionState): JsonObject {
 export const archivedField = "archived";
 
 /** An archive's mark as fields. */
-export function encodeMark(mark: ArchiveMark): JsonObject {
+export function encodeArchiveMark(mark: ArchiveMark): JsonObject {
   return {
     key: mark.key,
     hash: mark.hash,

@@ -1,5 +1,5 @@
 /** A session whose lines go into an archive, and come back. */
-import { archivedField, encodeMark, page } from "../format/documents.ts";
+import { archivedField, encodeArchiveMark, page } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import { checkDetachable, resumedMeanwhile } from "../shared/detach.ts";
 import { newTaker } from "../shared/holder.ts";
@@ -23,7 +23,7 @@ export function detachingOf(core: Core): StoreDetaching {
     writings: async (scope, id) => (await detachable(scope, id)).head.revision,
     async detach(scope, id, mark, at) {
       const { head } = await detachable(scope, id);
-      const state = page({ ...stateFields(head), [archivedField]: encodeMark(mark) });
+      const state = page({ ...stateFields(head), [archivedField]: encodeArchiveMark(mark) });
       const step = { id, at, isEmptied: true, documents: { state }, holder: null, isDurable: true };
       const [isMade] = await engine.commit([step]);
       if (!isMade) throw resumedMeanwhile(id);

@@ -2,7 +2,9 @@
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
-import type { Engine, Head, HeadsQuery, Listing, Step } from "../engine.ts";
+import { decodeMark, encodeMark, markListing } from "../format/mark.ts";
+import type { Mark } from "../format/mark.ts";
+import type { Engine, Head, HeadsQuery, Step } from "../engine.ts";
 import type { Clock } from "../shared/clock.ts";
 import { inArchive, inScope, notFound, sessionId } from "../shared/rules.ts";
 import type { Taker } from "../shared/holder.ts";
@@ -10,7 +12,6 @@ import { heldBy, leaseLeft } from "../shared/remote.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { LogName, Scope, SessionMetadata, SessionState } from "../store.ts";
-import type { KeepMark } from "../upkeep.ts";
 import type { GivingBack } from "./giving-back.ts";
 
 /** Heads read at once. */
@@ -32,23 +33,6 @@ export interface Core {
   readonly givingBack: GivingBack;
 }
 
-/** What upkeep noted on a session. */
-export interface Mark {
-  readonly kept?: KeepMark;
-  /** It is in the trash since then: ISO 8601, UTC. */
-  readonly trashedAt?: string;
-  /** A restore writes it, and all of it is not there yet. */
-  readonly isRestoring?: true;
-  /** It is being erased: its lines and documents are gone. */
-  readonly isErasing?: true;
-  /** The name of the object that an archive has of it, while it is being erased. */
-  readonly archivedAs?: string;
-  /** The id that it had before it was put aside. */
-  readonly asideOf?: string;
-  /** Documents that nobody could read, from before they were written anew. */
-  readonly unreadable?: readonly string[];
-}
-
 /** A session that lists show, with its documents. */
 export interface Found {
   readonly id: string;
@@ -60,35 +44,7 @@ export interface Found {
 
 /** The mark of a session. */
 export function markOf({ documents }: Head): Mark {
-  return (parseDocument(documents.mark) ?? {}) as unknown as Mark;
-}
-
-/** A mark as the text of a document. */
-export function encodeMark(mark: Mark): string {
-  const text = JSON.stringify(mark);
-  return text === "{}" ? "" : text;
-}
-
-/** What a session is listed by. */
-export function listingOf(metadata: SessionMetadata, { status }: Pick<SessionState, "status">, mark: Mark): Listing {
-  const { tenant, user, createdAt } = metadata;
-  return {
-    ...(tenant !== undefined && { tenant }),
-    ...(user !== undefined && { user }),
-    status,
-    createdMs: Date.parse(createdAt) || 0,
-    ...markListing(mark),
-  };
-}
-
-/** What a session is listed by because of its mark. */
-export function markListing({
-  kept: _kept,
-  unreadable: _unreadable,
-  ...hiding
-}: Mark): Pick<Listing, "isHidden" | "asideOf"> {
-  const { asideOf } = hiding;
-  return { isHidden: Object.keys(hiding).length > 0, ...(asideOf !== undefined && { asideOf }) };
+  return decodeMark(documents.mark);
 }
 
 /** Another mark on a session. Who held one that lists leave out is fenced. */

@@ -51,3 +51,8 @@ const handedStop: Handed<() => void> = {
 export function timestamp(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }
+
+/** The time now for the names of files, for example `20240115T103001123Z`. */
+export function stamp(clock: Clock): string {
+  return timestamp(clock).replaceAll(/[-:.]/g, "");
+}

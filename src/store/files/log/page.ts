@@ -1,7 +1,7 @@
 /** Reading some lines of one log: only the part a query needs, whatever the size of the file. */
 import { join } from "node:path";
 import { isReleased } from "../../lock/owner-record.ts";
-import { withFile } from "../with-file.ts";
+import { withFile } from "../../../disk/read.ts";
 import { logNames } from "../../format/logs.ts";
 import { noCounts } from "../../format/seal.ts";
 import type { Counters } from "../../shared/session-log.ts";
