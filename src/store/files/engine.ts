@@ -12,7 +12,7 @@ import type { BlobName } from "../format/blobs.ts";
 import { logKinds } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import { Leases } from "../lock/lock.ts";
-import { markListing } from "../format/mark.ts";
+import { markListing } from "../shared/mark.ts";
 import { stamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";

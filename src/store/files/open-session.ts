@@ -9,7 +9,7 @@ import { logNames } from "../format/logs.ts";
 import { releaseRecord } from "../lock/lock.ts";
 import type { SessionLock } from "../lock/lock.ts";
 import { lockFile } from "../lock/owner-record.ts";
-import { decodeMark } from "../format/mark.ts";
+import { decodeMark } from "../shared/mark.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isFinal } from "../shared/rules.ts";
 import type { FinalStatus, SessionStatus } from "../store.ts";

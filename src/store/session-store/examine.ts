@@ -10,7 +10,7 @@ import { heldBy, holdingOf } from "../shared/remote.ts";
 import { formatVersion, isAboutRecords, ownerNamed, ownerOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
 import type { Examined, Finding, SessionMetadata } from "../store.ts";
-import { encodeMark, listingOf, markListing } from "../format/mark.ts";
+import { encodeMark, listingOf, markListing } from "../shared/mark.ts";
 import { change, fileOf, headsOf, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
 import { linesOf, numbersOf } from "./lines.ts";

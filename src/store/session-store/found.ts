@@ -2,8 +2,8 @@
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
-import { decodeMark, encodeMark, markListing } from "../format/mark.ts";
-import type { Mark } from "../format/mark.ts";
+import { decodeMark, encodeMark, markListing } from "../shared/mark.ts";
+import type { Mark } from "../shared/mark.ts";
 import type { Engine, Head, HeadsQuery, Step } from "../engine.ts";
 import type { Clock } from "../shared/clock.ts";
 import { inArchive, inScope, notFound, sessionId } from "../shared/rules.ts";

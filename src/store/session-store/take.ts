@@ -9,7 +9,7 @@ import { sessionId } from "../shared/rules.ts";
 import { checkMessages, continuedFrom, numberLine } from "../shared/session-log.ts";
 import type { Continued, Counters, Encoded } from "../shared/session-log.ts";
 import type { NewSession, Scope, SessionState } from "../store.ts";
-import { listingOf } from "../format/mark.ts";
+import { listingOf } from "../shared/mark.ts";
 import { firstRevision } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { linesOf } from "./lines.ts";

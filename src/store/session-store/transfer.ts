@@ -9,7 +9,7 @@ import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.t
 import { busy } from "../shared/unlock.ts";
 import type { EngineLine, Head, NewHead, Step } from "../engine.ts";
 import type { Restored, Scope, SessionDump } from "../store.ts";
-import { encodeMark, listingOf } from "../format/mark.ts";
+import { encodeMark, listingOf } from "../shared/mark.ts";
 import { asidesOf, firstRevision, markOf, read, unreadable } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { dumpOf } from "./lines.ts";

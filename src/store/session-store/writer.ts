@@ -13,7 +13,7 @@ import type { Counters, Encoded } from "../shared/session-log.ts";
 import { fenced } from "../shared/unlock.ts";
 import type { SessionState, SessionStatus } from "../store.ts";
 import type { LogEnds } from "./ends.ts";
-import { listingOf } from "../format/mark.ts";
+import { listingOf } from "../shared/mark.ts";
 import type { Found } from "./found.ts";
 
 /** A session that this store writes. */

@@ -2,10 +2,10 @@
 import { isObject } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
 import type { Listing } from "../engine.ts";
-import { isSessionId } from "../shared/rules.ts";
+import { isSessionId } from "./rules.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
-import { parseDocument } from "./documents.ts";
+import { parseDocument } from "../format/documents.ts";
 
 /** The notes of upkeep on a session. */
 export interface Mark {
