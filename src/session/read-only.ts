@@ -3,16 +3,16 @@
  */
 import { WindrowError } from "../errors.ts";
 import type { NewRecord } from "../message/record.ts";
-import { inFrontOf, storeShape } from "../store/shared/shape.ts";
+import { admitting, inFrontOf, storeShape } from "../store/shared/shape.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
 import { sentTypes } from "../window/sent.ts";
 
 /**
  * A store that is only read. An epoch that a reader's own window opens, and what it recalls, is not written, and its state is not set. Other
- * methods that write throw `read-only`; the checkup of all sessions is left out.
+ * methods that write, and those about all sessions, throw `read-only`.
  */
 export function readOnlyStore(store: Store): Store {
-  const refuse = async (): Promise<never> => {
+  const refuse = (): never => {
     throw new WindrowError(
       "read-only",
       "This session was opened for reading. Resume it without `readOnly` to write it, or fork it.",
@@ -20,12 +20,12 @@ export function readOnlyStore(store: Store): Store {
   };
   const ownTypes: readonly string[] = ["epoch", "window", "insert", "recall", ...sentTypes];
   const isOwn = (record: NewRecord): boolean => record.kind === "edit" && ownTypes.includes(record.type);
-  const { checkup: _checkup, ...front } = inFrontOf(store, storeShape, (_name, method, call) =>
-    method.changes === true ? refuse : call,
+  const front = inFrontOf(store, storeShape, (_name, method, call) =>
+    method.changes === true || method.of === "all" ? admitting(method, call, refuse) : call,
   );
   return {
     ...front,
-    append: (_lock, records) => (records.every(isOwn) ? Promise.resolve([]) : refuse()),
+    append: async (_lock, records) => (records.every(isOwn) ? [] : refuse()),
     setState: async () => undefined,
     close: async () => undefined,
   };

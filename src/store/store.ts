@@ -348,23 +348,16 @@ export interface Store {
 
   /**
    * Says that `close` follows as soon as sessions are closed: from now on a server that is asked and answers nothing for
-   * five seconds is given up, and so is what waits for it. Absent: the store waits for no server.
+   * five seconds is given up, and so is what waits for it.
    */
-  prepareClose?(): Promise<void>;
+  prepareClose(): Promise<void>;
 
-  /** Absent: the store cannot be monitored, and no session can be taken from its holder. */
-  readonly holding?: StoreHolding;
+  readonly holding: StoreHolding;
+  readonly checkup: StoreCheckup;
+  readonly transfer: StoreTransfer;
+  readonly upkeep: Upkeep;
 
-  /** Absent: `windrow doctor` cannot examine the store. */
-  readonly checkup?: StoreCheckup;
-
-  /** Absent: sessions cannot be copied, exported, imported or backed up. */
-  readonly transfer?: StoreTransfer;
-
-  /** Absent: sessions cannot be compressed, marked, trashed or erased. */
-  readonly upkeep?: Upkeep;
-
-  /** Absent: the store cannot let go of records that an archive holds. */
+  /** Absent if what the store keeps does not outlive its process. */
   readonly detaching?: StoreDetaching;
 
   /** Absent: the store was opened without an archive. */

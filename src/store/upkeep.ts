@@ -1,6 +1,6 @@
 /**
  * Upkeep of sessions that nobody writes any more: they are compressed, marked to be kept, put into a trash, brought
- * back, and erased so that nothing of them is left. An optional facet of a {@link Store}.
+ * back, and erased so that nothing of them is left. A facet of a {@link Store}.
  */
 import { WindrowError } from "../errors.ts";
 import type { Scope } from "./scope.ts";
@@ -59,7 +59,7 @@ export interface Erased {
   readonly places: readonly ErasedPlace[];
 }
 
-/** An erasure that was begun and has not ended, and whose it is: another owner may have a session of the same id. */
+/** An erasure that was begun and has not ended, and whose it is. */
 export interface Unerased extends Scope {
   readonly sessionId: string;
 }
@@ -81,11 +81,6 @@ export interface EraseLimits {
    * into the store meanwhile stays. Default: sessions wherever they are.
    */
   readonly trashAlone?: boolean;
-  /**
-   * The users within the scope whose sessions of an id are meant, undefined for those of no user. Default, also for an id
-   * that is not named: every user whom the scope sees.
-   */
-  readonly users?: ReadonlyMap<string, readonly (string | undefined)[]>;
 }
 
 /**
@@ -148,13 +143,12 @@ export interface Upkeep {
    *
    * @returns where it lies now, relative to the store's folder, or the name of a table
    */
-  putAside?(scope: Scope, id: string): Promise<string>;
+  putAside(scope: Scope, id: string): Promise<string>;
 
   /**
    * Removes sessions for good, from wherever the store has anything of them: the log and all beside it, the trash, what
    * a doctor put aside, the index. `session-busy` while a process writes one, `bad-option` for one that is kept; nothing
-   * is removed then. `session-not-found` where there is nothing of it. What another owner has of the id stays; what was put
-   * aside and names no owner is that of sessions without one.
+   * is removed then. `session-not-found` where there is nothing of it.
    */
   erase(
     scope: Scope,

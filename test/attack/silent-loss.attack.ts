@@ -68,7 +68,7 @@ async function makeOrigin(product: Product, name: string, shape: Pick<Origin, "k
   await manager.close();
   if (shape.kind === "files") {
     const store = await openStore(folder);
-    await store.upkeep?.compress?.({}, session.id);
+    await store.upkeep.compress?.({}, session.id);
     await store.close();
   }
   return { ...origin, id: session.id };

@@ -112,12 +112,12 @@ class Reader {
     });
     await this.#try(mayBeAway, "dump", async () => {
       let lines = 0;
-      for await (const { log, line } of (await store.transfer!.dump({}, id)).lines()) {
+      for await (const { log, line } of (await store.transfer.dump({}, id)).lines()) {
         if (log === "messages") lines += line.includes('"blob":') ? 0 : 1;
       }
       return lines === messages;
     });
-    await this.#try(mayBeAway, "size", async () => (await store.upkeep!.size({}, id)).plainBytes > 100_000);
+    await this.#try(mayBeAway, "size", async () => (await store.upkeep.size({}, id)).plainBytes > 100_000);
     await this.#try(true, "list", async () => {
       for await (const info of store.list({})) if (info.state.status !== "completed") return false;
       return true;
@@ -166,10 +166,10 @@ attack({
     if (empty !== "error") report.failed(`a session whose messages are missing has ${empty} messages`);
     copyFileSync(`${log}.plain`, log);
 
-    await store.upkeep!.compress!({}, id);
+    await store.upkeep.compress!({}, id);
     copyFileSync(`${log}.gz`, `${log}.packed`);
     rmSync(`${log}.plain.gz`, { force: true });
-    await store.upkeep!.decompress!({}, id);
+    await store.upkeep.decompress!({}, id);
     copyFileSync(log, `${log}.plain`);
     rmSync(log);
     cpSync(`${log}.plain`, log);

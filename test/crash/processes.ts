@@ -81,7 +81,7 @@ export async function hostileSteal(
   await writer.ready();
   await writer.acknowledged(after);
   if (stop) writer.signal("SIGSTOP");
-  await store.holding?.unlock(everybody, id, { force: true, reason: "a test takes it" });
+  await store.holding.unlock(everybody, id, { force: true, reason: "a test takes it" });
   const lock = await store.lock(everybody, id);
   await store.append(lock, [messageRecord("after the steal")]);
   if (stop) writer.signal("SIGCONT");

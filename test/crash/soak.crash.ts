@@ -127,7 +127,7 @@ it("leaves a sound store that does not grow without bound", async () => {
   await store.close();
 
   async function isTrashed(id: string): Promise<boolean> {
-    for await (const { sessionId } of store.upkeep?.trashed({}) ?? []) if (sessionId === id) return true;
+    for await (const { sessionId } of store.upkeep.trashed({}) ?? []) if (sessionId === id) return true;
     return false;
   }
 }, 280_000);

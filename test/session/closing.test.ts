@@ -21,11 +21,11 @@ async function three(manager: SessionManager): Promise<[Session, Session, Sessio
 }
 
 async function takenOver(store: Store, { id }: Session): Promise<void> {
-  await store.holding?.unlock(everybody, id, { force: true, reason: "it hangs" });
+  await store.holding.unlock(everybody, id, { force: true, reason: "it hangs" });
 }
 
 async function isHeld(store: Store, { id }: Session): Promise<boolean> {
-  return (await store.holding?.holder(everybody, id))?.state === "held";
+  return (await store.holding.holder(everybody, id))?.state === "held";
 }
 
 it.each(["", "sqlite:"])("a session that was taken over keeps none of the others: store %s", async (scheme) => {

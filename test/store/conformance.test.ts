@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
 import { register, storeConformance } from "windrow/testing";
 import type { StoreFixture } from "windrow/testing";
+import { inFrontOf, storeShape } from "../kit/inside/store.ts";
 import { filesFixture, ramFixture } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
@@ -79,19 +80,5 @@ async function failures(change: (store: Store) => Partial<Store>): Promise<numbe
 async function decorated(change: (store: Store) => Partial<Store>): Promise<StoreFixture> {
   const fixture = await ramFixture();
   const { store } = fixture;
-  const plain: Store = {
-    name: store.name,
-    capabilities: store.capabilities,
-    create: (scope, session) => store.create(scope, session),
-    info: (scope, id) => store.info(scope, id),
-    list: (scope, query) => store.list(scope, query),
-    lock: (scope, id) => store.lock(scope, id),
-    append: (lock, records) => store.append(lock, records),
-    read: (scope, id, query) => store.read(scope, id, query),
-    setState: (lock, state) => store.setState(lock, state),
-    finish: (lock, state) => store.finish(lock, state),
-    recovery: (scope, id) => store.recovery(scope, id),
-    close: () => store.close(),
-  };
-  return { ...fixture, store: { ...plain, ...change(store) } };
+  return { ...fixture, store: { ...inFrontOf(store, storeShape, (_name, _method, call) => call), ...change(store) } };
 }

@@ -277,8 +277,8 @@ it.each(['{"mark":5}', '{"mark":{"asideOf":"../x"}}', '{"mark":{"trashedAt":"x"}
     const { upkeep } = fixture.store;
     await writeFile(join(folder, "mark.json"), content);
     await expect(fixture.store.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
-    expect((await trashed(upkeep!)).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
-    await upkeep!.untrash(everybody, lock.id);
+    expect((await trashed(fixture.store)).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
+    await upkeep.untrash(everybody, lock.id);
     expect(await texts(fixture.store, lock.id)).toEqual(five);
   },
 );
@@ -287,9 +287,9 @@ it("a mark is put on a session beside its end, and the end stays its holder's", 
   const other = await fixture.reopen();
   for (let round = 0; round < 20; round += 1) {
     const one = await sessionWith(fixture.store, 1);
-    const keeping = other.upkeep!.keep(everybody, one.id, { keptAt: "2026-01-01T00:00:00.000Z" });
+    const keeping = other.upkeep.keep(everybody, one.id, { keptAt: "2026-01-01T00:00:00.000Z" });
     await Promise.all([keeping, fixture.store.finish(one, { ...stateOf("completed"), status: "completed" })]);
-    expect(await other.upkeep!.kept(everybody, one.id)).toBeDefined();
+    expect(await other.upkeep.kept(everybody, one.id)).toBeDefined();
     expect((await other.info(everybody, one.id)).location).toBe(join(fixture.folder, "completed", one.id));
   }
 });

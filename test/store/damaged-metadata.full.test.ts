@@ -24,16 +24,16 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
     },
     "that another tenant would restore": async (store, owner, other) => {
       const id = await finished(store, owner);
-      const dump = await store.transfer!.dump(owner, id);
+      const dump = await store.transfer.dump(owner, id);
       const theirs = { ...dump, metadata: { ...dump.metadata, ...other } };
-      await refused(() => store.transfer!.restore(other, theirs), "session-exists");
+      await refused(() => store.transfer.restore(other, theirs), "session-exists");
       return id;
     },
     "whose namesake of another tenant lies in the trash of a refused one": async (store, owner, other) => {
       const id = await finished(store, owner);
-      await store.upkeep!.trash(owner, [id], time);
+      await store.upkeep.trash(owner, [id], time);
       await refused(() => store.create(other, newSession({ uuid: id })), "session-exists");
-      await store.upkeep!.untrash(owner, id);
+      await store.upkeep.untrash(owner, id);
       return id;
     },
   };
@@ -78,12 +78,12 @@ describe.each(kinds)("a damaged session of $name", (kind) => {
     const address = await kind.address();
     const store = await opened(address);
     const id = await finished(store, {});
-    await store.upkeep!.keep({}, id, { keptAt: time, reason: "a case" });
+    await store.upkeep.keep({}, id, { keptAt: time, reason: "a case" });
     const folder = join(await newFolder(), "backup");
     await backup(store, folder);
     await damageMetadata(address, id);
     expect(await restore(folder, store, { replace: true })).toMatchObject({ restored: 1 });
-    expect(await store.upkeep!.kept({}, id)).toMatchObject({ reason: "a case" });
+    expect(await store.upkeep.kept({}, id)).toMatchObject({ reason: "a case" });
   });
 });
 
@@ -94,14 +94,14 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       const address = await kind.address();
       const store = await opened(address);
       const [damaged, other] = [await finished(store, {}), await finished(store, {})];
-      await store.upkeep!.trash({}, [damaged, other], time);
+      await store.upkeep.trash({}, [damaged, other], time);
       await damageMetadata(address, damaged);
-      await refused(() => store.upkeep!.erase(beta, [damaged]), "session-not-found");
+      await refused(() => store.upkeep.erase(beta, [damaged]), "session-not-found");
       const { failures, erased } = await cleanup(store, { remove: true });
       expect([failures, new Set(erased.map(({ sessionId }) => sessionId))]).toEqual([[], new Set([damaged, other])]);
       for (const { places } of erased)
         expect(places.some(({ kind: of, count }) => of === "trash" && count > 0)).toBe(true);
-      await refused(() => store.upkeep!.erase({}, [damaged]), "session-not-found");
+      await refused(() => store.upkeep.erase({}, [damaged]), "session-not-found");
     });
 
     it("is given to nobody else", async () => {
@@ -109,7 +109,7 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       const store = await opened(address);
       const [mine, yours] = [{ user: "me" }, { user: "you" }];
       const trashed = await finished(store, mine);
-      await store.upkeep!.trash(mine, [trashed], time);
+      await store.upkeep.trash(mine, [trashed], time);
       await damageMetadata(address, trashed);
       const taking = store.create(yours, newSession({ uuid: trashed }));
       await expect(taking).rejects.toMatchObject({ code: "session-exists" });

@@ -34,14 +34,14 @@ test("a session in the trash that cannot be read for EMFILE is another's no more
   const ann = { user: "ann" };
   const session = newSession();
   await fixture.store.finish(await fixture.store.create(ann, session), stateOf("completed"));
-  await fixture.store.upkeep!.trash(ann, [session.uuid], "2026-01-01T00:00:00.000Z");
+  await fixture.store.upkeep.trash(ann, [session.uuid], "2026-01-01T00:00:00.000Z");
   const disk = failing("EMFILE", (path) => path.includes("trash"));
   const short = filesStore({ folder: fixture.folder }, { disk });
   await refused(() => short.create({ user: "bob" }, session), "store-unavailable");
-  await refused(() => short.upkeep!.erase(ann, [session.uuid]), "store-unavailable");
-  await refused(() => short.upkeep!.untrash(ann, session.uuid), "store-unavailable");
+  await refused(() => short.upkeep.erase(ann, [session.uuid]), "store-unavailable");
+  await refused(() => short.upkeep.untrash(ann, session.uuid), "store-unavailable");
   await short.close();
-  await fixture.store.upkeep!.untrash(ann, session.uuid);
+  await fixture.store.upkeep.untrash(ann, session.uuid);
   expect((await fixture.store.info(ann, session.uuid)).state.status).toBe("completed");
 });
 
@@ -52,10 +52,10 @@ test.each(["EMFILE", "EACCES"])("an erasure has not ended where the index cannot
   let isShort = true;
   const disk = failing(code, (path) => isShort && path.endsWith("index.jsonl"));
   const short = filesStore({ folder: fixture.folder }, { disk });
-  await refused(() => short.upkeep!.erase(everybody, [session.uuid]), "store-unavailable");
-  expect(await short.upkeep!.unerased(everybody)).toEqual([{ sessionId: session.uuid }]);
+  await refused(() => short.upkeep.erase(everybody, [session.uuid]), "store-unavailable");
+  expect(await short.upkeep.unerased(everybody)).toEqual([{ sessionId: session.uuid }]);
   isShort = false;
-  const [receipt] = await short.upkeep!.erase(everybody, [session.uuid]);
+  const [receipt] = await short.upkeep.erase(everybody, [session.uuid]);
   expect(receipt?.places.find(({ kind }) => kind === "index")?.count).toBeGreaterThan(0);
   await short.close();
 });

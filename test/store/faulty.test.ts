@@ -47,8 +47,8 @@ describe("a store that was told to fail", () => {
     const faulty = faultyStore(fixture.store);
     const lock = await sessionWith(faulty.store, 1);
     faulty.fail("dump", { code: "store-unavailable", times: 1 });
-    await expect(faulty.store.transfer!.dump(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
-    expect((await faulty.store.transfer!.dump(everybody, lock.id)).id).toBe(lock.id);
+    await expect(faulty.store.transfer.dump(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
+    expect((await faulty.store.transfer.dump(everybody, lock.id)).id).toBe(lock.id);
     expect(faulty.calls.get("dump")).toBe(2);
   });
 

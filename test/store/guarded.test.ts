@@ -58,8 +58,8 @@ describe("a user", () => {
     const refused: readonly Promise<unknown>[] = [
       store.info({}, ids["bob"]!),
       store.lock({}, ids["bob"]!),
-      store.transfer!.dump({}, ids["bob"]!),
-      store.holding!.holder({}, ids["bob"]!),
+      store.transfer.dump({}, ids["bob"]!),
+      store.holding.holder({}, ids["bob"]!),
       store.recovery({}, ids["bob"]!),
       all(store.read({}, ids["bob"]!, { kind: "message" }) as never),
     ];
@@ -73,8 +73,8 @@ describe("a user", () => {
       await expect(all(store.list(scope))).rejects.toMatchObject({ code: "not-allowed" });
     }
     const files = guardedStore(await openStore(await temporaryFolder()), { principal: { name: "alice" } });
-    await expect(all(files.checkup!.examine() as never)).rejects.toMatchObject({ code: "not-allowed" });
-    await expect(files.checkup!.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(all(files.checkup.examine() as never)).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(files.checkup.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
   });
 
   it("owns what they create", async () => {
@@ -118,7 +118,7 @@ describe("a store that tenants share", () => {
     await expect(store.info({ user: "alice" }, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
     // @ts-expect-error -- a tenant's store needs a tenant
     await expect(all(store.list({}))).rejects.toMatchObject({ code: "bad-option" });
-    await expect(store.transfer!.dump({}, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
+    await expect(store.transfer.dump({}, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
     await (await store.create({ tenant: "acme" }, session())).release();
     expect(await all(store.list({ tenant: "acme" }))).toEqual([undefined]);
   });
@@ -133,9 +133,9 @@ describe("a store that tenants share", () => {
     const files = await opened(folder);
     const shared = tenantStore(files);
     await (await shared.create({ tenant: "acme" }, session())).release();
-    await expect(listed(shared.checkup!.examine())).rejects.toMatchObject({ code: "not-allowed" });
-    await expect(shared.checkup!.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
-    expect(await listed(files.checkup!.examine())).not.toEqual([]);
+    await expect(listed(shared.checkup.examine())).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(shared.checkup.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
+    expect(await listed(files.checkup.examine())).not.toEqual([]);
   });
 
   it("reads the tenant of a call once: a getter that changes its answer reaches no other tenant", async () => {
@@ -175,17 +175,17 @@ describe("a store that is only read", () => {
     const lock = await behind.create({}, one);
     await behind.finish(lock, stateOf("completed"));
     const store = readOnlyStore(behind);
-    const dump = await store.transfer!.dump({}, one.uuid);
+    const dump = await store.transfer.dump({}, one.uuid);
     expect((await store.info({}, one.uuid)).readOnly).toBe(true);
-    expect(await store.holding!.holder({}, one.uuid)).toEqual({ state: "none" });
-    expect(await store.upkeep!.kept({}, one.uuid)).toBeUndefined();
+    expect(await store.holding.holder({}, one.uuid)).toEqual({ state: "none" });
+    expect(await store.upkeep.kept({}, one.uuid)).toBeUndefined();
     for (const change of [
       () => store.create({}, session()),
       () => store.lock({}, one.uuid),
-      () => store.transfer!.restore({}, dump),
-      () => store.holding!.unlock({}, one.uuid),
-      () => store.upkeep!.keep({}, one.uuid, { keptAt: "2026-01-31T10:00:00.000Z" }),
-      () => store.upkeep!.erase({}, [one.uuid]),
+      () => store.transfer.restore({}, dump),
+      () => store.holding.unlock({}, one.uuid),
+      () => store.upkeep.keep({}, one.uuid, { keptAt: "2026-01-31T10:00:00.000Z" }),
+      () => store.upkeep.erase({}, [one.uuid]),
     ]) {
       await expect(change()).rejects.toMatchObject({ code: "read-only" });
     }
@@ -206,12 +206,12 @@ describe("a method that no contract names", () => {
     const purged: unknown[] = [];
     const further = { purge: (...given: readonly unknown[]) => purged.push(given), secrets: ["of another tenant"] };
     const behind = Object.assign(ramStore(), further);
-    if (behind.upkeep) Object.assign(behind.upkeep, further);
+    Object.assign(behind.upkeep, further);
     const store = wrap(behind) as Partial<typeof further> & Store;
     expect(store.purge).toBeUndefined();
     expect(store.secrets).toBeUndefined();
-    const upkeep = store.upkeep as Partial<typeof further> | undefined;
-    expect(upkeep?.purge).toBeUndefined();
+    const upkeep = store.upkeep as Partial<typeof further>;
+    expect(upkeep.purge).toBeUndefined();
     expect(Object.getPrototypeOf(store)).toBe(Object.prototype);
     expect(purged).toEqual([]);
     expect(await all(store.list({ tenant: "acme", user: "alice" }))).toEqual([]);

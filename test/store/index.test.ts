@@ -45,7 +45,7 @@ describe("the index of all sessions", () => {
         expect(await listAll(store, everybody, { status: "completed" })).toHaveLength(1);
       }
     }
-    expect(await fixture.store.checkup?.rebuildIndex()).toBe(2);
+    expect(await fixture.store.checkup.rebuildIndex()).toBe(2);
     expect(ids(await listAll(await fixture.reopen()))).toEqual(expected);
   });
 

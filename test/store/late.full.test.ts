@@ -84,7 +84,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
     const again = await store.lock(everybody, lock.id);
     await lose(two, again, "four");
     await again.release();
-    await other.upkeep!.erase(everybody, [lock.id]);
+    await other.upkeep.erase(everybody, [lock.id]);
     const anew = await other.create(everybody, newSession({ uuid: lock.id }));
     await late();
     expect(await texts(other, lock.id)).toEqual([]);
@@ -98,34 +98,34 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
   ] as const)("to %s a session that comes late, behind %o, changes nothing", async (call, newer, left) => {
     const { store, other, faults, late } = stores();
     const id = await finished(other);
-    if (call === "unkeep") await other.upkeep!.keep(everybody, id, mark("old"));
+    if (call === "unkeep") await other.upkeep.keep(everybody, id, mark("old"));
     const calls = ({ upkeep }: Store, reason: string) => ({
-      keep: () => upkeep!.keep(everybody, id, mark(reason)),
-      unkeep: () => upkeep!.unkeep(everybody, id),
+      keep: () => upkeep.keep(everybody, id, mark(reason)),
+      unkeep: () => upkeep.unkeep(everybody, id),
     });
     faults.push({ of: of.mark, isLate: true });
     await refused(calls(store, "late")[call], "store-unavailable");
     for (const one of newer) await calls(other, "new")[one]();
     await late();
-    expect((await other.upkeep!.kept(everybody, id))?.reason).toBe(left);
+    expect((await other.upkeep.kept(everybody, id))?.reason).toBe(left);
   });
 
   it("to keep a session is tried again beside another one's, and is refused beside the trash", async () => {
     const { store, other, faults } = stores();
     const id = await finished(other);
-    const kept = async (): Promise<unknown> => (await other.upkeep!.kept(everybody, id))?.reason;
+    const kept = async (): Promise<unknown> => (await other.upkeep.kept(everybody, id))?.reason;
     const beside = (meanwhile: () => Promise<unknown>): unknown => faults.push({ of: of.mark, meanwhile });
-    beside(() => other.upkeep!.keep(everybody, id, mark("first")));
-    await store.upkeep!.keep(everybody, id, mark("second"));
+    beside(() => other.upkeep.keep(everybody, id, mark("first")));
+    await store.upkeep.keep(everybody, id, mark("second"));
     expect(await kept()).toBe("second");
-    beside(() => other.upkeep!.keep(everybody, id, mark("third")));
-    expect([await store.upkeep!.unkeep(everybody, id), await kept()]).toEqual([true, undefined]);
-    beside(() => other.upkeep!.trash(everybody, [id], time));
-    await refused(() => store.upkeep!.keep(everybody, id, mark("one")), "session-not-found");
-    await other.upkeep!.untrash(everybody, id);
+    beside(() => other.upkeep.keep(everybody, id, mark("third")));
+    expect([await store.upkeep.unkeep(everybody, id), await kept()]).toEqual([true, undefined]);
+    beside(() => other.upkeep.trash(everybody, [id], time));
+    await refused(() => store.upkeep.keep(everybody, id, mark("one")), "session-not-found");
+    await other.upkeep.untrash(everybody, id);
     expect(await kept()).toBeUndefined();
-    beside(() => other.upkeep!.erase(everybody, [id]));
-    await refused(() => store.upkeep!.keep(everybody, id, mark("one")), "session-not-found", "session-busy");
+    beside(() => other.upkeep.erase(everybody, [id]));
+    await refused(() => store.upkeep.keep(everybody, id, mark("one")), "session-not-found", "session-busy");
     expect(await listAll(other)).toEqual([]);
     await finished(other, everybody, id);
     expect(await kept()).toBeUndefined();
@@ -134,7 +134,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
   it("to the trash moves no session that is kept meanwhile, and leaves one that was taken out in its list", async () => {
     const { store, other, faults } = stores();
     const id = await finished(other);
-    const [mine, theirs] = [store.upkeep!, other.upkeep!];
+    const [mine, theirs] = [store.upkeep, other.upkeep];
     faults.push({ of: of.trash, meanwhile: () => theirs.keep(everybody, id, mark("hold")) });
     await refused(() => mine.trash(everybody, [id], time), "bad-option");
     expect(await theirs.kept(everybody, id)).toBeDefined();
@@ -153,7 +153,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
   it("to the trash, or out of it, that comes late moves no session that was moved since, nor one made anew", async () => {
     const { store, other, faults, late } = stores();
     const id = await finished(other);
-    const [mine, theirs] = [store.upkeep!, other.upkeep!];
+    const [mine, theirs] = [store.upkeep, other.upkeep];
     faults.push({ of: of.trash, isLate: true });
     await refused(() => mine.trash(everybody, [id], "1"), "store-unavailable");
     await theirs.trash(everybody, [id], "2");
@@ -187,7 +187,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
       await other.append(lock, [messageRecord("two")]);
     };
     faults.push({ of: of.erase, meanwhile });
-    await refused(() => store.upkeep!.erase(everybody, [lock.id]), "session-busy");
+    await refused(() => store.upkeep.erase(everybody, [lock.id]), "session-busy");
     expect(await texts(other, lock.id)).toEqual(["one", "two"]);
   });
 
@@ -259,7 +259,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
         const store = through(slow, place, { now: () => Date.now(), every });
         const taking = {
           lock: () => store.lock(everybody, lock.id),
-          unlock: () => store.holding!.unlock(everybody, lock.id, { force: true, reason: "a test" }),
+          unlock: () => store.holding.unlock(everybody, lock.id, { force: true, reason: "a test" }),
           create: () => store.create(everybody, newSession()),
         }[how]();
         void taking.then(reach, reach);
@@ -268,7 +268,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
         await Promise.allSettled([taking]);
         expect([how, statements, stopped]).toEqual([how, statements, started]);
         for (const { metadata } of await listAll(other))
-          expect((await other.holding!.holder(everybody, metadata.uuid)).state).toBe("none");
+          expect((await other.holding.holder(everybody, metadata.uuid)).state).toBe("none");
         await (await other.lock(everybody, lock.id)).release();
       }
     },
@@ -290,14 +290,14 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
 
   it.each(cuts)("of a restore that is cut short is no hindrance to the next, wherever it is", async (...cut) => {
     const from = stores();
-    const dump = await from.other.transfer!.dump(everybody, await finished(from.other));
+    const dump = await from.other.transfer.dump(everybody, await finished(from.other));
     for (const by of ["store", "other"] as const) {
       const two = stores();
       await (await two.store.create(everybody, newSession())).release();
       two.faults.push(...cut);
-      await refused(() => two.store.transfer!.restore(everybody, dump), "store-unavailable");
+      await refused(() => two.store.transfer.restore(everybody, dump), "store-unavailable");
       expect(two.faults).toEqual([]);
-      const again = async () => two[by].transfer!.restore(everybody, dump);
+      const again = async () => two[by].transfer.restore(everybody, dump);
       expect(await vi.waitFor(again, { timeout: 10_000 })).toMatchObject({ outcome: "written" });
       expect(await texts(two.other, dump.id)).toEqual(["one"]);
     }

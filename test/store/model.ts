@@ -98,36 +98,36 @@ const calls: Readonly<Record<string, Call>> = {
     expects: writing((model) => ({ ...model, handle: undefined, isFinished: true })),
   },
   "unlock": {
-    does: (store, scope, id) => store.holding!.unlock(scope, id, { force: true, reason: "it hangs" }),
+    does: (store, scope, id) => store.holding.unlock(scope, id, { force: true, reason: "it hangs" }),
     expects: found((model) => (model.isFinished ? "read-only" : { ...model, handle: undefined })),
   },
   "keep": {
-    does: (store, scope, id) => store.upkeep!.keep(scope, id, { keptAt: time }),
+    does: (store, scope, id) => store.upkeep.keep(scope, id, { keptAt: time }),
     expects: found((model) => ({ ...model, isKept: true })),
   },
   "unkeep": {
-    does: (store, scope, id) => store.upkeep!.unkeep(scope, id),
+    does: (store, scope, id) => store.upkeep.unkeep(scope, id),
     expects: found((model) => ({ ...model, isKept: false })),
   },
   "trash": {
-    does: (store, scope, id) => store.upkeep!.trash(scope, [id], time),
+    does: (store, scope, id) => store.upkeep.trash(scope, [id], time),
     expects: found((model) => (!model.isFinished || model.isKept ? "bad-option" : { ...model, place: "trash" })),
   },
   "untrash": {
-    does: (store, scope, id) => store.upkeep!.untrash(scope, id),
+    does: (store, scope, id) => store.upkeep.untrash(scope, id),
     expects: (model, { owner }) =>
       model?.place === "trash" && model.owner === owner ? { ...model, place: "store" } : "session-not-found",
   },
-  "erase": { does: (store, scope, id) => store.upkeep!.erase(scope, [id]), expects: erasing(() => "gone") },
+  "erase": { does: (store, scope, id) => store.upkeep.erase(scope, [id]), expects: erasing(() => "gone") },
   "erase, cut short": {
-    does: (store, scope, id) => store.upkeep!.erase(scope, [id], failing),
+    does: (store, scope, id) => store.upkeep.erase(scope, [id], failing),
     expects: erasing((model) => ({ ...model, place: "erasing" })),
   },
   "restore": {
     does: async (store, scope, id) => {
-      const dump = await wholeDump(store.transfer!, scope, id);
-      await store.upkeep!.erase(scope, [id]);
-      await store.transfer!.restore(scope, dump);
+      const dump = await wholeDump(store.transfer, scope, id);
+      await store.upkeep.erase(scope, [id]);
+      await store.transfer.restore(scope, dump);
     },
     expects: found((model) => {
       if (model.isKept) return "bad-option";
@@ -214,10 +214,10 @@ const codeOf = (error: unknown): string => String((error as { readonly code?: un
 /** What the store has under an id, as a look from outside tells it. */
 async function look(store: Store, id: string): Promise<Omit<Model, "handle"> | undefined> {
   const ownerOf = (user: string | undefined): number => owners.findIndex((owner) => owner.user === user);
-  const erased = (await store.upkeep!.unerased(operator)).find(({ sessionId }) => sessionId === id);
+  const erased = (await store.upkeep.unerased(operator)).find(({ sessionId }) => sessionId === id);
   const nothing = { texts: [], isFinished: false, isKept: false };
   if (erased) return { ...nothing, owner: ownerOf(erased.user), place: "erasing" };
-  const old = (await trashed(store.upkeep!)).find(({ sessionId }) => sessionId === id);
+  const old = (await trashed(store)).find(({ sessionId }) => sessionId === id);
   if (old) return { ...nothing, owner: ownerOf(old.user), place: "trash", isFinished: true };
   const there = (await listAll(store)).find(({ metadata }) => metadata.uuid === id);
   if (!there) return undefined;
@@ -228,7 +228,7 @@ async function look(store: Store, id: string): Promise<Omit<Model, "handle"> | u
     texts: records.map(({ message }) => (message.parts[0]?.type === "text" ? message.parts[0].text : "")),
     place: "store",
     isFinished: there.readOnly,
-    isKept: (await store.upkeep!.kept(operator, id)) !== undefined,
+    isKept: (await store.upkeep.kept(operator, id)) !== undefined,
   };
 }
 
@@ -267,7 +267,7 @@ export function asModelled(open: () => Promise<Engine>): fc.IAsyncProperty<unkno
 
 /** Waits for what a handle gives back, as it does not know whether it took it. */
 async function givenBack(store: Store, id: string): Promise<void> {
-  const isHeld = async () => (await store.holding!.holder(operator, id).catch(() => undefined))?.state === "held";
+  const isHeld = async () => (await store.holding.holder(operator, id).catch(() => undefined))?.state === "held";
   for (let looks = 0; looks === 0 || (looks < 5 && (await isHeld())); looks += 1) {
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -311,9 +311,9 @@ async function play(engine: Engine, commands: readonly Command[]): Promise<void>
       if (is?.place !== "erasing" || before === undefined) expect(possible).toContainEqual(is);
       else if (before.place !== "erasing") expect(name).toMatch(/^(erase|restore)/);
       // What a restore left that died is hidden; its id is free for a new session, or the draft is erased.
-      if (!is) await outside.upkeep!.erase(operator, [id]).catch(() => undefined);
+      if (!is) await outside.upkeep.erase(operator, [id]).catch(() => undefined);
       const texts = is?.place === "store" ? is.texts : (before?.texts ?? []);
-      const isHeld = is?.place === "store" && (await outside.holding!.holder(operator, id)).state === "held";
+      const isHeld = is?.place === "store" && (await outside.holding.holder(operator, id)).state === "held";
       set(id, is && { ...(after ?? before)!, ...is, texts, handle: isHeld ? before?.handle : undefined });
       if (!process.isDead) continue;
       for (const [one, model] of models) if (model.handle === handle) set(one, { ...model, handle: undefined });
@@ -332,8 +332,8 @@ async function play(engine: Engine, commands: readonly Command[]): Promise<void>
     }
   }
   // An operator ends every erasure that was begun, and each id is then free or its session's.
-  for (const { sessionId, ...scope } of await outside.upkeep!.unerased(operator)) {
-    await outside.upkeep!.erase(scope, [sessionId]);
+  for (const { sessionId, ...scope } of await outside.upkeep.unerased(operator)) {
+    await outside.upkeep.erase(scope, [sessionId]);
     models.delete(sessionId);
   }
   for (const id of ids) expect(await look(outside, id)).toEqual(visible(models.get(id)));

@@ -35,7 +35,7 @@ it.runIf(process.platform === "linux").each(driver ? ["files", "sqlite"] : ["fil
   const address = kind === "files" ? folder : `sqlite:${join(folder, "contexts.db")}`;
   const store = await openStore(address, { clock });
   const first = await sessionWith(store, 2);
-  await store.holding?.unlock(everybody, first.id, { force: true, reason: "it hangs" });
+  await store.holding.unlock(everybody, first.id, { force: true, reason: "it hangs" });
   const second = await store.lock(everybody, first.id);
   await store.append(second, [messageRecord("three")]);
   await store.close();

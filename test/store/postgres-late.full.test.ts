@@ -86,15 +86,15 @@ describe.skipIf(!hasPostgres)("a restore of an id that is just being erased", ()
     const { store, other, faults } = stores();
     const lock = await held(other, "one", "two");
     await other.finish(lock, stateOf("completed"));
-    const dump = await other.transfer!.dump(everybody, lock.id);
+    const dump = await other.transfer.dump(everybody, lock.id);
     const copy = { ...dump, async *lines() {} };
     const told: unknown[] = [];
     const meanwhile = async (): Promise<void> => {
-      await other.transfer!.restore(everybody, copy).catch(({ code }: { code: string }) => told.push(code));
+      await other.transfer.restore(everybody, copy).catch(({ code }: { code: string }) => told.push(code));
       told.push(...(await problems(other, true)));
     };
     faults.push({ of: /^WITH gone AS \(DELETE/, meanwhile });
-    const [erased] = await store.upkeep!.erase(everybody, [lock.id]);
+    const [erased] = await store.upkeep.erase(everybody, [lock.id]);
     expect(told).toEqual(["session-busy"]);
     expect(erased?.places.filter(({ kind }) => kind === "session").map(({ count }) => count)).toEqual([4]);
   });
@@ -116,7 +116,7 @@ describe.skipIf(!hasPostgres)("a session at rest that is gone on with while it i
     for await (const _ of other.read(everybody, lock.id, { kind: "message" })) if (++count === 50) await goOn();
     expect(count).toBeGreaterThanOrEqual(100);
     count = 0;
-    const dump = await other.transfer!.dump(everybody, lock.id);
+    const dump = await other.transfer.dump(everybody, lock.id);
     for await (const { log } of dump.lines()) if (log === "messages" && ++count === 50) await goOn();
     expect(count).toBe(101);
   });
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
   it("is kept for every session of the batch, where it cannot be asked what became of one", async () => {
     const { store, other, faults } = stores();
     const [mine, lost] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
-    await other.holding?.unlock(everybody, lost.id, { force: true, reason: "a test" });
+    await other.holding.unlock(everybody, lost.id, { force: true, reason: "a test" });
     faults.push({ of: /^SELECT id, tenant/, before: "57014" });
     const outcomes = await Promise.allSettled([
       store.append(mine, [messageRecord("one")]),
@@ -212,16 +212,16 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     for (const lock of [taken, kept]) await lock.release();
     for (const { id } of [taken, kept]) {
       faults.push({ of: of.erase, isLate: true });
-      await expect(store.upkeep?.erase(everybody, [id])).rejects.toMatchObject({ code: "store-unavailable" });
+      await expect(store.upkeep.erase(everybody, [id])).rejects.toMatchObject({ code: "store-unavailable" });
     }
     const again = await other.lock(everybody, taken.id);
     await other.append(again, [messageRecord("one")]);
-    await other.upkeep?.keep(everybody, kept.id, { keptAt: "2026-01-01T00:00:00.000Z" } as never);
+    await other.upkeep.keep(everybody, kept.id, { keptAt: "2026-01-01T00:00:00.000Z" } as never);
     await late();
     await other.append(again, [messageRecord("two")]);
     expect(await texts(other, taken.id)).toEqual(["one", "two"]);
     expect(await other.info(everybody, kept.id)).toBeDefined();
-    await expect(store.upkeep?.erase(everybody, [taken.id])).rejects.toMatchObject({ code: "session-busy" });
+    await expect(store.upkeep.erase(everybody, [taken.id])).rejects.toMatchObject({ code: "session-busy" });
   });
 
   it.each(["erase", "putAside"] as const)(
@@ -236,7 +236,7 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
       const late = store.append(lock, [messageRecord("two")]);
       await vi.waitFor(() => expect(faults).toEqual([]), 10_000);
       const removed =
-        how === "erase" ? other.upkeep?.erase(everybody, [lock.id]) : other.upkeep?.putAside?.(everybody, lock.id);
+        how === "erase" ? other.upkeep.erase(everybody, [lock.id]) : other.upkeep.putAside(everybody, lock.id);
       await waitsForLock();
       end();
       await late;

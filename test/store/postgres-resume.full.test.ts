@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)("who took a session in Postgres", () => {
     await lock.release();
     await store!.lock(everybody, lock.id);
     expect(await readAll(store!, lock.id, { kind: "message" })).toEqual([]);
-    await other!.holding?.unlock(everybody, lock.id, { force: true, reason: "it is silent" });
+    await other!.holding.unlock(everybody, lock.id, { force: true, reason: "it is silent" });
     await other!.append(await other!.lock(everybody, lock.id), [messageRecord("theirs")]);
     now += 30_000;
     expect(await readAll(store!, lock.id, { kind: "message" })).toHaveLength(1);

@@ -66,11 +66,11 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
       await store.archiving!.archive(scope, lock.id);
       expect(await readAll(store, lock.id, { kind: "message" }, scope)).toHaveLength(5);
       await store.archiving!.unarchive(scope, lock.id);
-      await store.upkeep!.trash(scope, [lock.id], new Date().toISOString());
-      await store.upkeep!.untrash(scope, lock.id);
+      await store.upkeep.trash(scope, [lock.id], new Date().toISOString());
+      await store.upkeep.untrash(scope, lock.id);
       const again = await store.create(scope, newSession());
       await again.release();
-      await store.upkeep!.erase(scope, [again.id]);
+      await store.upkeep.erase(scope, [again.id]);
       expect((await listAll(store, scope)).map(({ metadata }) => metadata.uuid)).toEqual([lock.id]);
       await store.close();
     }
@@ -83,32 +83,32 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
     await acme.append(lock, [messageRecord("one")]);
     await acme.finish(lock, stateOf("completed"));
     const { id } = lock;
-    const dump = await acme.transfer!.dump(mine, id);
+    const dump = await acme.transfer.dump(mine, id);
     const taken = { code: "session-exists" };
     const refuses = async (): Promise<void> => {
       await expect(globex.create(theirs, newSession({ uuid: id }))).rejects.toMatchObject(taken);
       const copy = { ...dump, metadata: { ...dump.metadata, tenant: "globex" }, async *lines() {} };
-      await expect(globex.transfer!.restore(theirs, copy)).rejects.toMatchObject(taken);
+      await expect(globex.transfer.restore(theirs, copy)).rejects.toMatchObject(taken);
     };
     await refuses();
-    await acme.upkeep!.trash(mine, [id], new Date().toISOString());
+    await acme.upkeep.trash(mine, [id], new Date().toISOString());
     await refuses();
-    await acme.upkeep!.untrash(mine, id);
-    await acme.upkeep!.trash(mine, [id], new Date().toISOString());
-    await acme.upkeep!.erase(mine, [id]);
+    await acme.upkeep.untrash(mine, id);
+    await acme.upkeep.trash(mine, [id], new Date().toISOString());
+    await acme.upkeep.erase(mine, [id]);
     const anew = await globex.create(theirs, newSession({ uuid: id }));
     await anew.release();
-    await globex.upkeep!.erase(theirs, [id]);
+    await globex.upkeep.erase(theirs, [id]);
   });
 
   it("is given no id under which another tenant has something put aside", async () => {
     const [acme, globex] = [storeOf(poolOf("acme")), storeOf(poolOf("globex"))];
     const { uuid: id } = newSession();
     await (await acme.create({ tenant: "acme" }, newSession({ uuid: id }))).release();
-    await acme.upkeep!.putAside!({ tenant: "acme" }, id);
+    await acme.upkeep.putAside({ tenant: "acme" }, id);
     const made = globex.create({ tenant: "globex" }, newSession({ uuid: id }));
     await expect(made).rejects.toMatchObject({ code: "session-exists" });
-    await acme.upkeep!.erase({ tenant: "acme" }, [id]);
+    await acme.upkeep.erase({ tenant: "acme" }, [id]);
     for (const store of [acme, globex]) await store.close();
   });
 
@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
           async () => (await readAll(store, session, { kind: "message" }, scope)).length,
           () => store.info(scope, session).then(() => 1),
           () => store.lock(scope, session).then(() => 1),
-          () => store.upkeep!.erase(scope, [session]).then(() => 1),
+          () => store.upkeep.erase(scope, [session]).then(() => 1),
           () => store.create(scope, newSession()).then(() => 1),
         ];
         for (const call of calls) await count(call);

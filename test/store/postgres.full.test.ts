@@ -137,9 +137,9 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
       ids.push(lock.id);
     }
     const found: Examined[] = [];
-    for await (const one of store.checkup?.examine() ?? []) {
+    for await (const one of store.checkup.examine() ?? []) {
       const others = ids.filter((id) => id !== one.sessionId);
-      if (found.push(one) === 1) await store.upkeep?.erase(everybody, others);
+      if (found.push(one) === 1) await store.upkeep.erase(everybody, others);
     }
     expect(found.flatMap(({ findings }) => findings)).toEqual([]);
     expect(found.map(({ sessionId }) => sessionId)).toEqual([found[0]?.sessionId, undefined]);
@@ -172,7 +172,7 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     expect((await fixture.store.recovery(everybody, locks[0]?.id ?? "")).map(({ problem }) => problem)).toEqual([
       "damaged",
     ]);
-    const losses = await lossesOf(await fixture.store.transfer!.dump(everybody, locks[1]?.id ?? ""));
+    const losses = await lossesOf(await fixture.store.transfer.dump(everybody, locks[1]?.id ?? ""));
     expect(losses.records).toBe(1);
     await fixture.close();
   });

@@ -40,12 +40,12 @@ describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () =
       await finished(store),
     ];
     const lock = await store.create(everybody, newSession());
-    await store.upkeep!.trash(everybody, [trashed], time);
+    await store.upkeep.trash(everybody, [trashed], time);
     const elsewhere = () => Promise.reject(new Error("it cannot be reached"));
     await expect(erase(store, [begun], { elsewhere })).rejects.toThrow("reached");
     await fill();
     await expect(store.append(lock, [messageRecord("one")])).rejects.toMatchObject({ code: "not-durable" });
-    await store.upkeep!.trash(everybody, [last], time);
+    await store.upkeep.trash(everybody, [last], time);
     expect((await erase(store, [stored])).map(({ sessionId }) => sessionId).toSorted()).toEqual(
       [begun, stored].toSorted(),
     );
@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () =
     expect(report.failures).toEqual([]);
     expect(report.erased.map(({ sessionId }) => sessionId).toSorted()).toEqual([trashed, last].toSorted());
     expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual([lock.id]);
-    expect(await store.upkeep!.unerased(everybody)).toEqual([]);
+    expect(await store.upkeep.unerased(everybody)).toEqual([]);
     expect(await redis.client.call("ZCARD", "windrow:sessions")).toBe(1);
     await redis.client.call("CONFIG", "SET", "maxmemory", "0");
     await store.append(lock, [messageRecord("two")]);
@@ -63,12 +63,12 @@ describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () =
 
   it("takes back the note of an erasure that it refuses", async () => {
     const id = await finished(store);
-    await store.upkeep!.keep(everybody, id, { keptAt: time });
+    await store.upkeep.keep(everybody, id, { keptAt: time });
     await fill();
-    await expect(store.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "bad-option" });
-    expect(await store.upkeep!.unerased(everybody)).toEqual([]);
-    expect(await store.upkeep!.unkeep(everybody, id)).toBe(true);
-    await store.upkeep!.erase(everybody, [id]);
+    await expect(store.upkeep.erase(everybody, [id])).rejects.toMatchObject({ code: "bad-option" });
+    expect(await store.upkeep.unerased(everybody)).toEqual([]);
+    expect(await store.upkeep.unkeep(everybody, id)).toBe(true);
+    await store.upkeep.erase(everybody, [id]);
     await redis.client.call("CONFIG", "SET", "maxmemory", "0");
   });
 

@@ -33,7 +33,7 @@ beforeEach(() => {
   if (!hasRedis) return;
   two = stores();
   ({ store, other } = two);
-  [mine, theirs] = [store.upkeep!, other.upkeep!];
+  [mine, theirs] = [store.upkeep, other.upkeep];
 });
 afterEach(() => assert.deepEqual(two?.faults ?? [], []));
 
@@ -64,13 +64,13 @@ describe.skipIf(!hasRedis)("a script", () => {
     await twice.setState(lock, stateOf("processing"));
     await twice.finish(lock, stateOf("completed"));
     expect(await texts(twice, lock.id)).toEqual(["one", "two"]);
-    await twice.upkeep!.trash(everybody, [lock.id], time);
-    await twice.upkeep!.untrash(everybody, lock.id);
-    await twice.upkeep!.putAside!(everybody, lock.id);
+    await twice.upkeep.trash(everybody, [lock.id], time);
+    await twice.upkeep.untrash(everybody, lock.id);
+    await twice.upkeep.putAside(everybody, lock.id);
     await refused(() => twice.info(everybody, lock.id), "session-not-found");
-    const dump = await wholeDump(other.transfer!, everybody, await finished(other));
-    await twice.upkeep!.erase(everybody, [dump.id]);
-    expect(await twice.transfer!.restore(everybody, dump)).toMatchObject({ outcome: "written" });
+    const dump = await wholeDump(other.transfer, everybody, await finished(other));
+    await twice.upkeep.erase(everybody, [dump.id]);
+    expect(await twice.transfer.restore(everybody, dump)).toMatchObject({ outcome: "written" });
     expect(await texts(other, dump.id)).toEqual(["one"]);
     for (const was of [true, false]) {
       if (was) next(of.mark, { isTwice: true });
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis)("upkeep beside another process", () => {
   it("erases and puts aside nothing of a live process, also where the server cannot be asked for it", async () => {
     const lock = await other.create(everybody, newSession());
     await store.info(everybody, lock.id);
-    const calls = [() => mine.putAside!(everybody, lock.id), () => mine.erase(everybody, [lock.id])];
+    const calls = [() => mine.putAside(everybody, lock.id), () => mine.erase(everybody, [lock.id])];
     for (const one of calls) {
       next(/^HMGET/, { before: "ECONNRESET" });
       await refused(one, "store-unavailable");
@@ -134,11 +134,11 @@ describe.skipIf(!hasRedis)("upkeep beside another process", () => {
 describe.skipIf(!hasRedis)("an erasure", () => {
   it.each([/isErasing/, /UNLINK.*SREM/s])("takes nothing that was restored since: %s comes late", async (script) => {
     const id = await finished(other);
-    const dump = await wholeDump(other.transfer!, everybody, id);
+    const dump = await wholeDump(other.transfer, everybody, id);
     next(script, { isLate: true });
     await refused(() => mine.erase(everybody, [id]), "store-unavailable");
     await theirs.erase(everybody, [id]);
-    await other.transfer!.restore(everybody, dump);
+    await other.transfer.restore(everybody, dump);
     await two.late();
     expect([await isListed(id), await texts(other, id)]).toEqual([true, ["one"]]);
   });
@@ -188,7 +188,7 @@ describe.skipIf(!hasRedis)("a session that is erased and made anew under its id 
   it("is not put aside", async () => {
     const id = await free(alpha);
     next(/asideOf/, { meanwhile: () => anew(id) });
-    await refused(() => mine.putAside!(alpha, id), "session-not-found");
+    await refused(() => mine.putAside(alpha, id), "session-not-found");
     expect(await goneOn()).toEqual(untouched);
   });
 

@@ -12,10 +12,10 @@ const redis = redisHere();
 
 const time = "2024-03-01T00:00:00.000Z";
 const goings: Readonly<Record<string, (store: Store, id: string) => Promise<unknown>>> = {
-  "is erased": (store, id) => store.upkeep!.erase(everybody, [id]),
-  "is trashed": (store, id) => store.upkeep!.trash(everybody, [id], time),
+  "is erased": (store, id) => store.upkeep.erase(everybody, [id]),
+  "is trashed": (store, id) => store.upkeep.trash(everybody, [id], time),
   "is erased and made anew": async (store, id) => {
-    await store.upkeep!.erase(everybody, [id]);
+    await store.upkeep.erase(everybody, [id]);
     await finished(store, everybody, id);
   },
   "is made": (store) => finished(store),

@@ -102,19 +102,19 @@ describe.skipIf(!hasOwn)("strict by a replica", () => {
     const lock = await held(store, "one");
     going.push({
       of: '"reason":"first"',
-      on: async () => other.upkeep?.keep(everybody, lock.id, { keptAt: time }),
+      on: async () => other.upkeep.keep(everybody, lock.id, { keptAt: time }),
     });
-    await store.upkeep?.keep(everybody, lock.id, { keptAt: time, reason: "first" });
-    expect(await store.upkeep?.kept(everybody, lock.id)).toEqual({ keptAt: time });
-    await store.upkeep?.unkeep(everybody, lock.id);
+    await store.upkeep.keep(everybody, lock.id, { keptAt: time, reason: "first" });
+    expect(await store.upkeep.kept(everybody, lock.id)).toEqual({ keptAt: time });
+    await store.upkeep.unkeep(everybody, lock.id);
     await store.append(lock, [messageRecord("two")]);
-    const copy = await wholeDump(other.transfer!, everybody, lock.id);
-    const trash = async (): Promise<unknown> => other.upkeep?.trash(everybody, [lock.id], time);
+    const copy = await wholeDump(other.transfer, everybody, lock.id);
+    const trash = async (): Promise<unknown> => other.upkeep.trash(everybody, [lock.id], time);
     going.push({ of: "status completed", on: trash });
     await store.finish(lock, stateOf("completed"));
-    await other.upkeep?.erase(everybody, [lock.id]);
+    await other.upkeep.erase(everybody, [lock.id]);
     going.push({ of: "mark  owner", on: async () => other.lock(everybody, lock.id) });
-    expect((await store.transfer!.restore(everybody, copy)).outcome).toBe("written");
+    expect((await store.transfer.restore(everybody, copy)).outcome).toBe("written");
     expect(going).toEqual([]);
   });
 
@@ -190,7 +190,7 @@ describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promis
     const [lock, free] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
     await store.append(lock, [messageRecord("one")]);
     await free.release();
-    const dump = await store.transfer!.dump(everybody, free.id);
+    const dump = await store.transfer.dump(everybody, free.id);
     await replica.close();
     while (String(await admin.call("INFO", "replication")).includes("slave0")) await sleep(20);
     now += heartbeatMs;
@@ -198,16 +198,16 @@ describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promis
     const calls = {
       create: () => store.create(everybody, newSession()),
       lock: () => store.lock(everybody, free.id),
-      restore: () => store.transfer!.restore(everybody, { ...dump, id: randomUUID() }),
+      restore: () => store.transfer.restore(everybody, { ...dump, id: randomUUID() }),
       append: () => store.append(lock, [messageRecord("two")]),
       finish: () => store.finish(lock, stateOf("completed")),
-      keep: () => store.upkeep!.keep(everybody, free.id, mark),
+      keep: () => store.upkeep.keep(everybody, free.id, mark),
     };
     for (const [name, call] of Object.entries(calls)) {
       const error: unknown = await call().catch((reason: unknown) => reason);
       expect({ name, error }).toMatchObject({ error: { code: "not-durable" } });
     }
-    expect(await store.upkeep!.kept(everybody, free.id)).toBeUndefined();
+    expect(await store.upkeep.kept(everybody, free.id)).toBeUndefined();
     expect((await store.info(everybody, lock.id)).state.status).toBe("initializing");
     expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
     await lock.release();

@@ -43,7 +43,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
       const alone = closing(redisStore({ client: { call: asIfReplicated(client) } }));
       const lacks = { code: "store-unavailable" };
       await expect(alone.create(everybody, newSession())).rejects.toMatchObject(lacks);
-      await expect(alone.upkeep?.keep(everybody, lock.id, { keptAt: "2026-01-01" })).rejects.toMatchObject(lacks);
+      await expect(alone.upkeep.keep(everybody, lock.id, { keptAt: "2026-01-01" })).rejects.toMatchObject(lacks);
       await expect(replicated.finish(again, stateOf("completed"))).rejects.toMatchObject(lacks);
     },
     60_000,
@@ -160,7 +160,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     const again = await store.lock(scope, locks[4]?.id ?? "");
     expect(await store.append(again, [messageRecord("goes on")])).toMatchObject([{ seq: 6, pos: 6 }]);
     await client.call("DEL", `${prefix}tenant:acme`);
-    expect(await store.checkup?.rebuildIndex()).toBe(5);
+    expect(await store.checkup.rebuildIndex()).toBe(5);
     expect((await store.info(scope, locks[0]?.id ?? "")).metadata.user).toBe("ann");
   });
 
@@ -226,7 +226,7 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     for await (const { metadata } of store.list(everybody)) {
       seen.push({ id: metadata.uuid, createdAt: metadata.createdAt });
       if (seen.length % 150 === 0) await make(at(3_000));
-      await store.upkeep!.erase(everybody, [metadata.uuid]);
+      await store.upkeep.erase(everybody, [metadata.uuid]);
     }
     expect(seen.map(({ id }) => id).toSorted()).toEqual(made.toSorted());
     const times = seen.map(({ createdAt }) => createdAt);

@@ -85,7 +85,7 @@ describe.each(kinds.filter(({ isHere }) => isHere))("$name", { timeout }, ({ nam
       ["on its way", "behind it"].map((text) => slow.append(lock, [messageRecord(text)])),
     );
     await sleep(300);
-    await quick.holding?.unlock(everybody, lock.id, { force: true, reason: "it is not heard" });
+    await quick.holding.unlock(everybody, lock.id, { force: true, reason: "it is not heard" });
     const taken = await quick.lock(everybody, lock.id);
     await quick.append(taken, [messageRecord("the new one")]);
     proxy.cut();

@@ -57,10 +57,10 @@ describe("a session store", () => {
     const lock = await store.create(everybody, newSession());
     const { id } = lock;
     await lock.release();
-    first.does = () => other.upkeep!.putAside!(everybody, id);
-    const [erased] = await store.upkeep!.erase(everybody, [id]);
+    first.does = () => other.upkeep.putAside(everybody, id);
+    const [erased] = await store.upkeep.erase(everybody, [id]);
     expect(erased?.places.map(({ kind }) => kind)).toEqual(["aside"]);
-    await refused(() => other.upkeep!.erase(everybody, [id]), "session-not-found");
+    await refused(() => other.upkeep.erase(everybody, [id]), "session-not-found");
   });
 
   it("trashes all of several sessions or none", async () => {
@@ -73,8 +73,8 @@ describe("a session store", () => {
       ids.push(lock.id);
     }
     const time = "2026-01-01T00:00:00.000Z";
-    first.does = () => other.upkeep!.keep(everybody, ids[1]!, { keptAt: time });
-    await refused(() => store.upkeep!.trash(everybody, ids, time), "bad-option");
+    first.does = () => other.upkeep.keep(everybody, ids[1]!, { keptAt: time });
+    await refused(() => store.upkeep.trash(everybody, ids, time), "bad-option");
     expect(await listAll(other)).toHaveLength(2);
   });
 
@@ -94,14 +94,14 @@ describe("a session store", () => {
     const lock = await other.create(everybody, copied);
     await other.append(lock, [messageRecord("hello")]);
     await lock.release();
-    const dump = await wholeDump(other.transfer!, everybody, copied.uuid);
-    await other.upkeep!.erase(everybody, [copied.uuid]);
-    const works = [store.create(everybody, session), refused(() => store.transfer!.restore(everybody, dump), "closed")];
+    const dump = await wholeDump(other.transfer, everybody, copied.uuid);
+    await other.upkeep.erase(everybody, [copied.uuid]);
+    const works = [store.create(everybody, session), refused(() => store.transfer.restore(everybody, dump), "closed")];
     await expect.poll(() => making).toBe(2);
     const closed = store.close();
     open();
     await Promise.all([...works, closed]);
-    expect(await other.holding!.holder(everybody, session.uuid)).toMatchObject({ state: "none" });
+    expect(await other.holding.holder(everybody, session.uuid)).toMatchObject({ state: "none" });
     await refused(() => other.info(everybody, copied.uuid), "session-not-found");
   });
 });

@@ -176,10 +176,10 @@ describe.skipIf(!driver)("a session's lock", () => {
     for (const beat of beats) beat();
     await store.append(lock, [messageRecord("2")]);
     expect(lock.owner.heartbeatAt).toBe("2024-01-15T10:30:50.000Z");
-    expect(await other.holding?.holder(everybody, lock.id)).toMatchObject({ state: "held", owner: lock.owner });
+    expect(await other.holding.holder(everybody, lock.id)).toMatchObject({ state: "held", owner: lock.owner });
     await lock.release();
     expect(beats.size).toBe(0);
-    expect(await other.holding?.holder(everybody, lock.id)).toEqual({ state: "none" });
+    expect(await other.holding.holder(everybody, lock.id)).toEqual({ state: "none" });
   });
 });
 

@@ -93,7 +93,7 @@ export async function finished(store: Store, scope: Scope = everybody, uuid = ne
 /** What an examination says of every session. */
 export async function examine(store: Store, mend = false): Promise<readonly Examined[]> {
   const found: Examined[] = [];
-  for await (const one of store.checkup!.examine({ mend })) found.push(one);
+  for await (const one of store.checkup.examine({ mend })) found.push(one);
   return found;
 }
 

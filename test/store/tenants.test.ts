@@ -63,7 +63,7 @@ const operationsOf: readonly ((own: Tenant, id: string, session: Session) => Pro
   },
   ({ store, scope }, id) => viewSession(store, scope, id, { messages: true, last: Infinity }),
   ({ store, scope }) => findSession(store, scope, "latest"),
-  async ({ store, scope }, id) => listed((await store.transfer!.dump(scope, id)).lines()),
+  async ({ store, scope }, id) => listed((await store.transfer.dump(scope, id)).lines()),
   async ({ store, scope }, id) => {
     const other = ramStore();
     const report = await copy(store, other, { ids: [id], scope });

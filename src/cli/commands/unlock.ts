@@ -44,10 +44,6 @@ async function runUnlock(name: string, flags: UnlockFlags, io: CommandIo): Promi
     throw new WindrowError("bad-option", message, { option: "--reason" });
   }
   return onStore(io, flags, async (store, scope) => {
-    if (!store.holding) {
-      const message = `The ${store.name} store cannot take a session from its holder: it has no Store.holding, as stores of files have.`;
-      throw new WindrowError("bad-option", message, { store: store.name });
-    }
     const id = await idOf(store, scope, name);
     const found = await store.holding.unlock(scope, id, { force, ...(reason !== undefined && { reason }) });
     writeReport(io, flags, { id, ...found }, () => `${told(id, found)}\n`);

@@ -260,7 +260,7 @@ export class SessionManager {
     this.#stopHearing();
     const open = [...this.#sessions].map((session) => () => session.close());
     const rest = [() => this.#offloader?.close(), () => this.#store.close()];
-    await eachInTurn([async () => this.#store.prepareClose?.(), ...open, ...rest]);
+    await eachInTurn([async () => this.#store.prepareClose(), ...open, ...rest]);
   }
 
   async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {

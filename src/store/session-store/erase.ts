@@ -4,29 +4,29 @@
  */
 import type { Head } from "../engine.ts";
 import { nowhere } from "../shared/detach.ts";
-import { reachOf, reaches } from "../shared/reach.ts";
-import type { EraseScope } from "../shared/reach.ts";
-import { inArchive, notFound, ownerNamed, sessionId } from "../shared/rules.ts";
+import { inArchive, inScope, notFound, ownerNamed, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../store.ts";
 import { inStoreToo, isKept } from "../upkeep.ts";
-import type { EraseElsewhere, Erased, ErasedPlace, Unerased } from "../upkeep.ts";
+import type { EraseElsewhere, Erased, ErasedPlace, EraseLimits, Unerased } from "../upkeep.ts";
 import { archivedIn, asidesOf, checkFree, hiddenHeads, marking, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
 
 /** Erases sessions, as {@link Upkeep.erase} says. */
 export async function erase(
   core: Core,
-  reach: EraseScope,
+  scope: Scope,
   ids: readonly string[],
   elsewhere: EraseElsewhere = nowhere,
+  { trashAlone = false }: EraseLimits = {},
 ): Promise<readonly Erased[]> {
   core.alive();
   const known = [...new Set(ids.map(sessionId))];
   if (known.length === 0) return [];
-  const firsts = await Promise.all(known.map((id) => erasable(core, reach, id, elsewhere)));
+  const look = (id: string): Promise<readonly Head[]> => erasable(core, scope, id, elsewhere, trashAlone);
+  const firsts = await Promise.all(known.map(look));
   const emptied: ReadonlyMap<string, ErasedPlace>[] = [];
   for (const [place, id] of known.entries()) {
-    emptied.push(await empty(core, firsts[place]!, () => erasable(core, reach, id, elsewhere)));
+    emptied.push(await empty(core, firsts[place]!, () => look(id)));
   }
   const others = [...(await elsewhere(known))];
   if (core.engine.scrub) others.push(await core.engine.scrub());
@@ -41,16 +41,17 @@ export async function erase(
  */
 async function erasable(
   core: Core,
-  reach: EraseScope,
+  scope: Scope,
   id: string,
   elsewhere: EraseElsewhere,
+  trashAlone: boolean,
 ): Promise<readonly Head[]> {
-  const isMeant = (one: Head | undefined): one is Head => one !== undefined && reaches(reachOf(reach, id), one.listing);
+  const isMeant = (one: Head | undefined): one is Head => one !== undefined && inScope(scope, one.listing);
   const found: Head[] = [];
   const head = await core.engine.head(id);
   if (isMeant(head)) {
     const { kept, isErasing } = markOf(head);
-    if (reach.trashAlone === true && !head.listing.isHidden) throw inStoreToo(id);
+    if (trashAlone && !head.listing.isHidden) throw inStoreToo(id);
     if (kept && !isErasing) throw isKept(id);
     checkFree(head);
     found.push(head);

@@ -88,7 +88,7 @@ export function upkeepOf(core: Core): Upkeep {
     },
     untrash: (scope, id) => untrash(core, scope, id),
     putAside: (scope, id) => putAside(core, scope, id),
-    erase: (scope, ids, elsewhere, limits) => erase(core, { scope, ...limits }, ids, elsewhere),
+    erase: (scope, ids, elsewhere, limits) => erase(core, scope, ids, elsewhere, limits),
     unerased: (scope, reachesArchive = false) => unerased(core, scope, reachesArchive),
   };
 }

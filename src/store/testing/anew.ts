@@ -1,26 +1,25 @@
-/**
- * The cases about a holder that was passed over, and whose session was made anew under its id, or came back from the trash,
- * since. A store without `holding` and `upkeep` passes them as it is.
- */
+/** The cases about a holder that was passed over, and whose session was made anew, or came back from the trash, since. */
 import assert from "node:assert/strict";
-import { everybody, listAll, messageRecord, newSession, refused } from "./kit.ts";
-import { sessionWith, stateOf, texts, wholeDump } from "./kit.ts";
-import type { StoreCase, StoreFixture } from "./kit.ts";
-import type { Lock, Store, StoreHolding } from "../store.ts";
-import type { Upkeep } from "../upkeep.ts";
-
-const group = "holding";
-const time = "2024-03-01T00:00:00.000Z";
-
-/** A handle that has what the cases need. */
-type Other = Store & { readonly holding: StoreHolding; readonly upkeep: Upkeep };
+import {
+  cases,
+  time,
+  everybody,
+  newSession,
+  messageRecord,
+  stateOf,
+  texts,
+  listAll,
+  sessionWith,
+  wholeDump,
+  refused,
+} from "./kit.ts";
+import type { StoreCase } from "./kit.ts";
+import type { Lock, Store } from "../store.ts";
 
 /** The cases of `holding` about sessions that were made anew. */
-export const anewCases: readonly StoreCase[] = [
-  {
-    group,
-    name: "who held a session that was erased and made anew under its id writes nothing of it, and does not let go of it",
-    run: besideOther(async (store, other) => {
+export const anewCases: readonly StoreCase[] = cases("holding", {
+  "who held a session that was erased and made anew under its id writes nothing of it, and does not let go of it":
+    besideOther(async (store, other) => {
       const old = await passedOver(store, other);
       await other.upkeep.erase(everybody, [old.id]);
       const anew = await other.create(everybody, newSession({ uuid: old.id }));
@@ -32,28 +31,20 @@ export const anewCases: readonly StoreCase[] = [
       assert.deepEqual(await texts(other, anew.id), ["anew", "more"]);
       await other.finish(anew, stateOf("completed"));
     }),
-  },
-  {
-    group,
-    name: "who held a session that was erased and restored since writes nothing of it",
-    run: besideOther(async (store, other) => {
-      if (!other.transfer) return;
-      const old = await passedOver(store, other);
-      const dump = await wholeDump(other.transfer, everybody, old.id);
-      await other.upkeep.erase(everybody, [old.id]);
-      await other.transfer.restore(everybody, dump);
-      await writesNothing(store, old);
-      const lock = await other.lock(everybody, old.id);
-      await writesNothing(store, old);
-      await other.append(lock, [messageRecord("more")]);
-      assert.deepEqual(await texts(other, old.id), ["1", "more"]);
-      await lock.release();
-    }),
-  },
-  {
-    group,
-    name: "who held a session that ended and came back from the trash since writes nothing of it",
-    run: besideOther(async (store, other) => {
+  "who held a session that was erased and restored since writes nothing of it": besideOther(async (store, other) => {
+    const old = await passedOver(store, other);
+    const dump = await wholeDump(other.transfer, everybody, old.id);
+    await other.upkeep.erase(everybody, [old.id]);
+    await other.transfer.restore(everybody, dump);
+    await writesNothing(store, old);
+    const lock = await other.lock(everybody, old.id);
+    await writesNothing(store, old);
+    await other.append(lock, [messageRecord("more")]);
+    assert.deepEqual(await texts(other, old.id), ["1", "more"]);
+    await lock.release();
+  }),
+  "who held a session that ended and came back from the trash since writes nothing of it": besideOther(
+    async (store, other) => {
       const old = await passedOver(store, other);
       await other.finish(await other.lock(everybody, old.id), stateOf("completed"));
       await writesNothing(store, old);
@@ -64,20 +55,19 @@ export const anewCases: readonly StoreCase[] = [
       assert.deepEqual(await texts(other, old.id), ["1"]);
       const found = await listAll(other);
       assert.ok(found.some(({ metadata, state }) => metadata.uuid === old.id && state.status === "completed"));
-    }),
-  },
-];
+    },
+  ),
+});
 
-/** A case beside the same handle, and beside another one where the store is shared. */
-function besideOther(run: (store: Store, other: Other) => Promise<void>): StoreCase["run"] {
-  return async ({ store, reopen }: StoreFixture) => {
-    const others = store.capabilities.shared ? [store, await reopen()] : [store];
-    for (const other of others) if (other.holding && other.upkeep) await run(store, other as Other);
+/** A case beside the same handle, and beside another one if the store is shared. */
+function besideOther(run: (store: Store, other: Store) => Promise<void>): StoreCase["run"] {
+  return async ({ store, reopen }) => {
+    for (const other of store.capabilities.shared ? [store, await reopen()] : [store]) await run(store, other);
   };
 }
 
 /** The lock of a session that was taken from its holder since. */
-async function passedOver(store: Store, other: Other): Promise<Lock> {
+async function passedOver(store: Store, other: Store): Promise<Lock> {
   const lock = await sessionWith(store, 1);
   await other.holding.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
   return lock;

@@ -41,8 +41,10 @@ export function storeConformance(
       name: one.name,
       async run() {
         const fixture = await open();
+        const { store, reopen } = fixture;
+        const { holding, transfer, upkeep } = store;
         try {
-          await one.run(fixture);
+          await one.run({ store, reopen, holding, transfer, upkeep });
         } finally {
           await fixture.close();
         }

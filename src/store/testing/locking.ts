@@ -1,14 +1,12 @@
 /** The cases about the lock of a session and its state. */
 import assert from "node:assert/strict";
-import { everybody, listAll, messageRecord, refused, sessionWith, stateOf, texts } from "./kit.ts";
+import { cases, everybody, messageRecord, stateOf, texts, listAll, sessionWith, refused } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 
 /** The cases of one writer. */
 export const lockingCases: readonly StoreCase[] = [
-  {
-    group: "lock",
-    name: "one owner at a time: a second is refused and told who holds it",
-    async run({ store }) {
+  ...cases("lock", {
+    "one owner at a time: a second is refused and told who holds it": async ({ store }) => {
       const lock = await sessionWith(store, 0);
       await assert.rejects(
         store.lock(everybody, lock.id),
@@ -21,11 +19,7 @@ export const lockingCases: readonly StoreCase[] = [
       assert.equal(lock.owner.processId, process.pid);
       assert.ok(lock.owner.generation >= 1);
     },
-  },
-  {
-    group: "lock",
-    name: "released, it goes to exactly one of two rivals, and the generation rises",
-    async run({ store }) {
+    "released, it goes to exactly one of two rivals, and the generation rises": async ({ store }) => {
       const first = await sessionWith(store, 1);
       await first.release();
       const rivals = await Promise.allSettled([store.lock(everybody, first.id), store.lock(everybody, first.id)]);
@@ -35,11 +29,7 @@ export const lockingCases: readonly StoreCase[] = [
       await store.append(winners[0]!, [messageRecord("2")]);
       assert.deepEqual(await texts(store, first.id), ["1", "2"]);
     },
-  },
-  {
-    group: "lock",
-    name: "an old owner writes nothing more, however it tries",
-    async run({ store }) {
+    "an old owner writes nothing more, however it tries": async ({ store }) => {
       const first = await sessionWith(store, 1);
       await first.release();
       await refused(() => store.append(first, [messageRecord("late")]), "closed", "fenced");
@@ -51,60 +41,56 @@ export const lockingCases: readonly StoreCase[] = [
       await store.append(second, [messageRecord("2")]);
       assert.deepEqual(await texts(store, first.id), ["1", "2"]);
     },
-  },
-  {
-    group: "lock",
-    name: "two handles: the second is busy while the first holds, and goes on where it left off",
-    needs: "shared",
-    async run({ store, reopen }) {
-      const other = await reopen();
-      const lock = await sessionWith(store, 2);
-      await refused(() => other.lock(everybody, lock.id), "session-busy");
-      assert.deepEqual(await texts(other, lock.id), ["1", "2"]);
-      await store.append(lock, [messageRecord("3")]);
-      assert.deepEqual(await texts(other, lock.id, { last: 1 }), ["3"]);
-      await lock.release();
-      const taken = await other.lock(everybody, lock.id);
-      const [stored] = await other.append(taken, [messageRecord("4")]);
-      assert.deepEqual([stored?.seq, stored?.pos], [4, 4]);
-      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4"]);
-      assert.deepEqual(taken.recovery, []);
+  }),
+  ...cases(
+    "lock",
+    {
+      "two handles: the second is busy while the first holds, and goes on where it left off": async ({
+        store,
+        reopen,
+      }) => {
+        const other = await reopen();
+        const lock = await sessionWith(store, 2);
+        await refused(() => other.lock(everybody, lock.id), "session-busy");
+        assert.deepEqual(await texts(other, lock.id), ["1", "2"]);
+        await store.append(lock, [messageRecord("3")]);
+        assert.deepEqual(await texts(other, lock.id, { last: 1 }), ["3"]);
+        await lock.release();
+        const taken = await other.lock(everybody, lock.id);
+        const [stored] = await other.append(taken, [messageRecord("4")]);
+        assert.deepEqual([stored?.seq, stored?.pos], [4, 4]);
+        assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4"]);
+        assert.deepEqual(taken.recovery, []);
+      },
+      "two handles write two sessions at the same time": async ({ store, reopen }) => {
+        const other = await reopen();
+        const [one, two] = [await sessionWith(store, 0), await sessionWith(other, 0)];
+        const numbers = Array.from({ length: 20 }, (_, index) => String(index));
+        await Promise.all(
+          numbers.flatMap((text) => [
+            store.append(one, [messageRecord(text)]),
+            other.append(two, [messageRecord(text)]),
+          ]),
+        );
+        assert.deepEqual(await texts(other, one.id), numbers);
+        assert.deepEqual(await texts(store, two.id), numbers);
+      },
     },
-  },
-  {
-    group: "lock",
-    name: "two handles write two sessions at the same time",
-    needs: "shared",
-    async run({ store, reopen }) {
-      const other = await reopen();
-      const [one, two] = [await sessionWith(store, 0), await sessionWith(other, 0)];
-      const numbers = Array.from({ length: 20 }, (_, index) => String(index));
-      await Promise.all(
-        numbers.flatMap((text) => [store.append(one, [messageRecord(text)]), other.append(two, [messageRecord(text)])]),
-      );
-      assert.deepEqual(await texts(other, one.id), numbers);
-      assert.deepEqual(await texts(store, two.id), numbers);
-    },
-  },
+    "shared",
+  ),
 ];
 
 /** The cases of the newest state. */
 export const stateCases: readonly StoreCase[] = [
-  {
-    group: "state",
-    name: "the newest wins, also of many at once",
-    async run({ store }) {
+  ...cases("state", {
+    "the newest wins, also of many at once": async ({ store }) => {
       const lock = await sessionWith(store, 0);
       await store.setState(lock, stateOf("processing", 7));
       assert.deepEqual((await store.info(everybody, lock.id)).state, stateOf("processing", 7));
       await Promise.all([8, 9, 10].map((count) => store.setState(lock, stateOf("compressing", count))));
       assert.deepEqual((await store.info(everybody, lock.id)).state, stateOf("compressing", 10));
     },
-  },
-  {
-    group: "state",
-    name: "what is handed out is a copy",
-    async run({ store }) {
+    "what is handed out is a copy": async ({ store }) => {
       const lock = await sessionWith(store, 0);
       const info = await store.info(everybody, lock.id);
       (info.metadata.config as Record<string, unknown>)["model"] = "changed";
@@ -113,11 +99,9 @@ export const stateCases: readonly StoreCase[] = [
       assert.equal(again.metadata.config["model"], "a-model");
       assert.equal(again.state.llmCallCount, 0);
     },
-  },
-  {
-    group: "rest",
-    name: "a closed session has not ended: it is listed as closed, and goes on when it is locked",
-    async run({ store }) {
+  }),
+  ...cases("rest", {
+    "a closed session has not ended: it is listed as closed, and goes on when it is locked": async ({ store }) => {
       const lock = await sessionWith(store, 3);
       await store.setState(lock, stateOf("closed"));
       await lock.release();
@@ -139,5 +123,5 @@ export const stateCases: readonly StoreCase[] = [
       await store.finish(again, stateOf("completed"));
       await other.release();
     },
-  },
+  }),
 ];

@@ -1,13 +1,11 @@
-/** The cases about a session that goes while it is read. A store without upkeep passes them as it is. */
+/** The cases about a session that goes while it is read. */
 import assert from "node:assert/strict";
-import { isWindrowError } from "../../errors.ts";
-import { everyKind, messageRecord, newSession, stateOf } from "./kit.ts";
+import { cases, time, messageRecord, finishedSession, everyKind } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
-import { withUpkeep } from "./upkeep.ts";
+import { isWindrowError } from "../../errors.ts";
 import type { Scope, Store } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 
-const time = "2024-03-01T00:00:00.000Z";
 const mine: Scope = { tenant: "alpha", user: "me" };
 const yours: Scope = { tenant: "alpha", user: "you" };
 
@@ -21,23 +19,22 @@ const repetitions = [1, 20_000] as const;
 const goings = {
   "trashed": async (_store, upkeep, id) => upkeep.trash(mine, [id], time),
   "erased": async (_store, upkeep, id) => upkeep.erase(mine, [id]),
-  "put aside": async (_store, upkeep, id) => upkeep.putAside?.(mine, id),
+  "put aside": async (_store, upkeep, id) => upkeep.putAside(mine, id),
   "trashed and brought back": async (_store, upkeep, id) => {
     await upkeep.trash(mine, [id], time);
     await upkeep.untrash(mine, id);
   },
   "erased and made anew": async (store, upkeep, id) => {
     await upkeep.erase(mine, [id]);
-    await makeAnew(store, mine, id);
+    await ended(store, mine, "anew", 2 * count, 1, id);
   },
   "erased and made anew by another user": async (store, upkeep, id) => {
     await upkeep.erase(mine, [id]);
-    await makeAnew(store, yours, id);
+    await ended(store, yours, "anew", 2 * count, 1, id);
   },
   "put aside and made anew": async (store, upkeep, id) => {
-    if (!upkeep.putAside) return;
     await upkeep.putAside(mine, id);
-    await makeAnew(store, mine, id);
+    await ended(store, mine, "anew", 2 * count, 1, id);
   },
 } satisfies Readonly<Record<string, (store: Store, upkeep: Upkeep, id: string) => Promise<unknown>>>;
 
@@ -47,32 +44,36 @@ const readings = {
     for await (const { message } of store.read(mine, id, { kind: "message" })) yield JSON.stringify(message);
   },
   async *dump(store, id) {
-    const dump = await store.transfer?.dump(mine, id);
-    for await (const { line } of dump?.lines() ?? []) yield line;
+    const dump = await store.transfer.dump(mine, id);
+    for await (const { line } of dump.lines()) yield line;
   },
 } satisfies Readonly<Record<string, (store: Store, id: string) => AsyncGenerator<string>>>;
 
 /** The cases of `upkeep` about sessions that go while they are read. */
-export const midwayCases: readonly StoreCase[] = Object.entries(goings).map(([how, go]) => ({
-  group: "upkeep",
-  name: `who reads a session that is ${how} meanwhile gets all of it, or is told that it is not there`,
-  run: withUpkeep(async (upkeep, store) => {
-    const cases = Object.entries(readings).flatMap((one) => repetitions.map((repeated) => [...one, repeated] as const));
-    for (const [name, read, repeated] of cases) {
-      if (name === "dump" && !store.transfer) continue;
-      const id = await finished(store, mine, "old", count, repeated);
-      const { lines: whole } = await readBeside(read(store, id), async () => undefined);
-      const { lines, isWhole } = await readBeside(read(store, id), () => go(store, upkeep, id));
-      assert.ok(lines.length <= whole.length, `a ${name} went on with another session`);
-      for (const [index, line] of lines.entries()) {
-        assert.equal(line.slice(0, 200), whole[index]?.slice(0, 200), `a ${name} went on with another session`);
-        assert.equal(line.length, whole[index]?.length, `a ${name} cut what it read`);
+export const midwayCases: readonly StoreCase[] = Object.entries(goings).flatMap(([how, go]) =>
+  cases("upkeep", {
+    [`who reads a session that is ${how} meanwhile gets all of it, or is told that it is not there`]: async ({
+      upkeep,
+      store,
+    }) => {
+      const readers = Object.entries(readings).flatMap((one) =>
+        repetitions.map((repeated) => [...one, repeated] as const),
+      );
+      for (const [name, read, repeated] of readers) {
+        const id = await ended(store, mine, "old", count, repeated);
+        const { lines: whole } = await readBeside(read(store, id), async () => undefined);
+        const { lines, isWhole } = await readBeside(read(store, id), () => go(store, upkeep, id));
+        assert.ok(lines.length <= whole.length, `a ${name} went on with another session`);
+        for (const [index, line] of lines.entries()) {
+          assert.equal(line.slice(0, 200), whole[index]?.slice(0, 200), `a ${name} went on with another session`);
+          assert.equal(line.length, whole[index]?.length, `a ${name} cut what it read`);
+        }
+        if (isWhole) assert.equal(lines.length, whole.length, `a ${name} ended with a part of its session`);
+        for (const scope of [mine, yours]) assert.deepEqual(await recoveryOf(store, scope, id), []);
       }
-      if (isWhole) assert.equal(lines.length, whole.length, `a ${name} ended with a part of its session`);
-      for (const scope of [mine, yours]) assert.deepEqual(await recoveryOf(store, scope, id), []);
-    }
+    },
   }),
-}));
+);
 
 /** Reads to the end, or until the session is not found; calls back behind the first line. */
 async function readBeside(
@@ -100,25 +101,8 @@ async function recoveryOf(store: Store, scope: Scope, id: string): Promise<reado
   }
 }
 
-async function makeAnew(store: Store, scope: Scope, uuid: string): Promise<void> {
-  await finished(store, scope, "anew", 2 * count, 1, uuid);
-}
-
 /** A session that ended, with records of every kind. */
-async function finished(
-  store: Store,
-  scope: Scope,
-  text: string,
-  messages: number,
-  repeated: number,
-  uuid?: string,
-): Promise<string> {
-  const lock = await store.create(scope, newSession(uuid === undefined ? {} : { uuid }));
-  await store.append(
-    lock,
-    Array.from({ length: messages }, (_, index) => messageRecord(`${text} ${index}`)),
-  );
-  await store.append(lock, [messageRecord(text.repeat(repeated)), ...everyKind()]);
-  await store.finish(lock, stateOf("completed"));
-  return lock.id;
+function ended(store: Store, scope: Scope, text: string, messages: number, repeated: number, uuid?: string) {
+  const records = Array.from({ length: messages }, (_, index) => messageRecord(`${text} ${index}`));
+  return finishedSession(store, scope, [...records, messageRecord(text.repeat(repeated)), ...everyKind()], uuid);
 }

@@ -1,18 +1,22 @@
-/**
- * The cases about sessions on their way from one store to another. The other one is a store in memory. A store without
- * `transfer` passes them as it is.
- */
+/** The cases about sessions on their way from one store to another, which is one in memory. */
 import assert from "node:assert/strict";
-import { everybody, everyKind, listAll, messageRecord, newSession, readAll, refused } from "./kit.ts";
-import { everyRecordKind, stateOf, texts } from "./kit.ts";
+import {
+  cases,
+  secret,
+  everybody,
+  newSession,
+  messageRecord,
+  everyRecordKind,
+  everyKind,
+  stateOf,
+  readAll,
+  texts,
+  listAll,
+  refused,
+} from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 import { ramStore } from "../ram/ram.ts";
 import type { DumpedLine, Restored, SessionDump, Store } from "../store.ts";
-
-/** Built at run time, so that no scanner takes the source for a leak. */
-const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
-
-const group = "transfer";
 
 const foreignLine =
   '{"seq":2,  "role":"user","content":"from afar","timestamp":"2024-01-15T10:31:00.123Z","token_count":3,"mood":"good"}';
@@ -22,11 +26,10 @@ const foreignSummary =
   '{"summary_id":2,"start_seq":3,"end_seq":4,"summary":"More.","created_at":"2024-01-15T10:32:00.000Z",' +
   '"original_tokens":12000,"summary_tokens":800,"compression_ratio":0.067,"mood":"good"}';
 
-const cases: readonly StoreCase[] = [
-  {
-    group,
-    name: "a session goes out and into another store with its numbers, times, metadata and state, and can be written on",
-    async run({ store }) {
+/** The cases of `transfer`. */
+export const transferCases: readonly StoreCase[] = cases("transfer", {
+  "a session goes out and into another store with its numbers, times, metadata and state, and can be written on":
+    async ({ store }) => {
       const lock = await store.create({ user: "me" }, newSession());
       await store.append(lock, everyKind());
       await store.append(lock, everyKind());
@@ -42,102 +45,69 @@ const cases: readonly StoreCase[] = [
       assert.deepEqual([there.metadata, there.state], [here.metadata, here.state]);
       await other.close();
     },
+  "what came from another store is given out again line by line, also fields that nobody knows": async ({ store }) => {
+    const given = await foreignDump();
+    await restore(store, given);
+    const kept = await dump(store, given.id);
+    assert.deepEqual([kept.metadata, kept.state], [given.metadata, given.state]);
+    assert.deepEqual(await linesOf(kept), await linesOf(given));
+    assert.deepEqual(await texts(store, given.id), ["hello", "from afar"]);
+    const lock = await store.lock(everybody, given.id);
+    assert.deepEqual(lock.recovery, []);
+    const [next] = await store.append(lock, [messageRecord("next")]);
+    assert.deepEqual([next?.seq, next?.pos], [3, 9]);
   },
-  {
-    group,
-    name: "what came from another store is given out again line by line, also fields that nobody knows",
-    async run({ store }) {
-      const given = await foreignDump();
-      await restore(store, given);
-      const kept = await dump(store, given.id);
-      assert.deepEqual([kept.metadata, kept.state], [given.metadata, given.state]);
-      assert.deepEqual(await linesOf(kept), await linesOf(given));
-      assert.deepEqual(await texts(store, given.id), ["hello", "from afar"]);
-      const lock = await store.lock(everybody, given.id);
-      assert.deepEqual(lock.recovery, []);
-      const [next] = await store.append(lock, [messageRecord("next")]);
-      assert.deepEqual([next?.seq, next?.pos], [3, 9]);
-    },
+  "a finished session is finished there too, and is found by status": async ({ store }) => {
+    const given = await foreignDump("failed");
+    await restore(store, given);
+    assert.equal((await store.info(everybody, given.id)).readOnly, true);
+    await refused(() => store.lock(everybody, given.id), "read-only");
+    assert.equal((await listAll(store, everybody, { status: "failed" })).length, 1);
   },
-  {
-    group,
-    name: "a finished session is finished there too, and is found by status",
-    async run({ store }) {
-      const given = await foreignDump("failed");
-      await restore(store, given);
-      assert.equal((await store.info(everybody, given.id)).readOnly, true);
-      await refused(() => store.lock(everybody, given.id), "read-only");
-      assert.equal((await listAll(store, everybody, { status: "failed" })).length, 1);
-    },
+  "a second time it is found to be the same; one that differs is never overwritten": async ({ store }) => {
+    const given = await foreignDump();
+    const first = await restore(store, given);
+    assert.deepEqual(await restore(store, given), { ...first, outcome: "same" });
+    const longer = { ...given, lines: () => followed(given, { log: "messages", line: foreignLine }) };
+    await refused(() => restore(store, longer), "session-exists");
+    await refused(() => restore(store, { ...given, state: { ...given.state, error: "x" } }), "session-exists");
+    assert.deepEqual(await linesOf(await dump(store, given.id)), await linesOf(given));
   },
-  {
-    group,
-    name: "a second time it is found to be the same; one that differs is never overwritten",
-    async run({ store }) {
-      const given = await foreignDump();
-      const first = await restore(store, given);
-      assert.deepEqual(await restore(store, given), { ...first, outcome: "same" });
-      const longer = { ...given, lines: () => followed(given, { log: "messages", line: foreignLine }) };
-      await refused(() => restore(store, longer), "session-exists");
-      await refused(() => restore(store, { ...given, state: { ...given.state, error: "x" } }), "session-exists");
-      assert.deepEqual(await linesOf(await dump(store, given.id)), await linesOf(given));
-    },
+  "a restore that fails in the middle leaves nothing, and the next one succeeds": async ({ store }) => {
+    const given = await foreignDump();
+    const broken = { ...given, lines: () => followed(given, { log: "tools", line: '{"seq":3}' }) };
+    await refused(() => restore(store, broken), "bad-message");
+    await refused(() => store.info(everybody, given.id), "session-not-found");
+    assert.deepEqual(await listAll(store), []);
+    const stop = new AbortController();
+    stop.abort();
+    await refused(async () => store.transfer.restore(everybody, given, stop.signal), "aborted");
+    await refused(() => store.info(everybody, given.id), "session-not-found");
+    assert.equal((await restore(store, given)).outcome, "written");
   },
-  {
-    group,
-    name: "a restore that fails in the middle leaves nothing, and the next one succeeds",
-    async run({ store }) {
-      const given = await foreignDump();
-      const broken = { ...given, lines: () => followed(given, { log: "tools", line: '{"seq":3}' }) };
-      await refused(() => restore(store, broken), "bad-message");
-      await refused(() => store.info(everybody, given.id), "session-not-found");
-      assert.deepEqual(await listAll(store), []);
-      const stop = new AbortController();
-      stop.abort();
-      await refused(async () => store.transfer!.restore(everybody, given, stop.signal), "aborted");
-      await refused(() => store.info(everybody, given.id), "session-not-found");
-      assert.equal((await restore(store, given)).outcome, "written");
-    },
+  "a secret does not come in, and what the mask took out is counted": async ({ store }) => {
+    const given = await foreignDump();
+    const line = foreignLine.replace("from afar", `with ${secret}`).replace("good", secret);
+    const leaky = { ...given, lines: () => followed(given, { log: "messages", line }) };
+    assert.equal((await restore(store, leaky)).masked, 1);
+    const kept = JSON.stringify(await linesOf(await dump(store, given.id)));
+    assert.ok(!kept.includes(secret));
+    assert.ok(kept.includes("with [GITHUB_TOKEN]"));
+    assert.equal((await restore(store, leaky)).outcome, "same");
   },
-  {
-    group,
-    name: "a secret does not come in, and what the mask took out is counted",
-    async run({ store }) {
-      const given = await foreignDump();
-      const line = foreignLine.replace("from afar", `with ${secret}`).replace("good", secret);
-      const leaky = { ...given, lines: () => followed(given, { log: "messages", line }) };
-      assert.equal((await restore(store, leaky)).masked, 1);
-      const kept = JSON.stringify(await linesOf(await dump(store, given.id)));
-      assert.ok(!kept.includes(secret));
-      assert.ok(kept.includes("with [GITHUB_TOKEN]"));
-      assert.equal((await restore(store, leaky)).outcome, "same");
-    },
+  "a session stays with its user and tenant, and one of a newer format is refused": async ({ store }) => {
+    const given = await foreignDump();
+    const theirs = { ...given, metadata: { ...given.metadata, tenant: "a", user: "me" } };
+    await refused(async () => store.transfer.restore(everybody, theirs), "bad-option");
+    await refused(async () => store.transfer.restore({ tenant: "a", user: "you" }, theirs), "bad-option");
+    await store.transfer.restore({ tenant: "a" }, theirs);
+    await refused(() => store.info(everybody, given.id), "session-not-found");
+    await refused(() => restore(store, given), "session-exists");
+    const newer = { ...(await foreignDump()), metadata: { ...given.metadata, format: 99 } };
+    await refused(() => restore(store, newer), "format-newer");
+    await refused(() => restore(store, { ...given, id: "../x" }), "session-id-invalid");
   },
-  {
-    group,
-    name: "a session stays with its user and tenant, and one of a newer format is refused",
-    async run({ store }) {
-      const given = await foreignDump();
-      const theirs = { ...given, metadata: { ...given.metadata, tenant: "a", user: "me" } };
-      await refused(async () => store.transfer!.restore(everybody, theirs), "bad-option");
-      await refused(async () => store.transfer!.restore({ tenant: "a", user: "you" }, theirs), "bad-option");
-      await store.transfer!.restore({ tenant: "a" }, theirs);
-      await refused(() => store.info(everybody, given.id), "session-not-found");
-      await refused(() => restore(store, given), "session-exists");
-      const newer = { ...(await foreignDump()), metadata: { ...given.metadata, format: 99 } };
-      await refused(() => restore(store, newer), "format-newer");
-      await refused(() => restore(store, { ...given, id: "../x" }), "session-id-invalid");
-    },
-  },
-];
-
-/** The cases of `transfer`. */
-export const transferCases: readonly StoreCase[] = cases.map((one) => ({
-  ...one,
-  run: async (fixture) => {
-    if (fixture.store.transfer) await one.run(fixture);
-  },
-}));
+});
 
 /** A session with a line, and fields of its documents, that Windrow did not write. */
 async function foreignDump(status: "processing" | "failed" = "processing"): Promise<SessionDump> {
@@ -179,9 +149,9 @@ async function linesOf(given: SessionDump): Promise<readonly DumpedLine[]> {
 }
 
 async function dump(store: Store, id: string): Promise<SessionDump> {
-  return store.transfer!.dump(everybody, id);
+  return store.transfer.dump(everybody, id);
 }
 
 async function restore(store: Store, given: SessionDump): Promise<Restored> {
-  return store.transfer!.restore(everybody, given);
+  return store.transfer.restore(everybody, given);
 }

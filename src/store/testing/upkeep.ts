@@ -1,25 +1,32 @@
-/** The cases about upkeep. A store without it passes them as it is. */
+/** The cases about upkeep. */
 import assert from "node:assert/strict";
-import { everybody, everyKind, everyRecordKind, listAll, newSession, readAll, refused } from "./kit.ts";
-import { messageRecord, sessionWith, stateOf, texts } from "./kit.ts";
-import type { StoreCase, StoreFixture } from "./kit.ts";
+import {
+  cases,
+  secret,
+  time,
+  everybody,
+  newSession,
+  messageRecord,
+  everyRecordKind,
+  everyKind,
+  stateOf,
+  readAll,
+  texts,
+  listAll,
+  sessionWith,
+  finishedSession,
+  trashed,
+  refused,
+} from "./kit.ts";
+import type { StoreCase } from "./kit.ts";
 import type { Scope, Store } from "../store.ts";
-import type { TrashedSession, Upkeep } from "../upkeep.ts";
-
-const group = "upkeep";
-const time = "2024-03-01T00:00:00.000Z";
-
-/** Built at run time, so that no scanner takes the source for a leak. */
-const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 
 /** The cases of `upkeep`. */
 export const upkeepCases: readonly StoreCase[] = [
-  {
-    group,
-    name: "what is compressed reads as before, and uncompressed is as it was",
-    run: withUpkeep(async (upkeep, store) => {
+  ...cases("upkeep", {
+    "what is compressed reads as before, and uncompressed is as it was": async ({ upkeep, store }) => {
       if (!upkeep.compress || !upkeep.decompress) return;
-      const id = await finishedSession(store);
+      const id = await finishedSession(store, everybody, many);
       const before = await contents(store, id);
       const plain = await upkeep.size(everybody, id);
       const small = await upkeep.compress(everybody, id);
@@ -29,12 +36,11 @@ export const upkeepCases: readonly StoreCase[] = [
       assert.deepEqual(await upkeep.compress(everybody, id), small);
       assert.deepEqual(await upkeep.decompress(everybody, id), plain);
       assert.deepEqual(await contents(store, id), before);
-    }),
-  },
-  {
-    group,
-    name: "a closed session is compressed as a finished one is, stays out of the trash, and goes on whole",
-    run: withUpkeep(async (upkeep, store) => {
+    },
+    "a closed session is compressed as a finished one is, stays out of the trash, and goes on whole": async ({
+      upkeep,
+      store,
+    }) => {
       const lock = await sessionWith(store, 3);
       for (let round = 0; round < 20; round++) await store.append(lock, everyKind());
       if (upkeep.compress) await refused(() => upkeep.compress!(everybody, lock.id), "bad-option");
@@ -60,13 +66,12 @@ export const upkeepCases: readonly StoreCase[] = [
       if (upkeep.compress) await refused(() => upkeep.compress!(everybody, lock.id), "session-busy");
       await store.finish(again, stateOf("completed"));
       await upkeep.trash(everybody, [lock.id], time);
-    }),
-  },
-  {
-    group,
-    name: "a kept session goes neither into the trash nor away, until it is kept no more; the mark is masked",
-    run: withUpkeep(async (upkeep, store) => {
-      const id = await finishedSession(store);
+    },
+    "a kept session goes neither into the trash nor away, until it is kept no more; the mark is masked": async ({
+      upkeep,
+      store,
+    }) => {
+      const id = await finishedSession(store, everybody, many);
       assert.equal(await upkeep.kept(everybody, id), undefined);
       await upkeep.keep(everybody, id, { keptAt: time, by: "ann", reason: `token ${secret}` });
       const mark = await upkeep.kept(everybody, id);
@@ -77,65 +82,33 @@ export const upkeepCases: readonly StoreCase[] = [
       assert.deepEqual([await upkeep.unkeep(everybody, id), await upkeep.unkeep(everybody, id)], [true, false]);
       await upkeep.trash(everybody, [id], time);
       assert.equal((await listAll(store)).length, 0);
-    }),
-  },
-  {
-    group,
-    name: "while what lies elsewhere is erased, other sessions are marked, trashed and erased; its error is told as it is",
-    needs: "durable",
-    run: withUpkeep(async (upkeep, store) => {
-      const ids: string[] = [];
-      while (ids.length < 4) ids.push(await finishedSession(store));
-      const [id, kept, gone, away] = ids as [string, string, string, string];
-      const failed = new Error("it cannot be reached");
-      const elsewhere = async (): Promise<never> => {
-        await upkeep.keep(everybody, kept, { keptAt: time });
-        await upkeep.trash(everybody, [away], time);
-        assert.equal((await upkeep.erase(everybody, [gone])).length, 1);
-        await refused(() => store.create(everybody, newSession({ uuid: id })), "session-busy");
-        throw failed;
-      };
-      await assert.rejects(() => upkeep.erase(everybody, [id], elsewhere), failed);
-      assert.equal((await upkeep.unerased(everybody)).length, 1);
-      assert.equal((await upkeep.erase(everybody, [id])).length, 1);
-      assert.equal((await upkeep.unerased(everybody)).length, 0);
-      assert.equal((await upkeep.kept(everybody, kept))?.keptAt, time);
-    }),
-  },
-  {
-    group,
-    name: "the trash takes a session out of sight and gives it back as it was",
-    run: withUpkeep(async (upkeep, store) => {
-      const id = await finishedSession(store);
+    },
+    "the trash takes a session out of sight and gives it back as it was": async ({ upkeep, store }) => {
+      const id = await finishedSession(store, everybody, many);
       const before = await contents(store, id);
       await upkeep.trash(everybody, [id, id], time);
       await refused(() => store.info(everybody, id), "session-not-found");
       assert.deepEqual(await listAll(store), []);
-      const [one, ...others] = await trashed(upkeep);
+      const [one, ...others] = await trashed(store);
       assert.deepEqual([one?.sessionId, one?.trashedAt, others], [id, time, []]);
       assert.ok((one?.bytes ?? 0) > 0);
       await upkeep.untrash(everybody, id);
-      assert.deepEqual([await contents(store, id), await trashed(upkeep)], [before, []]);
+      assert.deepEqual([await contents(store, id), await trashed(store)], [before, []]);
       await refused(() => store.lock(everybody, id), "read-only");
       await refused(() => upkeep.untrash(everybody, id), "session-not-found");
-    }),
-  },
-  {
-    group,
-    name: "nothing of several is put into the trash where one is not finished",
-    run: withUpkeep(async (upkeep, store) => {
-      const id = await finishedSession(store);
+    },
+    "nothing of several is put into the trash where one is not finished": async ({ upkeep, store }) => {
+      const id = await finishedSession(store, everybody, many);
       const running = await sessionWith(store, 1);
       await refused(() => upkeep.trash(everybody, [id, running.id], time), "bad-option");
-      assert.deepEqual([(await listAll(store)).length, await trashed(upkeep)], [2, []]);
-    }),
-  },
-  {
-    group,
-    name: "erased sessions are nowhere, and the places say so without a word of theirs",
-    run: withUpkeep(async (upkeep, store) => {
-      const [here, away] = [await finishedSession(store), await finishedSession(store)];
-      const stays = await finishedSession(store);
+      assert.deepEqual([(await listAll(store)).length, await trashed(store)], [2, []]);
+    },
+    "erased sessions are nowhere, and the places say so without a word of theirs": async ({ upkeep, store }) => {
+      const [here, away] = [
+        await finishedSession(store, everybody, many),
+        await finishedSession(store, everybody, many),
+      ];
+      const stays = await finishedSession(store, everybody, many);
       await upkeep.trash(everybody, [away], time);
       const asked: string[] = [];
       const erased = await upkeep.erase(everybody, [here, away, here], async (ids) => {
@@ -153,20 +126,16 @@ export const upkeepCases: readonly StoreCase[] = [
       assert.ok(erased[1]?.places.some(({ kind, count }) => kind === "trash" && count > 0));
       assert.ok(erased.every(({ places }) => places.some(({ place }) => place === "elsewhere")));
       assert.ok(!JSON.stringify(erased).includes("hello"));
-      assert.deepEqual([await trashed(upkeep), await upkeep.unerased(everybody)], [[], []]);
+      assert.deepEqual([await trashed(store), await upkeep.unerased(everybody)], [[], []]);
       assert.deepEqual(
         (await listAll(store)).map(({ metadata }) => metadata.uuid),
         [stays],
       );
       await refused(() => upkeep.erase(everybody, [here]), "session-not-found");
       await refused(() => upkeep.erase(everybody, ["../x"]), "session-id-invalid");
-    }),
-  },
-  {
-    group,
-    name: "a session that is being written is not erased, and none of those beside it",
-    run: withUpkeep(async (upkeep, store) => {
-      const id = await finishedSession(store);
+    },
+    "a session that is being written is not erased, and none of those beside it": async ({ upkeep, store }) => {
+      const id = await finishedSession(store, everybody, many);
       const lock = await sessionWith(store, 1);
       await refused(() => upkeep.erase(everybody, [id, lock.id]), "session-busy");
       assert.equal((await listAll(store)).length, 2);
@@ -177,56 +146,58 @@ export const upkeepCases: readonly StoreCase[] = [
         (await listAll(store)).map(({ metadata }) => metadata.uuid),
         [id],
       );
-    }),
-  },
-  {
-    group,
-    name: "an erasure that failed elsewhere is known, and ended by the next",
-    run: withUpkeep(async (upkeep, store) => {
-      if (!store.capabilities.durable) return;
-      const id = await finishedSession(store);
+    },
+    "an erasure that failed elsewhere is known, and ended by the next": async ({ upkeep, store }) => {
+      const id = await finishedSession(store, everybody, many);
       await assert.rejects(() => upkeep.erase(everybody, [id], () => Promise.reject(new Error("no"))));
       await refused(() => store.info(everybody, id), "session-not-found");
       assert.deepEqual(await upkeep.unerased(everybody), [{ sessionId: id }]);
       assert.equal((await upkeep.erase(everybody, [id])).length, 1);
       assert.deepEqual(await upkeep.unerased(everybody), []);
-    }),
-  },
-  {
-    group,
-    name: "nobody reaches the sessions of another",
-    run: withUpkeep(async (upkeep, store) => {
+    },
+    "nobody reaches the sessions of another": async ({ upkeep, store }) => {
       const [mine, yours]: readonly Scope[] = [{ user: "me" }, { user: "you" }];
-      const id = await finishedSession(store, mine);
+      const id = await finishedSession(store, mine, many);
       await refused(() => upkeep.size(yours!, id), "session-not-found");
       await refused(() => upkeep.keep({ tenant: "a" }, id, { keptAt: time }), "session-not-found");
       await refused(() => upkeep.trash(yours!, [id], time), "session-not-found");
       await refused(() => upkeep.erase(yours!, [id]), "session-not-found");
       await upkeep.trash(mine!, [id], time);
-      assert.deepEqual(await trashed(upkeep, yours), []);
+      assert.deepEqual(await trashed(store, yours), []);
       await refused(() => upkeep.untrash(yours!, id), "session-not-found");
       await refused(() => upkeep.erase(yours!, [id]), "session-not-found");
-      assert.equal((await trashed(upkeep, mine)).length, 1);
-    }),
-  },
+      assert.equal((await trashed(store, mine)).length, 1);
+    },
+  }),
+  ...cases(
+    "upkeep",
+    {
+      "while what lies elsewhere is erased, other sessions are marked, trashed and erased; its error is told as it is":
+        async ({ upkeep, store }) => {
+          const ids: string[] = [];
+          while (ids.length < 4) ids.push(await finishedSession(store, everybody, many));
+          const [id, kept, gone, away] = ids as [string, string, string, string];
+          const failed = new Error("it cannot be reached");
+          const elsewhere = async (): Promise<never> => {
+            await upkeep.keep(everybody, kept, { keptAt: time });
+            await upkeep.trash(everybody, [away], time);
+            assert.equal((await upkeep.erase(everybody, [gone])).length, 1);
+            await refused(() => store.create(everybody, newSession({ uuid: id })), "session-busy");
+            throw failed;
+          };
+          await assert.rejects(() => upkeep.erase(everybody, [id], elsewhere), failed);
+          assert.equal((await upkeep.unerased(everybody)).length, 1);
+          assert.equal((await upkeep.erase(everybody, [id])).length, 1);
+          assert.equal((await upkeep.unerased(everybody)).length, 0);
+          assert.equal((await upkeep.kept(everybody, kept))?.keptAt, time);
+        },
+    },
+    "durable",
+  ),
 ];
 
-/** A case of a store that has upkeep. */
-export function withUpkeep(
-  run: (upkeep: Upkeep, store: Store) => Promise<void>,
-): (fixture: StoreFixture) => Promise<void> {
-  return async ({ store }) => {
-    if (store.upkeep) await run(store.upkeep, store);
-  };
-}
-
-async function finishedSession(store: Store, scope: Scope = everybody): Promise<string> {
-  const lock = await store.create(scope, newSession());
-  for (let round = 0; round < 20; round++) await store.append(lock, everyKind());
-  await store.append(lock, [messageRecord("large ".repeat(40_000))]);
-  await store.finish(lock, stateOf("completed"));
-  return lock.id;
-}
+/** Enough records to be worth compressing. */
+const many = [...Array.from({ length: 20 }, everyKind).flat(), messageRecord("large ".repeat(40_000))];
 
 async function contents(store: Store, id: string): Promise<unknown> {
   const records = [];
@@ -235,11 +206,4 @@ async function contents(store: Store, id: string): Promise<unknown> {
     records.push(await readAll(store, id, { kind, from: 5, to: 7 }));
   }
   return [await store.info(everybody, id), records, await store.recovery(everybody, id)];
-}
-
-/** The sessions of a scope in the trash. */
-export async function trashed(upkeep: Upkeep, scope: Scope = everybody): Promise<readonly TrashedSession[]> {
-  const found: TrashedSession[] = [];
-  for await (const one of upkeep.trashed(scope)) found.push(one);
-  return found;
 }

@@ -45,7 +45,7 @@ export async function encodeReplay(
   const store = await openStore("ram:", { mask });
   try {
     const dump = transcriptDump(transcript, { scope: {}, finished: true, time: new Date(0).toISOString() });
-    await store.transfer?.restore({}, dump);
+    await store.transfer.restore({}, dump);
     const source = storedSource(store, {});
     const log = await encodeLog(source, dump.id, { mask });
     const kept = await keptMessages(store, dump.id);

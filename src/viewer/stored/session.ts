@@ -94,7 +94,7 @@ export class StoredSession {
       calls: await this.#callCount(isRecorded),
       messages,
       historyTokens: await this.#historyTokens(messages),
-      isLive: (await store.holding?.holder(scope, id))?.state === "held",
+      isLive: (await store.holding.holder(scope, id)).state === "held",
       damage: (await store.recovery(scope, id)).map(damagedPlace),
       windows: isRecorded ? "recorded" : "none",
     };
@@ -114,7 +114,7 @@ export class StoredSession {
       calls: await this.#callCount(isRecorded),
       epochs: this.#newest.epoch,
       status: info.state.status,
-      ...(store.holding && { standing: await standingOf(store, scope, info) }),
+      standing: await standingOf(store, scope, info),
       ...(gatewayLine(info.metadata.taskKey) && { requests: await this.#requestCount() }),
     };
   }

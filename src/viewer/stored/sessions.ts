@@ -40,7 +40,7 @@ export async function listed(store: Store, scope: Scope, info: SessionInfo): Pro
   return {
     id,
     status: state.status,
-    ...(store.holding && { standing: await standingOf(store, scope, info) }),
+    standing: await standingOf(store, scope, info),
     title: await sessionTitle(store, scope, metadata),
     model: await modelOf(store, scope, metadata),
     strategy: configText(config, "strategy") ?? null,

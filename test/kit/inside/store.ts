@@ -45,6 +45,6 @@ export {
   sessionWith,
   stateOf,
   texts,
+  trashed,
   wholeDump,
 } from "../../../src/store/testing/kit.ts";
-export { trashed } from "../../../src/store/testing/upkeep.ts";

@@ -50,7 +50,7 @@ describe("erase", () => {
       await store.upkeep!.compress!(everybody, compressed);
       await store.upkeep!.compress!(everybody, trashed);
       await store.upkeep!.trash(everybody, [trashed], today.toISOString());
-      await store.upkeep!.putAside!({ user: "ann" }, plain);
+      await store.upkeep!.putAside({ user: "ann" }, plain);
       await telltale(store, true, plain);
       expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
       expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
@@ -123,7 +123,7 @@ describe("erase", () => {
 
   it("erases a session that was put aside, by the id that it had", async () => {
     const id = await telltale(store);
-    await store.upkeep!.putAside!({ user: "ann" }, id);
+    await store.upkeep!.putAside({ user: "ann" }, id);
     await expect(erase(store, [id], { scope: { user: "bob" } })).rejects.toMatchObject({ code: "session-not-found" });
     await erase(store, [id], { scope: { user: "ann" }, index });
     expect(await grep(place.folder, canary)).toEqual([]);

@@ -66,7 +66,7 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
     await noteFact(store, mine, id);
     await noteFact(store, yours, other);
     const forks = [await forked(store, mine, id), await forked(store, {}, id)];
-    await store.upkeep!.putAside!(mine, id);
+    await store.upkeep!.putAside(mine, id);
     await rejected(store.upkeep!.erase(mine, [id], away));
     await rejected(store.upkeep!.erase(yours, [other], away));
     const report = await cleanup(store);

@@ -31,7 +31,7 @@ async function finished(store: Store, turns = 6, scope: Scope = everybody): Prom
 }
 
 async function contents(store: Store, id: string, scope: Scope = everybody): Promise<unknown> {
-  const dump = await store.transfer!.dump(scope, id);
+  const dump = await store.transfer.dump(scope, id);
   const records = [];
   for (const kind of ["message", "call", "tool", "usage", "summary", "snapshot", "edit"] as const) {
     records.push(await readAll(store, id, { kind }, scope));
@@ -77,16 +77,16 @@ for (const kind of storeKinds()) {
         },
       });
       const [erased, trashed] = [await finished(other), await finished(other)];
-      meanwhile = async (id) => other.upkeep?.erase(everybody, [id]);
+      meanwhile = async (id) => other.upkeep.erase(everybody, [id]);
       await expect(store.archiving?.archive(everybody, erased)).rejects.toMatchObject({ code: "session-not-found" });
       expect(objectsIn(archive)).toEqual([]);
       const before = await contents(other, trashed);
       meanwhile = async (id) => {
         await other.archiving?.archive(everybody, id);
-        await other.upkeep?.trash(everybody, [id], new Date().toISOString());
+        await other.upkeep.trash(everybody, [id], new Date().toISOString());
       };
       await expect(store.archiving?.archive(everybody, trashed)).rejects.toMatchObject({ code: "session-not-found" });
-      await other.upkeep?.untrash(everybody, trashed);
+      await other.upkeep.untrash(everybody, trashed);
       expect(await contents(other, trashed)).toEqual({ ...(before as object), state: expect.anything() });
     });
 
@@ -107,7 +107,7 @@ for (const kind of storeKinds()) {
       expect(JSON.parse(head)).toMatchObject({ windrow_archive: 1, id, hash: mark.hash, bytes: mark.bytes });
       expect(lines.slice(0, -1)).toHaveLength(mark.lines);
       const dumped = [];
-      for await (const { line } of (await store.transfer!.dump(everybody, id)).lines()) dumped.push(line);
+      for await (const { line } of (await store.transfer.dump(everybody, id)).lines()) dumped.push(line);
       expect(lines.slice(0, -1)).toEqual(dumped);
 
       const listed = [];
@@ -128,15 +128,15 @@ for (const kind of storeKinds()) {
       const { address, store } = await beside();
       const id = await finished(store);
       const before = await contents(store, id);
-      const dump = await store.transfer!.dump(everybody, id);
+      const dump = await store.transfer.dump(everybody, id);
       await store.archiving!.archive(everybody, id);
       const bare = await opened(address);
       const refused = { code: "session-archived" };
       await expect(readAll(bare, id, { kind: "message" })).rejects.toMatchObject(refused);
       await expect(readAll(bare, id, { kind: "edit" })).rejects.toMatchObject(refused);
-      await expect(bare.transfer!.dump(everybody, id)).rejects.toMatchObject(refused);
-      await expect(bare.transfer!.restore(everybody, dump)).rejects.toMatchObject(refused);
-      await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject(refused);
+      await expect(bare.transfer.dump(everybody, id)).rejects.toMatchObject(refused);
+      await expect(bare.transfer.restore(everybody, dump)).rejects.toMatchObject(refused);
+      await expect(bare.upkeep.erase(everybody, [id])).rejects.toMatchObject(refused);
       await expect(bare.create(everybody, newSession({ uuid: id }))).rejects.toMatchObject({ code: "session-exists" });
       expect((await bare.info(everybody, id)).state).toMatchObject({
         status: "completed",
@@ -144,7 +144,7 @@ for (const kind of storeKinds()) {
       });
       expect((await doctor(bare)).findings.filter(({ severity }) => severity === "damage")).toEqual([]);
       expect(await contents(store, id)).toEqual(before);
-      expect((await store.transfer!.restore(everybody, dump)).outcome).toBe("same");
+      expect((await store.transfer.restore(everybody, dump)).outcome).toBe("same");
     });
 
     it("gives a session back, whole, when it is asked to, and when a closed one is resumed", async () => {
@@ -188,7 +188,7 @@ for (const kind of storeKinds()) {
       await lock.release();
       await expect(store.archiving!.archive(everybody, lock.id)).rejects.toMatchObject({ code: "bad-option" });
       const id = await finished(store);
-      await store.upkeep!.keep(everybody, id, { keptAt: new Date().toISOString() });
+      await store.upkeep.keep(everybody, id, { keptAt: new Date().toISOString() });
       await expect(store.archiving!.archive(everybody, id)).rejects.toMatchObject({ code: "bad-option" });
       await refused(() => store.archiving!.archive({ tenant: "acme" }, id), "session-not-found");
       expect(objectsIn(archive)).toEqual([]);
@@ -209,10 +209,10 @@ for (const kind of storeKinds()) {
       await expect(readAll(store, hers, { kind: "message" }, { tenant: "acme", user: "bob" })).rejects.toMatchObject(
         missing,
       );
-      await expect(store.upkeep!.erase({ tenant: "../acme" }, [hers])).rejects.toMatchObject(missing);
+      await expect(store.upkeep.erase({ tenant: "../acme" }, [hers])).rejects.toMatchObject(missing);
       // What a write that was cut short left goes too.
       writeFileSync(join(archive, "tenant=acme", hers, ".draft.1.tmp"), "heron");
-      const [receipt] = await store.upkeep!.erase(alice, [hers]);
+      const [receipt] = await store.upkeep.erase(alice, [hers]);
       const place = receipt?.places.find(({ kind: where }) => where === "archive");
       expect(place).toMatchObject({ count: 2, bytes: mark.objectBytes + 5 });
       expect(objectsIn(archive)).toHaveLength(1);
@@ -262,7 +262,7 @@ for (const kind of storeKinds()) {
           expect(await contents(store, id)).toEqual(before);
           await store.archiving!.unarchive(everybody, id);
           expect(await contents(store, id)).toEqual(before);
-          await store.upkeep!.erase(everybody, [id]);
+          await store.upkeep.erase(everybody, [id]);
           expect(objectsIn(archive)).toEqual([]);
         }
         expect(died.length).toBeGreaterThan(4);
@@ -278,9 +278,9 @@ for (const kind of storeKinds()) {
         said = await killed(address, archive, id, "erase", String(step));
         died.push(said ?? "done");
         // It is there, whole, or its erasure is known to be under way, or it is gone everywhere.
-        const left = (await isThere(store, id)) || (await store.upkeep!.unerased(everybody)).length > 0;
-        if (left) await store.upkeep!.erase(everybody, [id]);
-        expect([await isThere(store, id), await store.upkeep!.unerased(everybody)]).toEqual([false, []]);
+        const left = (await isThere(store, id)) || (await store.upkeep.unerased(everybody)).length > 0;
+        if (left) await store.upkeep.erase(everybody, [id]);
+        expect([await isThere(store, id), await store.upkeep.unerased(everybody)]).toEqual([false, []]);
         expect(objectsIn(archive)).toEqual([]);
       }
       expect(died.length).toBeGreaterThan(4);
@@ -291,7 +291,7 @@ for (const kind of storeKinds()) {
       const id = await finished(store, 60);
       const [reader, other] = [await opened(address, { archive }), await opened(address, { archive })];
       const messages = (await readAll(store, id, { kind: "message" })).length;
-      const { hash } = await summaryOf(await store.transfer!.dump(everybody, id));
+      const { hash } = await summaryOf(await store.transfer.dump(everybody, id));
       let moving = true;
       let moves = 0;
       const move = async (): Promise<void> => {
@@ -308,7 +308,7 @@ for (const kind of storeKinds()) {
           await nextTurn();
           expect(await readAll(reader, id, { kind: "message" })).toHaveLength(messages);
           expect(await readAll(reader, id, { kind: "edit", last: 1 })).toHaveLength(1);
-          expect((await summaryOf(await reader.transfer!.dump(everybody, id))).hash).toBe(hash);
+          expect((await summaryOf(await reader.transfer.dump(everybody, id))).hash).toBe(hash);
         }
       };
       await Promise.all([move(), read(), read()]);

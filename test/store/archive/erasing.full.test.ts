@@ -25,7 +25,7 @@ for (const kind of storeKinds()) {
       const bare = await opened(address);
       const [id, trashed] = [await finished(store), await finished(store)];
       for (const one of [id, trashed]) await store.archiving!.archive(everybody, one);
-      await store.upkeep!.trash(everybody, [trashed], new Date().toISOString());
+      await store.upkeep.trash(everybody, [trashed], new Date().toISOString());
       for (const one of [id, trashed]) await expect(erase(store, [one])).rejects.toThrow("cannot be reached");
       return { store, bare, ids: [id, trashed], objects, back: () => (isAway = false) };
     }
@@ -35,26 +35,26 @@ for (const kind of storeKinds()) {
       const other = await finished(bare);
       expect((await erase(bare, [other])).map(({ sessionId }) => sessionId)).toEqual([other]);
       expect(await cleanup(bare)).toMatchObject({ erased: [], failures: [] });
-      await bare.checkup!.rebuildIndex();
+      await bare.checkup.rebuildIndex();
       const mended = (await examine(bare, true)).flatMap(({ findings }) => findings);
       expect(mended.filter(({ severity }) => severity === "damage")).toEqual([]);
-      const unerased = (await store.upkeep!.unerased(everybody)).map(({ sessionId }) => sessionId);
+      const unerased = (await store.upkeep.unerased(everybody)).map(({ sessionId }) => sessionId);
       expect(unerased.toSorted()).toEqual(ids.toSorted());
       expect(objects()).toHaveLength(2);
       back();
       const { erased } = await cleanup(store);
       expect(erased.map(({ sessionId }) => sessionId).toSorted()).toEqual(ids.toSorted());
       expect(erased.every(({ resumed }) => resumed)).toBe(true);
-      expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
+      expect([objects(), await store.upkeep.unerased(everybody)]).toEqual([[], []]);
     });
 
     it("is not ended by who names the session without the archive: its text is there still", async () => {
       const { store, bare, ids, objects, back } = await begun();
       for (const id of ids) await expect(erase(bare, [id])).rejects.toMatchObject({ code: "session-archived" });
-      expect((await store.upkeep!.unerased(everybody)).length).toBe(2);
+      expect((await store.upkeep.unerased(everybody)).length).toBe(2);
       back();
       expect((await erase(store, ids)).map(({ sessionId }) => sessionId).toSorted()).toEqual(ids.toSorted());
-      expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
+      expect([objects(), await store.upkeep.unerased(everybody)]).toEqual([[], []]);
       for (const id of ids) await expect(erase(bare, [id])).rejects.toMatchObject({ code: "session-not-found" });
     });
 
@@ -62,16 +62,16 @@ for (const kind of storeKinds()) {
       const { store, bare, objects, back } = await begun();
       const id = await finished(store);
       await store.archiving!.archive(everybody, id);
-      await store.upkeep!.putAside!(everybody, id);
+      await store.upkeep.putAside(everybody, id);
       const before = objects().length;
-      await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
+      await expect(bare.upkeep.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
       await expect(erase(store, [id])).rejects.toThrow("cannot be reached");
-      expect((await bare.upkeep!.unerased(everybody)).map(({ sessionId }) => sessionId)).not.toContain(id);
-      await expect(bare.upkeep!.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
+      expect((await bare.upkeep.unerased(everybody)).map(({ sessionId }) => sessionId)).not.toContain(id);
+      await expect(bare.upkeep.erase(everybody, [id])).rejects.toMatchObject({ code: "session-archived" });
       expect(objects().length).toBe(before);
       back();
       await erase(store, [id]);
-      expect([objects(), await store.upkeep!.unerased(everybody)]).toEqual([[], []]);
+      expect([objects(), await store.upkeep.unerased(everybody)]).toEqual([[], []]);
     });
   });
 }

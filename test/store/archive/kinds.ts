@@ -77,5 +77,5 @@ export function objectsIn(folder: string): readonly string[] {
 
 /** A dump that can be restored when its session is gone. */
 export function backupOf(store: Store, id: string): Promise<SessionDump> {
-  return wholeDump(store.transfer!, everybody, id);
+  return wholeDump(store.transfer, everybody, id);
 }

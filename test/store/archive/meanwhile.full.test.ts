@@ -93,7 +93,7 @@ for (const kind of storeKinds()) {
       };
       const anew = async (id: string): Promise<unknown> => {
         onGet = undefined;
-        await other.upkeep?.erase(everybody, [id]);
+        await other.upkeep.erase(everybody, [id]);
         return made("anew", 3_000, id);
       };
       const all = "limit" in query ? 2_000 : "last" in query ? 2_000 : 2_500;
@@ -156,7 +156,7 @@ for (const kind of storeKinds()) {
         };
         const id = await make("old", "me", newSession().uuid);
         replaces = async () => {
-          await other.upkeep?.erase({ user: "me" }, [id]);
+          await other.upkeep.erase({ user: "me" }, [id]);
           await make("anew", "you", id);
           replaces = undefined;
         };

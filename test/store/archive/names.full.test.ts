@@ -22,10 +22,10 @@ for (const kind of storeKinds()) {
       expect((await store.archiving!.archive(scope, goes)).outcome).toBe("archived");
       expect(objectsIn(archive)).toHaveLength(1);
       expect(await readAll(store, goes, { kind: "message" }, scope)).toHaveLength(1);
-      const [erased] = await store.upkeep!.erase(scope, [lies, goes]);
+      const [erased] = await store.upkeep.erase(scope, [lies, goes]);
       const counts = erased?.places.filter((one) => one.kind === "archive").map(({ count }) => count);
       expect([counts, objectsIn(archive)]).toEqual([[0, 1], []]);
-      expect(await store.upkeep!.unerased(scope)).toEqual([]);
+      expect(await store.upkeep.unerased(scope)).toEqual([]);
       await expect(store.info(scope, lies)).rejects.toMatchObject({ code: "session-not-found" });
     });
   });

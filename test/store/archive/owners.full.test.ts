@@ -32,7 +32,7 @@ for (const kind of storeKinds()) {
 
     it.each(["kept", "trashed"])("go where the session was %s meanwhile, and come once it is not", async (how) => {
       const { slow, other, archive, during } = await two();
-      const [id, upkeep] = [await finished(other), other.upkeep!];
+      const [id, upkeep] = [await finished(other), other.upkeep];
       during((one) =>
         how === "kept" ? upkeep.keep(everybody, one, { keptAt: now }) : upkeep.trash(everybody, [one], now),
       );
@@ -59,10 +59,10 @@ for (const kind of storeKinds()) {
         });
         late = slow.archiving!.archive(everybody, one).catch((error: unknown) => error);
         await hasPut.reached;
-        await other.upkeep!.keep(everybody, one, { keptAt: now });
+        await other.upkeep.keep(everybody, one, { keptAt: now });
       });
       await expect(slow.archiving!.archive(everybody, id)).rejects.toMatchObject({ code: "bad-option" });
-      await other.upkeep!.unkeep(everybody, id);
+      await other.upkeep.unkeep(everybody, id);
       mayGoOn.reach();
       await late;
       expect(await readAll(other, id, { kind: "message" })).toHaveLength(1);
@@ -73,10 +73,10 @@ for (const kind of storeKinds()) {
       const [address, archive] = [await kind.address(), await newFolder()];
       const behind = await opened(address);
       const asked: (string | undefined)[] = [];
-      const upkeep = over(behind.upkeep!, {
+      const upkeep = over(behind.upkeep, {
         trashed(scope, id) {
           asked.push(id);
-          return behind.upkeep!.trashed(scope, id);
+          return behind.upkeep.trashed(scope, id);
         },
       });
       const watched = over(behind, { upkeep });

@@ -78,7 +78,7 @@ for (const kind of storeKinds()) {
           await store.archiving!.archive(everybody, id);
           expect(objects()).toHaveLength(1);
           expect(await readAll(store, id, { kind: "message" })).toHaveLength(5);
-          await store.upkeep!.erase(everybody, [id]);
+          await store.upkeep.erase(everybody, [id]);
           expect([objects(), s3.faults.splice(0).length]).toEqual([[], 0]);
         }
       }

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await fixture.store.finish(lock, stateOf("completed"));
   id = lock.id;
   log = join(fixture.folder, "completed", id, "messages.jsonl");
-  await fixture.store.upkeep!.compress!(everybody, id);
+  await fixture.store.upkeep.compress!(everybody, id);
   packed = readFileSync(`${log}.gz`);
   members = offsetsIn(packed);
   if (members.length !== 3) throw new Error("the log has three members");
@@ -103,7 +103,7 @@ describe("a damaged member of a compressed log", () => {
     writeFileSync(`${log}.gz`, bytes);
     const before = await numbers();
     const isWhole = before.length === messages && !name.startsWith("garbage");
-    const refusal: unknown = await fixture.store.upkeep!.decompress!(everybody, id).then(
+    const refusal: unknown = await fixture.store.upkeep.decompress!(everybody, id).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -123,10 +123,10 @@ describe("a damaged member of a compressed log", () => {
 describe("a log under both of its names", () => {
   it("that holds the same twice, as a crash leaves it, is one again", async () => {
     writeFileSync(log, gunzipSync(packed));
-    await fixture.store.upkeep!.compress!(everybody, id);
+    await fixture.store.upkeep.compress!(everybody, id);
     expect([existsSync(log), readFileSync(`${log}.gz`).equals(packed)]).toEqual([false, true]);
     writeFileSync(log, gunzipSync(packed));
-    await fixture.store.upkeep!.decompress!(everybody, id);
+    await fixture.store.upkeep.decompress!(everybody, id);
     expect([existsSync(log), existsSync(`${log}.gz`)]).toEqual([true, false]);
   });
 
@@ -144,7 +144,7 @@ it("messages that are missing are an error, not an empty list", async () => {
   copyFileSync(`${log}.gz`, `${log}.away`);
   rmSync(`${log}.gz`);
   await expect(numbers()).rejects.toMatchObject({ code: "store-corrupt", data: { id } });
-  await expect(wholeDump(fixture.store.transfer!, everybody, id)).rejects.toMatchObject({ code: "store-corrupt" });
+  await expect(wholeDump(fixture.store.transfer, everybody, id)).rejects.toMatchObject({ code: "store-corrupt" });
 });
 
 it("a large value that is lost goes out as what it is, not as its beginning and end", async () => {
@@ -154,9 +154,9 @@ it("a large value that is lost goes out as what it is, not as its beginning and 
   const blobs = join(fixture.folder, "completed", lock.id, "blobs");
   for (const name of readdirSync(blobs)) rmSync(join(blobs, name));
   const lines: string[] = [];
-  for await (const { line } of (await fixture.store.transfer!.dump(everybody, lock.id)).lines()) lines.push(line);
+  for await (const { line } of (await fixture.store.transfer.dump(everybody, lock.id)).lines()) lines.push(line);
   expect(lines.join("\n")).toContain('"blob":');
   expect(await fixture.store.recovery(everybody, lock.id)).toMatchObject([{ problem: "damaged" }]);
   const other = ramStore();
-  await other.transfer!.restore(everybody, await fixture.store.transfer!.dump(everybody, lock.id));
+  await other.transfer.restore(everybody, await fixture.store.transfer.dump(everybody, lock.id));
 });

@@ -38,21 +38,21 @@ describe("a compressed log", () => {
       return found;
     };
     const before = await ask();
-    await store.upkeep!.compress!(everybody, id);
+    await store.upkeep.compress!(everybody, id);
     expect(gunzipSync(await readFile(`${log}.gz`)).equals(plain)).toBe(true);
     expect(await ask()).toEqual(before);
-    await store.upkeep!.decompress!(everybody, id);
+    await store.upkeep.decompress!(everybody, id);
     expect((await readFile(log)).equals(plain)).toBe(true);
   });
 
   it("goes into another store like any other", async () => {
     const { store } = fixture;
     const { id } = await longSession();
-    await store.upkeep!.compress!(everybody, id);
+    await store.upkeep.compress!(everybody, id);
     const other = ramStore();
-    await other.transfer!.restore(everybody, await store.transfer!.dump(everybody, id));
+    await other.transfer.restore(everybody, await store.transfer.dump(everybody, id));
     expect(await texts(other, id)).toEqual(await texts(store, id));
-    expect((await store.transfer!.restore(everybody, await other.transfer!.dump(everybody, id))).outcome).toBe("same");
+    expect((await store.transfer.restore(everybody, await other.transfer.dump(everybody, id))).outcome).toBe("same");
   });
 
   it("that another program compressed is read too", async () => {
@@ -63,8 +63,8 @@ describe("a compressed log", () => {
     await writeFile(`${log}.gz`, gzipSync(plain));
     rmSync(log);
     expect(await texts(store, id, { last: 5 })).toEqual(before);
-    expect((await store.upkeep!.size(everybody, id)).plainBytes).toBeGreaterThan(plain.length);
-    await store.upkeep!.decompress!(everybody, id);
+    expect((await store.upkeep.size(everybody, id)).plainBytes).toBeGreaterThan(plain.length);
+    await store.upkeep.decompress!(everybody, id);
     expect((await readFile(log)).equals(plain)).toBe(true);
   });
 

@@ -41,10 +41,10 @@ it("a damaged session that is put aside is erased by the id that it had, for its
   const store = await opened(folder);
   const id = await finished(store, ann);
   await writeFile(join(folder, "completed", id, "metadata.json"), "{");
-  const aside = await store.upkeep!.putAside!(ann, id);
+  const aside = await store.upkeep.putAside(ann, id);
   expect(aside).toBe(join(folder, "aside", basename(aside)));
   expect(basename(aside)).not.toBe(id);
-  await refused(() => store.upkeep!.erase(bob, [id]), "session-not-found");
-  await store.upkeep!.erase(ann, [id]);
+  await refused(() => store.upkeep.erase(bob, [id]), "session-not-found");
+  await store.upkeep.erase(ann, [id]);
   expect(existsSync(aside)).toBe(false);
 });

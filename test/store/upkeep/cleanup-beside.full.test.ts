@@ -36,7 +36,7 @@ const options = { remove: true, now, compressAfter: 0, deleteAfter: 0, closedAft
 
 async function eraseAll(store: Store): Promise<void> {
   const ids = (await listAll(store)).map(({ metadata }) => metadata.uuid);
-  await erase(store, [...ids, ...(await trashed(store.upkeep!)).map(({ sessionId }) => sessionId)]);
+  await erase(store, [...ids, ...(await trashed(store)).map(({ sessionId }) => sessionId)]);
 }
 
 /** The work of the other hand, by name; each takes away what the first one may be looking at. */
@@ -59,7 +59,7 @@ const hands: Readonly<
   },
   "whoever brings back what lay in the trash": {
     async work(store) {
-      for (const { sessionId } of await trashed(store.upkeep!)) await store.upkeep!.untrash(everybody, sessionId);
+      for (const { sessionId } of await trashed(store)) await store.upkeep.untrash(everybody, sessionId);
     },
   },
   "whoever archives what has ended": {
@@ -108,7 +108,7 @@ async function furnish(store: Store): Promise<void> {
     await store.finish(lock, stateOf("completed"));
     ids.push(lock.id);
   }
-  await store.upkeep!.trash(everybody, ids.slice(0, 2), "2026-01-01T00:00:00.000Z");
+  await store.upkeep.trash(everybody, ids.slice(0, 2), "2026-01-01T00:00:00.000Z");
   await (await sessionWith(store, 2)).release();
 }
 

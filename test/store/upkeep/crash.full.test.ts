@@ -78,10 +78,10 @@ async function atEveryStep(
     const folder = await temporaryFolder();
     await cp(from, folder, { recursive: true });
     const sound = filesStore({ folder });
-    await prepare(sound.upkeep!, sound);
+    await prepare(sound.upkeep, sound);
     const { disk, died } = dyingDisk(steps);
     const dying = filesStore({ folder }, { disk });
-    await work(dying.upkeep!, dying).catch(() => undefined);
+    await work(dying.upkeep, dying).catch(() => undefined);
     await dying.close().catch(() => undefined);
     await check(sound, folder);
     await sound.close();
@@ -110,7 +110,7 @@ describe("killed between any two steps,", () => {
       (upkeep) => upkeep.compress!(everybody, id),
       async (store, folder) => {
         expect((await texts(store, id)).at(-1)?.startsWith(canary)).toBe(true);
-        expect((await store.upkeep!.compress!(everybody, id)).compressed).toBe(true);
+        expect((await store.upkeep.compress!(everybody, id)).compressed).toBe(true);
         const names = await readdir(join(folder, "completed", id), { recursive: true });
         expect(names.filter((name) => name.endsWith(".tmp"))).toEqual([]);
         expect(names.includes("messages.jsonl")).toBe(false);
@@ -126,7 +126,7 @@ describe("killed between any two steps,", () => {
       (upkeep) => upkeep.decompress!(everybody, id),
       async (store) => {
         expect((await texts(store, id)).at(-1)?.startsWith(canary)).toBe(true);
-        expect((await store.upkeep!.decompress!(everybody, id)).compressed).toBe(false);
+        expect((await store.upkeep.decompress!(everybody, id)).compressed).toBe(false);
         expect((await texts(store, id)).length).toBe(4);
       },
     );
@@ -189,10 +189,10 @@ describe("killed between any two steps,", () => {
       nothing,
       (upkeep) => upkeep.trash(everybody, [id], time),
       async (store) => {
-        if ((await listAll(store)).length > 0) await store.upkeep!.trash(everybody, [id], time);
-        expect((await trashed(store.upkeep!)).map(({ sessionId }) => sessionId)).toEqual([id]);
+        if ((await listAll(store)).length > 0) await store.upkeep.trash(everybody, [id], time);
+        expect((await trashed(store)).map(({ sessionId }) => sessionId)).toEqual([id]);
         expect(await listAll(store)).toEqual([]);
-        await store.upkeep!.untrash(everybody, id);
+        await store.upkeep.untrash(everybody, id);
         expect((await texts(store, id)).length).toBe(4);
       },
     );
@@ -203,9 +203,9 @@ describe("killed between any two steps,", () => {
       (upkeep) => upkeep.trash(everybody, [id], time),
       (upkeep) => upkeep.untrash(everybody, id),
       async (store) => {
-        if ((await trashed(store.upkeep!)).length > 0) await store.upkeep!.untrash(everybody, id);
+        if ((await trashed(store)).length > 0) await store.upkeep.untrash(everybody, id);
         expect((await texts(store, id)).length).toBe(4);
-        await store.upkeep!.trash(everybody, [id], time);
+        await store.upkeep.trash(everybody, [id], time);
       },
     );
   }, 60_000);
@@ -215,11 +215,11 @@ describe("killed between any two steps,", () => {
       nothing,
       (upkeep) => upkeep.erase(everybody, [id]),
       async (store, folder) => {
-        const begun = (await store.upkeep!.unerased(everybody)).map(({ sessionId }) => sessionId);
+        const begun = (await store.upkeep.unerased(everybody)).map(({ sessionId }) => sessionId);
         const isThere = (await listAll(store)).length === 1;
         expect(isThere ? (await texts(store, id)).length : 4).toBe(4);
         if (begun.length === 0 && isThere) return;
-        if (begun.length > 0) await store.upkeep!.erase(everybody, begun);
+        if (begun.length > 0) await store.upkeep.erase(everybody, begun);
         expect(await grep(folder, canary)).toEqual([]);
         expect(await grep(folder, id)).toEqual([]);
       },

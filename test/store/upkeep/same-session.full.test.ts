@@ -45,13 +45,13 @@ describe("the mark of a session", () => {
     const { upkeep } = await opened(folder);
     for (const isKept of [false, true]) {
       const lock = await store.create(me, newSession());
-      if (isKept) await upkeep!.keep(me, lock.id, { keptAt });
+      if (isKept) await upkeep.keep(me, lock.id, { keptAt });
       await beside(
         folder,
-        async () => (isKept ? upkeep!.unkeep(me, lock.id) : upkeep!.keep(me, lock.id, { keptAt })),
+        async () => (isKept ? upkeep.unkeep(me, lock.id) : upkeep.keep(me, lock.id, { keptAt })),
         () => store.finish(lock, stateOf("completed")),
       );
-      expect(await store.upkeep!.kept(me, lock.id)).toEqual(isKept ? undefined : { keptAt });
+      expect(await store.upkeep.kept(me, lock.id)).toEqual(isKept ? undefined : { keptAt });
     }
   });
 
@@ -61,7 +61,7 @@ describe("the mark of a session", () => {
     const id = await finished(store, me);
     const keeping = beside(
       folder,
-      () => store.upkeep!.keep(me, id, { keptAt, reason: "mine" }),
+      () => store.upkeep.keep(me, id, { keptAt, reason: "mine" }),
       async () => {
         // As another process erases it.
         rmSync(join(folder, "completed", id), { recursive: true });
@@ -69,7 +69,7 @@ describe("the mark of a session", () => {
       },
     );
     await expect(keeping).rejects.toMatchObject({ code: "session-not-found" });
-    expect(await store.upkeep!.kept(you, id)).toBeUndefined();
+    expect(await store.upkeep.kept(you, id)).toBeUndefined();
   });
 });
 
@@ -78,11 +78,11 @@ describe("the trash", () => {
     const { folder, store } = await newStore();
     const [mine, theirs] = [await finished(store, me), await finished(store, you)];
     const running = await store.create(you, newSession());
-    await refused(() => store.upkeep!.trash(everybody, [mine, running.id], keptAt), "bad-option");
-    await store.upkeep!.keep(you, theirs, { keptAt });
-    await expect(store.upkeep!.trash(everybody, [mine, theirs], keptAt)).rejects.toMatchObject({ code: "bad-option" });
+    await refused(() => store.upkeep.trash(everybody, [mine, running.id], keptAt), "bad-option");
+    await store.upkeep.keep(you, theirs, { keptAt });
+    await expect(store.upkeep.trash(everybody, [mine, theirs], keptAt)).rejects.toMatchObject({ code: "bad-option" });
     writeFileSync(join(folder, "completed", theirs, "metadata.json"), "{");
-    await refused(() => store.upkeep!.trash(everybody, [mine, theirs], keptAt), "store-corrupt");
+    await refused(() => store.upkeep.trash(everybody, [mine, theirs], keptAt), "store-corrupt");
     expect((await store.info(me, mine)).state.status).toBe("completed");
     await running.release();
   });
@@ -95,9 +95,9 @@ describe("a making that was killed before its draft had metadata", () => {
     const draft = join(folder, "running", `.making-${id}`);
     mkdirSync(draft);
     writeFileSync(join(draft, "messages.jsonl"), readFileSync(join(folder, "completed", id, "messages.jsonl")));
-    for await (const _ of store.checkup!.examine({ mend: true })) void _;
+    for await (const _ of store.checkup.examine({ mend: true })) void _;
     expect(readdirSync(join(folder, "running"))).toEqual([]);
-    await store.upkeep!.erase(me, [id]);
+    await store.upkeep.erase(me, [id]);
     const left = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
     expect(left.filter((name) => readFileSync(join(folder, name), "utf8").includes("SECRETTEXT"))).toEqual([]);
   });

@@ -2,6 +2,7 @@
  * A store with an archive beside it: finished sessions lie there as one object each, and are read on as if they lay in the
  * store. It stands before any store that can let go of records ({@link StoreDetaching}).
  */
+import { createHash } from "node:crypto";
 import { WindrowError, isWindrowError } from "../../../errors.ts";
 import type { Mask } from "../../../mask/mask.ts";
 import type { RecordKind, StoredRecordOf } from "../../../message/record.ts";
@@ -14,20 +15,14 @@ import { inFrontOf, storeShape } from "../shape.ts";
 import { summaryOf } from "../transfer.ts";
 import type { ArchivedSession, ArchiveMark, DumpedLine, Examined, ExamineOptions, Finding } from "../../store.ts";
 import type { ReadQuery, Restored } from "../../store.ts";
-import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching, StoreTransfer } from "../../store.ts";
-import type { EraseElsewhere, ErasedPlace, Upkeep } from "../../upkeep.ts";
+import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching } from "../../store.ts";
+import type { EraseElsewhere, ErasedPlace } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
-import { prefixOf } from "./names.ts";
 import { packSession } from "./object.ts";
-import { reachOf } from "../reach.ts";
-import type { EraseScope } from "../reach.ts";
 import { behind, leftOf, recordsOf } from "./reading.ts";
 import type { Given, Source } from "./reading.ts";
-import { removeObjects } from "./remove.ts";
-import { conflict, hasDamage } from "./refusals.ts";
-import { isNamedInTrash, isSomewhere } from "./somewhere.ts";
 
 /** How an archive is used. */
 export interface ArchivedStoreOptions {
@@ -43,12 +38,12 @@ export interface ArchivedStoreOptions {
  * @throws WindrowError `bad-option` for a store that cannot let go of records
  */
 export function archivedStore(behind: Store, bucket: ArchiveBucket, options: ArchivedStoreOptions): Store {
-  const { detaching, transfer, upkeep } = behind;
-  if (!detaching || !transfer || !upkeep) {
+  const { detaching } = behind;
+  if (!detaching) {
     const message = `The ${behind.name} store keeps its sessions itself: it cannot have an archive.`;
     throw new WindrowError("bad-option", message, { store: behind.name });
   }
-  return new Archive({ store: behind, detaching, transfer, upkeep }, bucket, options).front();
+  return new Archive(behind, detaching, bucket, options).front();
 }
 
 /** The errors of a `detach` that changed nothing. */
@@ -60,22 +55,22 @@ const unreachable = { problem: "object-unreachable", severity: "damage", remedy:
 /** Objects in a row that cannot be asked for, behind which none is: each may take the archive's whole patience. */
 const mostUnreachable = 3;
 
-interface Behind {
-  readonly store: Store;
-  readonly detaching: StoreDetaching;
-  readonly transfer: StoreTransfer;
-  readonly upkeep: Upkeep;
-}
-
 class Archive {
-  readonly #behind: Behind;
+  readonly #behind: Store;
+  readonly #detaching: StoreDetaching;
   readonly #bucket: ArchiveBucket;
   readonly #objects: ObjectCache;
   readonly #mask: Mask;
   readonly #clock: Clock;
 
-  constructor(behind: Behind, bucket: ArchiveBucket, { mask, clock = systemClock }: ArchivedStoreOptions) {
+  constructor(
+    behind: Store,
+    detaching: StoreDetaching,
+    bucket: ArchiveBucket,
+    { mask, clock = systemClock }: ArchivedStoreOptions,
+  ) {
     this.#behind = behind;
+    this.#detaching = detaching;
     this.#bucket = bucket;
     this.#objects = new ObjectCache(bucket);
     this.#mask = mask;
@@ -84,35 +79,32 @@ class Archive {
 
   /** The store as callers have it. */
   front(): Store {
-    const { store, transfer, upkeep } = this.#behind;
+    const store = this.#behind;
     const { detaching: _, ...front } = inFrontOf(store, storeShape, (_name, _method, call) => call);
     const archiving: StoreArchiving = {
       archive: (scope, id) => this.#archive(scope, id),
       unarchive: (scope, id, signal) => this.#unarchive(scope, id, signal),
     };
-    const { checkup } = front;
     return {
       ...front,
-      ...(checkup && { checkup: { ...checkup, examine: (options, signal) => this.#examine(options, signal) } }),
+      checkup: { ...front.checkup, examine: (options, signal) => this.#examine(options, signal) },
       lock: async (scope, id) => this.#orBack(scope, id, () => store.lock(scope, id)),
       read: (scope, id, query) => this.#read(scope, id, query),
       transfer: {
-        ...transfer,
         dump: (scope, id) => this.#dump(scope, id),
         restore: (scope, dump, signal) => this.#restore(scope, dump, signal),
       },
       upkeep: {
-        ...front.upkeep!,
-        unerased: (scope) => upkeep.unerased(scope, true),
-        erase: (scope, ids, other, limits) =>
-          upkeep.erase(scope, ids, this.#erasing({ scope, ...limits }, other), limits),
+        ...front.upkeep,
+        unerased: (scope) => store.upkeep.unerased(scope, true),
+        erase: (scope, ids, other, limits) => store.upkeep.erase(scope, ids, this.#erasing(scope, other), limits),
       },
       archiving,
     };
   }
 
   async #archive(scope: Scope, id: string): Promise<ArchivedSession> {
-    const { store, detaching, transfer } = this.#behind;
+    const [store, detaching] = [this.#behind, this.#detaching];
     // First the number: a state that is read after it is one that `detach` finds, or refuses.
     const writings = await detaching.writings(scope, id);
     const { state } = await store.info(scope, id);
@@ -121,7 +113,7 @@ class Archive {
       await detaching.detach(scope, id, state.archived, writings);
       return { sessionId: id, outcome: "same", mark: state.archived };
     }
-    const dump = await transfer.dump(scope, id);
+    const dump = await store.transfer.dump(scope, id);
     const damaged = await store.recovery(scope, id);
     if (damaged.length > 0) throw hasDamage(id, damaged.length);
     const packed = await packSession(dump);
@@ -136,12 +128,10 @@ class Archive {
     try {
       await detaching.detach(scope, id, mark, writings);
     } catch (error) {
-      // Where the session was erased meanwhile, its erasure did not see this object.
-      const isErased = isWindrowError(error, "session-not-found") && !(await isSomewhere(this.#behind, scope, id));
-      const isRefused = put === "written" && refusals.some((code) => isWindrowError(error, code));
-      // Where nobody knows, it stays: a session that is archived again takes it up.
+      const isRefused = refusals.some((code) => isWindrowError(error, code));
+      // If nobody knows, it stays: a session that is archived again takes it up.
       const forgo = (): Promise<boolean> => detaching.forgo(scope, id, key, writings).catch(() => false);
-      if (isErased || (isRefused && (await forgo()))) await this.#drop(key);
+      if (isRefused && (await forgo())) await this.#drop(key);
       throw error;
     }
     return { sessionId: id, outcome: put === "there" ? "same" : "archived", mark };
@@ -158,12 +148,12 @@ class Archive {
   }
 
   async #unarchive(scope: Scope, id: string, signal?: AbortSignal): Promise<void> {
-    const { store, detaching } = this.#behind;
+    const store = this.#behind;
     const { archived } = (await store.info(scope, id)).state;
     const found = archived && (await this.#object(scope, id, archived));
     if (!archived || !found) return;
     try {
-      await detaching.attach(scope, found.dump, archived, signal);
+      await this.#detaching.attach(scope, found.dump, archived, signal);
     } catch (error) {
       if (!isWindrowError(error, "session-busy")) throw error;
       const { state } = await store.info(scope, id);
@@ -171,8 +161,8 @@ class Archive {
       // It came back meanwhile, and perhaps went again: its records are those of another object.
       return this.#unarchive(scope, id, signal);
     }
-    // The name of one that is archived from now on is another: what goes here is nobody's, but for a copy in the trash.
-    if (!(await isNamedInTrash(this.#behind.upkeep, scope, id, archived.key))) await this.#drop(archived.key);
+    // A session that is archived from now on has another object.
+    await this.#drop(archived.key);
   }
 
   async #drop(key: string): Promise<void> {
@@ -196,7 +186,7 @@ class Archive {
       const { asked, again } = leftOf(query, given);
       return {
         again,
-        lies: () => this.#behind.store.read(scope, id, asked),
+        lies: () => this.#behind.read(scope, id, asked),
         archived: ({ logs }) =>
           recordsOf(logs[kindLogs[query.kind]], asked).map((record) => readRecord(this.#mask, query, record)),
       };
@@ -204,11 +194,10 @@ class Archive {
   }
 
   async #dump(scope: Scope, id: string): Promise<SessionDump> {
-    const { transfer } = this.#behind;
     let dump: SessionDump | undefined;
     while (!dump) {
       try {
-        dump = await transfer.dump(scope, id);
+        dump = await this.#behind.transfer.dump(scope, id);
       } catch (error) {
         dump = (await this.#object(scope, id, markIn(error)))?.dump;
       }
@@ -252,7 +241,7 @@ class Archive {
     try {
       return await this.#objects.get(mark);
     } catch (error) {
-      const { state } = await this.#behind.store.info(scope, id);
+      const { state } = await this.#behind.info(scope, id);
       if (state.archived?.key === mark.key) throw error;
       return undefined;
     }
@@ -261,7 +250,7 @@ class Archive {
   /** Sessions as the store behind examines them; of each that is archived the object is fetched, too, until some fail in a row. */
   async *#examine(options?: ExamineOptions, signal?: AbortSignal): AsyncGenerator<Examined> {
     let unreached = 0;
-    for await (const examined of this.#behind.store.checkup!.examine(options, signal)) {
+    for await (const examined of this.#behind.checkup.examine(options, signal)) {
       const { sessionId: id, archived, findings } = examined;
       const isAsked = unreached < mostUnreachable && id !== undefined && archived;
       const trouble = isAsked ? await this.#objectTrouble(id, archived) : undefined;
@@ -286,7 +275,7 @@ class Archive {
   /** Whether the records of a session are still those of an object, as far as its documents can be read. */
   async #isArchivedAs(scope: Scope, id: string, { key }: ArchiveMark): Promise<boolean> {
     try {
-      return (await this.#behind.store.info(scope, id)).state.archived?.key === key;
+      return (await this.#behind.info(scope, id)).state.archived?.key === key;
     } catch (error) {
       if (isWindrowError(error, "session-not-found")) return false;
       if (isWindrowError(error, "store-corrupt")) return true;
@@ -309,22 +298,62 @@ class Archive {
   }
 
   /** Erases the objects of sessions while the store still knows that their erasure is under way. */
-  #erasing(erased: EraseScope, elsewhere?: EraseElsewhere): EraseElsewhere {
+  #erasing(scope: Scope, elsewhere?: EraseElsewhere): EraseElsewhere {
     const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
       const places: ErasedPlace[] = [];
-      for (const id of ids) {
-        const drop = async (key: string): Promise<void> => this.#drop(key);
-        const removed = await removeObjects(this.#bucket, this.#behind, reachOf(erased, id), id, drop);
-        places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(erased.scope, id)}`, ...removed });
-      }
+      for (const id of ids) places.push(await this.#erased(prefixOf(scope, id)));
       return [...places, ...((await elsewhere?.(ids)) ?? [])];
     };
     return Object.assign(both, { reachesArchive: true });
   }
+
+  /**
+   * Removes the objects whose names begin so, and looks again.
+   *
+   * @throws WindrowError `store-unavailable` if one is there again
+   */
+  async #erased(prefix: string): Promise<ErasedPlace> {
+    const { location } = this.#bucket;
+    let [count, bytes] = [0, 0];
+    for await (const key of this.#bucket.list(prefix)) {
+      bytes += (await this.#bucket.get(key))?.length ?? 0;
+      await this.#drop(key);
+      count += 1;
+    }
+    for await (const key of this.#bucket.list(prefix)) {
+      const message = `The object ${key} of the archive ${location} was removed and is there again. Try again.`;
+      throw new WindrowError("store-unavailable", message, { key });
+    }
+    return { kind: "archive", place: `${location}/${prefix}`, count, bytes };
+  }
+}
+
+/** Characters of a tenant's name in the name of a folder, which has 255 bytes at most. */
+const mostInFolder = 248;
+
+/** The names of a session's objects begin so (docs/format.md, "In an archive"): a tenant has a folder of its own. */
+function prefixOf({ tenant }: Scope, id: string): string {
+  if (tenant === undefined) return `${id}/`;
+  const name = tenant.isWellFormed() ? encodeURIComponent(tenant) : undefined;
+  if (name !== undefined && name.length <= mostInFolder) return `tenant=${name}/${id}/`;
+  const hash = createHash("sha256").update(JSON.stringify(tenant)).digest("hex");
+  return `tenant-sha256=${hash}/${id}/`;
 }
 
 /** The mark in a refusal of the store behind; none where the records are back by now. Any other error is thrown on. */
 function markIn(error: unknown): ArchiveMark | undefined {
   if (!isWindrowError(error, "session-archived")) throw error;
   return error.data["mark"] as ArchiveMark | undefined;
+}
+
+/** The object's name is taken by another one. */
+function conflict({ location }: ArchiveBucket, key: string, cause?: unknown): WindrowError {
+  const message = `The object ${key} of the archive ${location} is there already and holds something else. The session stays in the store; look at the object, and move it away.`;
+  return new WindrowError("archive-conflict", message, { key }, { cause });
+}
+
+/** The session has lines that cannot be read. */
+function hasDamage(id: string, spans: number): WindrowError {
+  const message = `Session ${id} has ${spans} damaged places, and is not archived. \`windrow doctor\` says more; a backup brings it back whole.`;
+  return new WindrowError("store-corrupt", message, { id, spans });
 }

@@ -2,20 +2,18 @@
  * The object of an archived session: gzip of a head and of the very lines. `zcat` shows it; the head is the first line
  * (docs/format.md, "In an archive").
  */
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGunzip, createGzip, gunzip } from "node:zlib";
+import { createGzip, gunzip } from "node:zlib";
 import { promisify } from "node:util";
 import { WindrowError } from "../../../errors.ts";
 import { isObject } from "../../../message/json.ts";
 import type { JsonObject } from "../../../message/message.ts";
 import { parseDocument } from "../../format/documents.ts";
 import { logNames } from "../../format/logs.ts";
-import { ownerNamed } from "../rules.ts";
 import { isLossy, lossMessage, watchLosses } from "../transfer-losses.ts";
 import { parseDumped, summaryOf, weigh } from "../transfer.ts";
 import type { DumpSummary } from "../transfer.ts";
-import type { LogName, Scope, SessionDump } from "../../store.ts";
+import type { LogName, SessionDump } from "../../store.ts";
 
 /** The version of the object's form. */
 const objectVersion = 1;
@@ -76,22 +74,6 @@ export async function packSession(dump: SessionDump): Promise<PackedSession> {
   return { bytes, hash: summary.hash, lines, lineBytes, lastRecordAt: last === "" ? undefined : last };
 }
 
-/** The owner of the session that an object's head names; undefined where no head can be read. */
-export async function ownerIn(bytes: Uint8Array): Promise<Scope | undefined> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of Readable.from([bytes]).pipe(createGunzip()) as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      if (chunk.includes(10)) break;
-    }
-  } catch {
-    return undefined;
-  }
-  const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
-  const metadata = parseDocument(line)?.["metadata"];
-  return isObject(metadata) ? ownerNamed(metadata) : undefined;
-}
-
 async function* textOf(dump: SessionDump, { hash, lines }: DumpSummary, bytes: number): AsyncGenerator<string> {
   const { id, metadata, state } = dump;
   yield `${JSON.stringify({ windrow_archive: objectVersion, id, hash, lines, bytes, metadata, state })}\n`;
@@ -123,10 +105,7 @@ export async function unpackSession(key: string, bytes: Uint8Array): Promise<Unp
   const head = end === -1 ? undefined : parseDocument(text.toString("utf8", 0, end));
   if (!head || !isHead(head)) throw damaged(key, "its first line is no head of an archived session");
   const { id, metadata, state, lines } = head;
-  const logs = { messages: [], calls: [], tools: [], usage: [], summaries: [], snapshot: [], edits: [] } as Record<
-    LogName,
-    string[]
-  >;
+  const logs = Object.fromEntries(logNames.map((log): [LogName, string[]] => [log, []])) as Record<LogName, string[]>;
   let at = end + 1;
   for (const log of logNames) {
     for (let left = Number(lines[log] ?? 0); left > 0; left--) {
