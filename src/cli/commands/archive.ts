@@ -1,9 +1,7 @@
 /** `windrow archive`: puts finished sessions into the archive, or compresses them at once; and brings them back. */
 import type { Command } from "commander";
-import { archive, unarchive } from "../../ops/cleanup/archive.ts";
-import type { ArchiveReport } from "../../ops/cleanup/archive.ts";
-import { archiveAfterDays, archiveOld } from "../../ops/cleanup/archive-old.ts";
-import type { ArchiveOldReport } from "../../ops/cleanup/archive-old.ts";
+import { archive, archiveAfterDays, archiveOld, unarchive } from "../../ops/cleanup/archive.ts";
+import type { ArchiveOldReport, ArchiveReport } from "../../ops/cleanup/archive.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import type { Scope, SessionStatus, Store } from "../../store/store.ts";
@@ -145,6 +143,6 @@ function reportText({ time, dryRun, looked, before, kept, archived, failures }: 
     ]);
   if (shown.length > 0) text.push(plainTable(["Session", "Last record", "User", "Object"], shown, [3]));
   if (archived.length > shown.length) text.push(`  … and ${count(archived.length - shown.length)} more`);
-  for (const { sessionId, message } of failures) text.push(printable(`Not done (${sessionId}): ${message}`));
+  for (const { sessionId = "", message } of failures) text.push(printable(`Not done (${sessionId}): ${message}`));
   return `${text.join("\n")}\n`;
 }

@@ -19,7 +19,6 @@ interface CleanupFlags {
   readonly compressAll?: boolean;
   readonly olderThan?: string;
   readonly trashFor?: string;
-  readonly emergency?: boolean;
   readonly dryRun?: boolean;
   readonly every?: string;
   readonly tenant?: string;
@@ -47,7 +46,6 @@ export function addCleanup(command: Command, { io, finish, signal }: CommandCont
     .option("--compress-all", "compress every finished and retired session")
     .option("--older-than <age>", "due for the trash (default: 30d)")
     .option("--trash-for <age>", "how long they stay in the trash; 0 erases them at the next run (default: 7d)")
-    .option("--emergency", "the disk is full: compress all, closed ones after 1d, and 14d instead of 30d")
     .option("--dry-run", "change nothing, say what would be done")
     .option("--every <age>", "go on: clean at once, then again after this time, for example 24h")
     .option("--tenant <name>", "the tenant whose sessions are cleaned (default: those of none)")
@@ -56,7 +54,7 @@ export function addCleanup(command: Command, { io, finish, signal }: CommandCont
       "after",
       "\nAges: 30d, 24h, 90m; a number alone is days.\n" +
         "\nExamples:\n  windrow cleanup --dry-run\n  windrow cleanup --older-than 90d --yes\n" +
-        "  windrow cleanup --emergency --yes --trash-for 0\n" +
+        "  windrow cleanup --compress-all --older-than 14d --trash-for 0 --yes\n" +
         "\nEvery night, in a crontab:\n" +
         "  0 0 * * *  windrow cleanup --store /var/lib/agents/contexts --yes >> /var/log/windrow-cleanup.log 2>&1\n",
     )
@@ -79,7 +77,6 @@ async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSigna
       ...Object.fromEntries(given),
       ...(index !== undefined && { index }),
       remove: flags.yes === true,
-      emergency: flags.emergency === true,
       dryRun: flags.dryRun === true,
     };
     if (every === undefined) {

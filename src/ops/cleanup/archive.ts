@@ -1,11 +1,16 @@
-/** Archiving: what can be undone. A finished session is compressed and reads on; one in the trash is brought back. */
-import { isWindrowError, WindrowError } from "../../errors.ts";
-import type { Scope, Store } from "../../store/store.ts";
-import { isSessionId } from "../../store/shared/rules.ts";
-import { notInTrash } from "../../store/upkeep.ts";
-import type { SessionSize, TrashedSession } from "../../store/upkeep.ts";
-import { archivingOf } from "./archive-old.ts";
-import { idOf, upkeepOf } from "./keep.ts";
+/** Archiving: what can be undone. A session is compressed, goes into the archive beside the store, or comes back. */
+import { WindrowError } from "../../errors.ts";
+import { conversations } from "../../store/memory-logs.ts";
+import { isFinal } from "../../store/shared/rules.ts";
+import type { ArchivedSession, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
+import type { SessionSize } from "../../store/upkeep.ts";
+import { lastRecordAt } from "../look/age.ts";
+import { findSession } from "../look/find.ts";
+import { archivingOf, checkAge, dayMs, eachSession, idOf, liveId, trashedNamed, upkeepOf } from "./sessions.ts";
+import type { UpkeepFailure } from "./sessions.ts";
+
+/** Days after which a session is archived by default. */
+export const archiveAfterDays = 30;
 
 /** The outcome of archiving one session. */
 export interface ArchiveReport {
@@ -26,8 +31,7 @@ export interface ArchiveOptions {
  * Compresses a finished session now, however young it is.
  *
  * @param name - its id, the beginning of it, or `latest`
- * @throws WindrowError `bad-option` for one that is not finished, or where the store has nothing to compress;
- *   `session-not-found`
+ * @throws WindrowError `bad-option` if it is not finished, or the store has nothing to compress; `session-not-found`
  */
 export async function archive(store: Store, name: string, { scope = {} }: ArchiveOptions = {}): Promise<ArchiveReport> {
   const upkeep = upkeepOf(store);
@@ -38,7 +42,7 @@ export async function archive(store: Store, name: string, { scope = {} }: Archiv
 }
 
 /**
- * Undoes it; a session in the archive comes back from there, and one in the trash comes back from there first.
+ * Undoes it: brings a session back from the trash or from the archive, or unpacks it.
  *
  * @param name - its id, or the beginning of it
  */
@@ -48,14 +52,11 @@ export async function unarchive(
   { scope = {} }: ArchiveOptions = {},
 ): Promise<ArchiveReport> {
   const upkeep = upkeepOf(store);
-  const sessionId = await liveId(store, scope, name);
-  if (sessionId === undefined) {
-    const trashed = await trashedNamed(store, scope, name);
-    await upkeep.untrash(scope, trashed.sessionId);
-    const size = await upkeep.size(scope, trashed.sessionId);
-    return { sessionId: trashed.sessionId, done: "restored", before: size, after: size };
-  }
+  const live = await liveId(store, scope, name);
+  const sessionId = live ?? (await trashedNamed(store, scope, name)).sessionId;
+  if (live === undefined) await upkeep.untrash(scope, sessionId);
   const before = await upkeep.size(scope, sessionId);
+  if (live === undefined) return { sessionId, done: "restored", before, after: before };
   if ((await store.info(scope, sessionId)).state.archived) {
     await archivingOf(store).unarchive(scope, sessionId);
     return { sessionId, done: "unarchived", before, after: await upkeep.size(scope, sessionId) };
@@ -64,42 +65,102 @@ export async function unarchive(
   return { sessionId, done: "decompressed", before, after: await upkeep.decompress(scope, sessionId) };
 }
 
-/** The id of a session outside the trash; undefined where there is none of this name. */
-export async function liveId(store: Store, scope: Scope, name: string): Promise<string | undefined> {
-  try {
-    return await idOf(store, scope, name);
-  } catch (error) {
-    if (isWindrowError(error, "session-not-found")) return undefined;
-    const id = name.toLowerCase();
-    // One that cannot be described is there.
-    if (isWindrowError(error, "store-corrupt") && isSessionId(id)) return id;
-    throw error;
-  }
-}
-
-/** Whether the store itself has a session of the id, and not only its trash. */
-export async function isInStore(store: Store, scope: Scope, id: string): Promise<boolean> {
-  return (await liveId(store, scope, id)) !== undefined;
-}
-
-/**
- * The session in the trash whose id begins so.
- *
- * @throws WindrowError `session-not-found`; `bad-option` where several do
- */
-export async function trashedNamed(store: Store, scope: Scope, name: string): Promise<TrashedSession> {
-  const found: TrashedSession[] = [];
-  const wanted = name.toLowerCase();
-  const id = isSessionId(wanted) ? wanted : undefined;
-  for await (const one of upkeepOf(store).trashed(scope, id)) if (one.sessionId.startsWith(wanted)) found.push(one);
-  const [only] = found;
-  if (!only || wanted.length < 4) throw notInTrash(name);
-  if (found.length === 1) return only;
-  const message = `"${name}" is the beginning of ${found.length} ids in the trash; give more of it.`;
-  throw new WindrowError("bad-option", message, { id: name, candidates: found.map(({ sessionId }) => sessionId) });
-}
-
 function cannotCompress(store: Store): WindrowError {
   const message = `The ${store.name} store does not compress sessions; a store of files does.`;
   return new WindrowError("bad-option", message, { store: store.name });
+}
+
+/** Which sessions are archived. */
+export interface ArchiveOldOptions {
+  /** Default: every user's, of no tenant. */
+  readonly scope?: Scope;
+  /** These alone, by id or its beginning, whatever their age. Default: all that are old enough. */
+  readonly names?: readonly string[];
+  /** Milliseconds since the last record. Default: 30 days. */
+  readonly olderThan?: number;
+  /** Those that ended so, or are `closed`. Default: `completed`, `failed` and `timeout`. */
+  readonly statuses?: readonly SessionStatus[];
+  /** Change nothing; report what would be done. Default false. */
+  readonly dryRun?: boolean;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+  /** Called after every session, with how many were seen, of how many. */
+  readonly onProgress?: (seen: number, total: number) => void;
+}
+
+/** A session that was archived, or would be. */
+export interface ArchivedReport {
+  readonly sessionId: string;
+  readonly user?: string;
+  /** The time of its last record: ISO 8601, UTC. */
+  readonly since: string;
+  /** Absent if nothing was changed: `dryRun`. */
+  readonly outcome?: ArchivedSession["outcome"];
+  /** Bytes of its lines, and of its object. */
+  readonly bytes?: number;
+  readonly objectBytes?: number;
+  /** The object's name in the archive. */
+  readonly key?: string;
+}
+
+/** The outcome of archiving by age. Numbers, ids and times; nothing of what sessions say. */
+export interface ArchiveOldReport {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly dryRun: boolean;
+  /** Sessions that were looked at, and how many of them lie in the archive already, and are kept. */
+  readonly looked: number;
+  readonly before: number;
+  readonly kept: number;
+  readonly archived: readonly ArchivedReport[];
+  /** Sessions that could not be archived, and why; they stay in the store, and all others were. */
+  readonly failures: readonly UpkeepFailure[];
+}
+
+/**
+ * Archives sessions. Each is read back from the archive before its records leave the store. Killed at any point, nothing
+ * is lost, and the next run goes on.
+ *
+ * @throws WindrowError `bad-option` if the store has no archive, or an age makes no sense; `session-not-found` for a
+ *   name; `aborted`
+ */
+export async function archiveOld(
+  store: Store,
+  options: ArchiveOldOptions = {},
+  signal?: AbortSignal,
+): Promise<ArchiveOldReport> {
+  const archiving = archivingOf(store);
+  const upkeep = upkeepOf(store);
+  const { scope = {}, names, olderThan = archiveAfterDays * dayMs, statuses, dryRun = false } = options;
+  checkAge("olderThan", olderThan);
+  const time = options.now?.() ?? new Date();
+  const report = { looked: 0, before: 0, kept: 0 };
+  const archived: ArchivedReport[] = [];
+  const failures: UpkeepFailure[] = [];
+  const look = async (info: SessionInfo): Promise<void> => {
+    const { uuid: sessionId, user } = info.metadata;
+    report.looked += 1;
+    if (info.state.archived) report.before += 1;
+    // If the store still has something of it, its archiving was cut short, and is ended by doing it again.
+    if (info.state.archived && (await upkeep.size(scope, sessionId)).compressed) return;
+    if (names === undefined && (await upkeep.kept(scope, sessionId))) {
+      report.kept += 1;
+      return;
+    }
+    const last = (await lastRecordAt(store, scope, info)) ?? time.getTime();
+    if (names === undefined && time.getTime() - last < olderThan) return;
+    const about = { sessionId, ...(user !== undefined && { user }), since: new Date(last).toISOString() };
+    if (dryRun) return void archived.push(about);
+    const { outcome, mark } = await archiving.archive(scope, sessionId);
+    archived.push({ ...about, outcome, bytes: mark.bytes, objectBytes: mark.objectBytes, key: mark.key });
+  };
+  const all: SessionInfo[] = [];
+  for (const name of names ?? []) all.push(await findSession(store, scope, name));
+  if (names === undefined) {
+    for await (const info of conversations(store, scope))
+      if (statuses?.includes(info.state.status) ?? isFinal(info.state.status)) all.push(info);
+  }
+  const onProgress = (done: number): void => options.onProgress?.(done, all.length);
+  await eachSession(store, scope, all, look, { failures, onProgress, signal });
+  return { time: time.toISOString(), dryRun, ...report, archived, failures };
 }

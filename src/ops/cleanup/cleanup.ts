@@ -4,27 +4,43 @@
  * they go into the trash, and are deleted a week later. A session's age is that of its last
  * record; a file's times say nothing. A session with the mark of `keep` is never touched.
  */
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { conversations } from "../../store/memory-logs.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
-import type { Upkeep } from "../../store/upkeep.ts";
-import { isInStore } from "./archive.ts";
-import { emptyTrash } from "./empty-trash.ts";
-import type { EraseOptions, EraseReceipt } from "./erase.ts";
-import { upkeepOf } from "./keep.ts";
+import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
+import { lastRecordAt } from "../look/age.ts";
+import { pause } from "../look/pause.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
-import { agesOf, checkAge, dayMs } from "./ages.ts";
-import type { Ages } from "./ages.ts";
-import { rest } from "./rest.ts";
-import { attempt } from "./tally.ts";
-import type { CleanedSession, Tally } from "./tally.ts";
-import { pause } from "../look/pause.ts";
-import { lastRecordAt } from "../look/age.ts";
-import { conversations } from "../../store/memory-logs.ts";
+import { isIdle, retire } from "../monitor/retire.ts";
+import { eraseHidden } from "./erase.ts";
+import type { EraseOptions, EraseReceipt } from "./erase.ts";
+import { checkAge, dayMs, eachSession, messageOf, upkeepOf } from "./sessions.ts";
+import type { UpkeepFailure } from "./sessions.ts";
 
-export { cleanupAges, emergencyAges } from "./ages.ts";
-export type { CleanedSession } from "./tally.ts";
+/** Ages at which sessions are put to rest, compressed, trashed and deleted, in milliseconds. */
+export const cleanupAges = {
+  closedAfter: 7 * dayMs,
+  compressAfter: 7 * dayMs,
+  deleteAfter: 30 * dayMs,
+  trashFor: 7 * dayMs,
+} as const;
+
+/** Every age, in milliseconds. */
+type Ages = Readonly<Record<keyof typeof cleanupAges, number>>;
+
+/** A session that something was done to, or is due to be. */
+export interface CleanedSession {
+  readonly sessionId: string;
+  readonly user?: string;
+  /** Its last record, ISO 8601; in the trash: since when it is there. */
+  readonly since: string;
+  /** Bytes on the disk before. */
+  readonly bytes: number;
+  /** Bytes on the disk after, of one that was compressed. */
+  readonly bytesAfter?: number;
+}
 
 /** Which sessions a clean-up compresses and deletes, and when. */
 export interface CleanupOptions extends EraseOptions {
@@ -41,12 +57,8 @@ export interface CleanupOptions extends EraseOptions {
   readonly trashFor?: number;
   /** Do what is due: move into the trash, and erase from it. Default false: it is only reported. */
   readonly remove?: boolean;
-  /** {@link emergencyAges} are the defaults. */
-  readonly emergency?: boolean;
   /** Change nothing; report what would be done. Default false. */
   readonly dryRun?: boolean;
-  /** Called after every session that was looked at. */
-  readonly onProgress?: (looked: number) => void;
 }
 
 /** The outcome of a clean-up. Numbers, ids and times; nothing of what sessions say. */
@@ -72,61 +84,20 @@ export interface CleanupReport {
   readonly bytes: number;
   readonly trashBytes: number;
   /** Work that could not be done, and why; everything else was. */
-  readonly failures: readonly { readonly sessionId?: string; readonly message: string }[];
+  readonly failures: readonly UpkeepFailure[];
 }
 
 /**
  * Cleans once. Killed at any point, the next run goes on. What one session refuses is reported and stops nothing else.
  *
- * @throws WindrowError `bad-option` where the store has no upkeep, or an age makes no sense; `aborted`
+ * @throws WindrowError `bad-option` if the store has no upkeep, or an age makes no sense; `aborted`
  */
 export async function cleanup(
   store: Store,
   options: CleanupOptions = {},
   signal?: AbortSignal,
 ): Promise<CleanupReport> {
-  const upkeep = upkeepOf(store);
-  const { scope = {}, now = () => new Date(), dryRun = false } = options;
-  const ages = agesOf(options);
-  const time = now();
-  const tally: Tally = {
-    looked: 0,
-    kept: 0,
-    bytes: 0,
-    compressed: [],
-    retired: [],
-    trashed: [],
-    due: [],
-    failures: [],
-  };
-  const locks = dryRun || !store.holding ? undefined : await mendLocks(store, scope, now, tally);
-  // First, so that a full disk has room for what follows.
-  const erased = await emptyTrash(store, upkeep, ages.trashFor, time, options, tally);
-  const old: CleanedSession[] = [];
-  const unreadable = (sessionId: string, { message }: WindrowError): void =>
-    void tally.failures.push({ sessionId, message });
-  for await (const info of conversations(store, scope, { unreadable })) {
-    if (signal?.aborted) throw new WindrowError("aborted", "The clean-up was stopped; what was done stays done.");
-    const isThere = (): Promise<boolean> => isInStore(store, scope, info.metadata.uuid);
-    if (!isFinal(info.state.status)) {
-      await attempt(tally, info.metadata.uuid, () => rest(store, upkeep, info, ages, time, options, tally), isThere);
-      continue;
-    }
-    const look = async (): Promise<void> => {
-      const one = await lookAt(store, upkeep, info, ages, time, options, tally);
-      if (one) old.push(one);
-    };
-    await attempt(tally, info.metadata.uuid, look, isThere);
-    tally.looked += 1;
-    options.onProgress?.(tally.looked);
-  }
-  const moved = options.remove === true && !dryRun ? await trashAll(store, upkeep, scope, old, time, tally) : [];
-  if (options.remove !== true || dryRun) tally.due.push(...old);
-  tally.trashed.push(...moved);
-  for (const { bytes, bytesAfter = bytes } of moved) tally.bytes -= bytesAfter;
-  let trashBytes = 0;
-  for await (const { bytes } of upkeep.trashed(scope)) trashBytes += bytes;
-  return { time: time.toISOString(), dryRun, ...tally, erased, ...(locks && { locks }), trashBytes };
+  return new Cleanup(store, options).run(signal);
 }
 
 /** How {@link cleanupEvery} goes on. */
@@ -166,96 +137,172 @@ export async function cleanupEvery(
   }
 }
 
-async function mendLocks(store: Store, scope: Scope, now: () => Date, tally: Tally): Promise<MonitorScan> {
-  return monitor(store, {
-    scope,
-    now,
-    once: true,
-    onEvent: (event) => {
-      if (event.type !== "monitor-failed") return;
-      const about = event.sessionId === undefined ? {} : { sessionId: event.sessionId };
-      tally.failures.push({ ...about, message: event.error.message });
-    },
-  });
+/**
+ * The ages of a clean-up: those that are given, else the defaults.
+ *
+ * @throws WindrowError `bad-option`
+ */
+function agesOf(options: CleanupOptions): Ages {
+  const ages = Object.entries(cleanupAges).map(([name, age]) => [name, options[name as keyof Ages] ?? age] as const);
+  for (const [name, age] of ages) checkAge(name, age);
+  return Object.fromEntries(ages) as Ages;
 }
 
-/** Compresses a session where it is time; returns it where it is due to go. */
-async function lookAt(
-  store: Store,
-  upkeep: Upkeep,
-  info: SessionInfo,
-  ages: Ages,
-  time: Date,
-  { scope = {}, dryRun = false, remove = false }: CleanupOptions,
-  tally: Tally,
-): Promise<CleanedSession | undefined> {
-  const { uuid: sessionId, user } = info.metadata;
-  const size = await upkeep.size(scope, sessionId);
-  tally.bytes += size.bytes;
-  if (await upkeep.kept(scope, sessionId)) {
-    tally.kept += 1;
-    return undefined;
-  }
-  const last = await lastRecordAt(store, scope, info);
-  if (last === undefined)
-    throw new WindrowError("store-corrupt", "No time can be read in it, so its age is not known.");
-  const age = time.getTime() - last;
-  let one: CleanedSession = {
-    sessionId,
-    ...(user !== undefined && { user }),
-    since: new Date(last).toISOString(),
-    bytes: size.bytes,
-  };
-  if (age >= ages.compressAfter && !size.compressed && upkeep.compress) {
-    if (dryRun) tally.compressed.push(one);
-    else
-      await attempt(
-        tally,
-        sessionId,
-        async () => {
-          const { bytes: bytesAfter, compressed } = await upkeep.compress!(scope, sessionId);
-          tally.bytes += bytesAfter - size.bytes;
-          one = { ...one, bytesAfter };
-          if (compressed) tally.compressed.push(one);
-        },
-        () => isInStore(store, scope, sessionId),
-      );
-  }
-  if (age < ages.deleteAfter) return undefined;
-  // Its age may be that of an earlier record than its last, and a damaged session is not what anybody meant to delete.
-  if (remove && !dryRun) await upkeep.verify?.(scope, sessionId);
-  return one;
-}
+/** One run. */
+class Cleanup {
+  readonly #store: Store;
+  readonly #upkeep: Upkeep;
+  readonly #options: CleanupOptions;
+  readonly #scope: Scope;
+  readonly #ages: Ages;
+  readonly #time: Date;
+  readonly #sums = { looked: 0, kept: 0, bytes: 0 };
+  readonly #done: Readonly<Record<"compressed" | "retired" | "trashed" | "due", CleanedSession[]>>;
+  readonly #failures: UpkeepFailure[] = [];
 
-/** All at once; where one refuses, one by one. */
-async function trashAll(
-  store: Store,
-  upkeep: Upkeep,
-  scope: Scope,
-  old: readonly CleanedSession[],
-  time: Date,
-  tally: Tally,
-): Promise<readonly CleanedSession[]> {
-  const when = time.toISOString();
-  if (old.length === 0) return [];
-  try {
-    await upkeep.trash(
-      scope,
-      old.map(({ sessionId }) => sessionId),
-      when,
-    );
-    return old;
-  } catch {
-    const moved: CleanedSession[] = [];
-    const there = new Set<string>();
-    for await (const { sessionId } of upkeep.trashed(scope)) there.add(sessionId);
-    for (const one of old) {
-      const trash = async (): Promise<void> => {
-        if (!there.has(one.sessionId)) await upkeep.trash(scope, [one.sessionId], when);
-        moved.push(one);
-      };
-      await attempt(tally, one.sessionId, trash, () => isInStore(store, scope, one.sessionId));
+  constructor(store: Store, options: CleanupOptions) {
+    this.#store = store;
+    this.#upkeep = upkeepOf(store);
+    this.#options = options;
+    this.#scope = options.scope ?? {};
+    this.#ages = agesOf(options);
+    this.#time = options.now?.() ?? new Date();
+    this.#done = { compressed: [], retired: [], trashed: [], due: [] };
+  }
+
+  async run(signal: AbortSignal | undefined): Promise<CleanupReport> {
+    const [store, scope, failures] = [this.#store, this.#scope, this.#failures];
+    const { dryRun = false } = this.#options;
+    const locks = dryRun || !store.holding ? undefined : await this.#mendLocks();
+    // First, so that a full disk has room for what follows.
+    const erased = await this.#emptyTrash();
+    const unreadable = (sessionId: string, { message }: WindrowError): void =>
+      void failures.push({ sessionId, message });
+    const sessions = conversations(store, scope, { unreadable });
+    await eachSession(store, scope, sessions, (info) => this.#session(info), { failures, signal });
+    const trashBytes = (await this.#trash()).reduce((sum, { bytes }) => sum + bytes, 0);
+    const report = { ...this.#sums, ...this.#done, erased, ...(locks && { locks }), trashBytes, failures };
+    return { time: this.#time.toISOString(), dryRun, ...report };
+  }
+
+  /** Whether what is due is done, and not only reported. */
+  get #removes(): boolean {
+    return this.#options.remove === true && this.#options.dryRun !== true;
+  }
+
+  #mendLocks(): Promise<MonitorScan> {
+    const { now = () => new Date() } = this.#options;
+    return monitor(this.#store, {
+      ...{ scope: this.#scope, now, once: true },
+      onEvent: (event) => {
+        if (event.type !== "monitor-failed") return;
+        const { sessionId, error } = event;
+        this.#failures.push({ ...(sessionId !== undefined && { sessionId }), message: error.message });
+      },
+    });
+  }
+
+  async #trash(): Promise<readonly TrashedSession[]> {
+    const found: TrashedSession[] = [];
+    for await (const one of this.#upkeep.trashed(this.#scope)) found.push(one);
+    return found;
+  }
+
+  /** Ends erasures that were begun, and erases what lay in the trash long enough. */
+  async #emptyTrash(): Promise<readonly EraseReceipt[]> {
+    const begun = this.#options.dryRun === true ? [] : await this.#upkeep.unerased(this.#scope);
+    const old = (await this.#trash()).flatMap(({ sessionId, trashedAt: since, user, bytes }) => {
+      const isDue = since !== undefined && this.#time.getTime() - Date.parse(since) >= this.#ages.trashFor;
+      return isDue ? [{ sessionId, ...(user !== undefined && { user }), since, bytes }] : [];
+    });
+    if (!this.#removes) this.#done.due.push(...old);
+    try {
+      const trashed = this.#removes ? old.map(({ since: _since, bytes: _bytes, ...one }) => one) : [];
+      const { erased, refused, unread } = await eraseHidden(this.#store, begun, trashed, {
+        ...this.#options,
+        now: () => this.#time,
+      });
+      const reasons = new Set(unread.map(messageOf));
+      for (const reason of reasons)
+        this.#failures.push({ message: `A memory could not be looked through for what was erased: ${reason}` });
+      // Another clean-up may have erased a session meanwhile, or somebody may have brought it back.
+      const hidden =
+        refused.length === 0 ? [] : [...(await this.#trash()), ...(await this.#upkeep.unerased(this.#scope))];
+      const left = new Set(hidden.map(({ sessionId }) => sessionId));
+      for (const { sessionId, error, isErased } of refused)
+        if (isErased === true || left.has(sessionId)) this.#failures.push({ sessionId, message: messageOf(error) });
+      return erased;
+    } catch (error) {
+      this.#failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
+      return [];
     }
-    return moved;
+  }
+
+  /** Puts a session to rest, compresses it, and moves it into the trash, each if it is time. */
+  async #session(info: SessionInfo): Promise<void> {
+    const [store, scope] = [this.#store, this.#scope];
+    const { uuid: sessionId, user } = info.metadata;
+    const { status } = info.state;
+    const isEnded = isFinal(status);
+    if (!isEnded && status !== "closed" && !(await isIdle(store, scope, info))) return;
+    const { bytes, compressed } = await this.#upkeep.size(scope, sessionId);
+    if (isEnded) {
+      this.#sums.looked += 1;
+      this.#sums.bytes += bytes;
+    }
+    if (await this.#upkeep.kept(scope, sessionId)) {
+      if (isEnded) this.#sums.kept += 1;
+      return;
+    }
+    const last = await lastRecordAt(store, scope, info);
+    if (last === undefined) {
+      throw new WindrowError("store-corrupt", "No time can be read in it, so its age is not known.");
+    }
+    const age = this.#time.getTime() - last;
+    const one: CleanedSession = {
+      sessionId,
+      ...(user !== undefined && { user }),
+      since: new Date(last).toISOString(),
+      bytes,
+    };
+    if (!isEnded && status !== "closed") {
+      if (age < this.#ages.closedAfter) return;
+      if (this.#options.dryRun !== true && !(await retire(store, scope, sessionId, last, this.#time))) return;
+      this.#done.retired.push(one);
+    }
+    const isTime = age >= this.#ages.compressAfter && !compressed;
+    const after = isTime ? await this.#compress(one) : one;
+    if (isEnded) this.#sums.bytes += (after.bytesAfter ?? bytes) - bytes;
+    if (isEnded && age >= this.#ages.deleteAfter) await this.#remove(after);
+  }
+
+  /** Compresses a session; if it refuses, the rest of its work goes on. */
+  async #compress(one: CleanedSession): Promise<CleanedSession> {
+    if (!this.#upkeep.compress) return one;
+    if (this.#options.dryRun === true) {
+      this.#done.compressed.push(one);
+      return one;
+    }
+    try {
+      const { bytes: bytesAfter, compressed } = await this.#upkeep.compress(this.#scope, one.sessionId);
+      if (compressed) this.#done.compressed.push({ ...one, bytesAfter });
+      return { ...one, bytesAfter };
+    } catch (error) {
+      // Somebody took it away or resumed it.
+      const codes = ["session-not-found", "session-busy", "bad-option"] as const;
+      if (!codes.some((code) => isWindrowError(error, code)))
+        this.#failures.push({ sessionId: one.sessionId, message: messageOf(error) });
+      return one;
+    }
+  }
+
+  /** Moves a session into the trash, or reports it as due. */
+  async #remove(one: CleanedSession): Promise<void> {
+    if (!this.#removes) return void this.#done.due.push(one);
+    // Its age may be that of an earlier record than its last, and a damaged session is not what anybody meant to delete.
+    await this.#upkeep.verify?.(this.#scope, one.sessionId);
+    await this.#upkeep.trash(this.#scope, [one.sessionId], this.#time.toISOString());
+    this.#done.trashed.push(one);
+    this.#sums.bytes -= one.bytesAfter ?? one.bytes;
   }
 }

@@ -1,8 +1,6 @@
 /** The mark of `windrow keep`: no clean-up compresses or deletes a session that has it. */
-import { WindrowError } from "../../errors.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import type { Upkeep } from "../../store/upkeep.ts";
-import { findSession } from "../look/find.ts";
+import { idOf, upkeepOf } from "./sessions.ts";
 
 /** Which session, and why. */
 export interface KeepOptions {
@@ -28,7 +26,7 @@ export interface KeepReport {
  * Marks a session to be kept.
  *
  * @param name - its id, the beginning of it, or `latest`
- * @throws WindrowError `bad-option` where the store has no upkeep; `session-not-found`
+ * @throws WindrowError `bad-option` if the store has no upkeep; `session-not-found`
  */
 export async function keep(store: Store, name: string, options: KeepOptions = {}): Promise<KeepReport> {
   const { scope = {}, by, reason, now = () => new Date() } = options;
@@ -46,23 +44,6 @@ export async function unkeep(
   name: string,
   { scope = {} }: Pick<KeepOptions, "scope"> = {},
 ): Promise<KeepReport> {
-  const upkeep = upkeepOf(store);
   const sessionId = await idOf(store, scope, name);
-  return { sessionId, kept: false, changed: await upkeep.unkeep(scope, sessionId) };
-}
-
-/**
- * The upkeep of a store.
- *
- * @throws WindrowError `bad-option` where it has none
- */
-export function upkeepOf(store: Store): Upkeep {
-  if (store.upkeep) return store.upkeep;
-  const message = `The ${store.name} store cannot keep, archive or erase sessions: it has no Store.upkeep.`;
-  throw new WindrowError("bad-option", message, { store: store.name });
-}
-
-/** The id that a name means. */
-export async function idOf(store: Store, scope: Scope, name: string): Promise<string> {
-  return (await findSession(store, scope, name)).metadata.uuid;
+  return { sessionId, kept: false, changed: await upkeepOf(store).unkeep(scope, sessionId) };
 }

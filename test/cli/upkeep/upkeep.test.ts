@@ -44,13 +44,13 @@ describe("windrow cleanup", () => {
     expect([existsSync(join(folder, "trash", old)), existsSync(join(folder, "completed", week))]).toEqual([true, true]);
   });
 
-  it("takes ages, an emergency, and a trial", async () => {
+  it("takes ages, and a trial", async () => {
     const id = await aged(15);
     expect((await windrow(at("cleanup", "--older-than", "10d", "--dry-run"))).stdout).toContain(id);
     expect((await windrow(at("cleanup", "--older-than", "360h", "--dry-run"))).stdout).toContain(id);
     expect((await windrow(at("cleanup", "--dry-run"))).stdout).not.toContain(id);
     const young = await aged(0);
-    expect((await windrow(at("cleanup", "--emergency", "--yes"))).status).toBe(0);
+    expect((await windrow(at("cleanup", "--compress-all", "--older-than", "14d", "--yes"))).status).toBe(0);
     expect(existsSync(join(folder, "trash", id))).toBe(true);
     expect(existsSync(join(folder, "completed", young, "messages.jsonl.gz"))).toBe(true);
     await windrow(at("cleanup", "--yes", "--trash-for", "0"));

@@ -76,18 +76,17 @@ describe("cleanup", () => {
     expect(await keep(store, id.slice(0, 8), { by: "ann", now })).toEqual({ sessionId: id, kept: true, changed: true });
     const { mark } = JSON.parse(await readFile(join(place.folder, "completed", id, "mark.json"), "utf8")) as MarkFile;
     expect(mark).toEqual({ kept: { keptAt: today.toISOString(), by: "ann" } });
-    const report = await cleanup(store, { now, remove: true, emergency: true });
+    const report = await cleanup(store, { now, remove: true, compressAfter: 0 });
     expect([report.kept, report.compressed, report.trashed, report.due]).toEqual([1, [], [], []]);
     expect((await unkeep(store, id)).changed).toBe(true);
     expect(ids((await cleanup(store, { now, remove: true })).trashed)).toEqual([id]);
   });
 
-  it("in an emergency compresses all, and takes what is 14 days old", async () => {
+  it("compresses and takes what is as old as it is asked for", async () => {
     const today_ = await agedSession(store, 0, { messages: 20 });
     const old = await agedSession(store, 15, { messages: 20 });
-    const report = await cleanup(store, { now, emergency: true, remove: true });
+    const report = await cleanup(store, { now, compressAfter: 0, deleteAfter: 14 * dayMs, remove: true });
     expect([ids(report.compressed), ids(report.trashed)]).toEqual([[today_, old].toSorted(), [old]]);
-    expect((await cleanup(store, { now, emergency: true, compressAfter: 7 * dayMs })).compressed).toEqual([]);
   });
 
   it("changes nothing when it is only tried", async () => {

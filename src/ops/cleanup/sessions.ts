@@ -1,0 +1,132 @@
+/** Sessions that upkeep works on: found by name, and taken one after the other, so that none stops the others. */
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { isSessionId } from "../../store/shared/rules.ts";
+import type { Scope, SessionInfo, Store, StoreArchiving } from "../../store/store.ts";
+import { notInTrash } from "../../store/upkeep.ts";
+import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
+import { findSession } from "../look/find.ts";
+
+/** A day in milliseconds. */
+export const dayMs = 86_400_000;
+
+/** Work that could not be done, and why; without an id it concerns more than one session. */
+export interface UpkeepFailure {
+  readonly sessionId?: string;
+  readonly message: string;
+}
+
+/** How work on many sessions goes on. */
+export interface Run {
+  /** Takes what could not be done. */
+  readonly failures: UpkeepFailure[];
+  /** Called after every session, with how many are done. */
+  readonly onProgress?: (done: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Works on sessions one after the other. A session that refuses is a failure, unless another process took it away meanwhile.
+ *
+ * @throws WindrowError `aborted`
+ */
+export async function eachSession(
+  store: Store,
+  scope: Scope,
+  sessions: Iterable<SessionInfo> | AsyncIterable<SessionInfo>,
+  work: (session: SessionInfo) => Promise<void>,
+  { failures, onProgress, signal }: Run,
+): Promise<void> {
+  let done = 0;
+  for await (const session of sessions) {
+    if (signal?.aborted) throw new WindrowError("aborted", "The work was stopped; what was done stays done.");
+    const { uuid: sessionId } = session.metadata;
+    try {
+      await work(session);
+    } catch (error) {
+      const isGone = isWindrowError(error, "session-not-found") || !(await isThere(store, scope, sessionId));
+      if (!isGone) failures.push({ sessionId, message: messageOf(error) });
+    }
+    onProgress?.((done += 1));
+  }
+}
+
+/** Whether the store has the session, and not only its trash; a store that cannot say counts as one that has it. */
+async function isThere(store: Store, scope: Scope, id: string): Promise<boolean> {
+  return liveId(store, scope, id).then(
+    (found) => found !== undefined,
+    () => true,
+  );
+}
+
+/**
+ * Refuses an age that is none.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkAge(name: string, age: number): void {
+  if (Number.isFinite(age) && age >= 0) return;
+  const message = `"${name}" is a number of milliseconds from 0, not ${age}.`;
+  throw new WindrowError("bad-option", message, { name, value: age });
+}
+
+/**
+ * The upkeep of a store.
+ *
+ * @throws WindrowError `bad-option` if it has none
+ */
+export function upkeepOf(store: Store): Upkeep {
+  if (store.upkeep) return store.upkeep;
+  const message = `The ${store.name} store cannot keep, archive or erase sessions: it has no Store.upkeep.`;
+  throw new WindrowError("bad-option", message, { store: store.name });
+}
+
+/**
+ * The archive beside a store.
+ *
+ * @throws WindrowError `bad-option` if it was opened without one
+ */
+export function archivingOf(store: Store): StoreArchiving {
+  if (store.archiving) return store.archiving;
+  const message = `The ${store.name} store was opened without an archive: name one with --archive, or \`archive\` in the configuration.`;
+  throw new WindrowError("bad-option", message, { store: store.name });
+}
+
+/** The id that a name means. */
+export async function idOf(store: Store, scope: Scope, name: string): Promise<string> {
+  return (await findSession(store, scope, name)).metadata.uuid;
+}
+
+/** The id of a session outside the trash; undefined if there is none of this name. */
+export async function liveId(store: Store, scope: Scope, name: string): Promise<string | undefined> {
+  try {
+    return await idOf(store, scope, name);
+  } catch (error) {
+    if (isWindrowError(error, "session-not-found")) return undefined;
+    const id = name.toLowerCase();
+    // One that cannot be described is there.
+    if (isWindrowError(error, "store-corrupt") && isSessionId(id)) return id;
+    throw error;
+  }
+}
+
+/**
+ * The session in the trash whose id begins so.
+ *
+ * @throws WindrowError `session-not-found`; `bad-option` if several do
+ */
+export async function trashedNamed(store: Store, scope: Scope, name: string): Promise<TrashedSession> {
+  const found: TrashedSession[] = [];
+  const wanted = name.toLowerCase();
+  const id = isSessionId(wanted) ? wanted : undefined;
+  for await (const one of upkeepOf(store).trashed(scope, id)) if (one.sessionId.startsWith(wanted)) found.push(one);
+  const [only] = found;
+  if (!only || wanted.length < 4) throw notInTrash(name);
+  if (found.length === 1) return only;
+  const message = `"${name}" is the beginning of ${found.length} ids in the trash; give more of it.`;
+  throw new WindrowError("bad-option", message, { id: name, candidates: found.map(({ sessionId }) => sessionId) });
+}
+
+/** An error in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
