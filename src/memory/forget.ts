@@ -54,9 +54,9 @@ async function ownersOf(store: Store, scope: Scope, sessionIds: readonly string[
   for (const id of ids) {
     const info = await infoUnlessDamaged(store, scope, id);
     if (info) add(info.metadata.user);
-    for await (const { user } of store.upkeep?.trashed(scope, id) ?? []) add(user);
+    for await (const { user } of store.upkeep.trashed(scope, id) ?? []) add(user);
   }
-  const begun = ids.size === 0 ? undefined : await store.upkeep?.unerased(scope, true);
+  const begun = ids.size === 0 ? undefined : await store.upkeep.unerased(scope, true);
   for (const one of begun ?? []) if (ids.has(one.sessionId)) add(one.user);
   return [...owners.values()];
 }
@@ -189,7 +189,7 @@ async function hasSession(store: Store, scope: Scope, user: string | undefined, 
   if (!isSessionId(id)) return false;
   const info = await infoUnlessDamaged(store, scope, id);
   if (info && info.metadata.user === user) return true;
-  for await (const trashed of store.upkeep?.trashed(scope, id) ?? []) if (trashed.user === user) return true;
+  for await (const trashed of store.upkeep.trashed(scope, id) ?? []) if (trashed.user === user) return true;
   return false;
 }
 

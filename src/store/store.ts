@@ -1,6 +1,5 @@
 /**
- * The contract of a store: where sessions persist. It has ten methods and four optional facets; each promise stands in
- * the comment above its method. `testing/conformance.ts` is the contract as runnable cases.
+ * The contract of a store: where sessions persist. Each promise stands in the comment above its method. `testing/conformance.ts` is the contract as runnable cases.
  */
 import type { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";

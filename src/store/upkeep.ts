@@ -77,8 +77,8 @@ export interface EraseElsewhere {
 /** The limits of an erasure. */
 export interface EraseLimits {
   /**
-   * Sessions in the trash alone: one whose id is in the store, too, is refused with `session-exists`, and one that comes
-   * into the store meanwhile stays. Default: sessions wherever they are.
+   * Sessions in the trash alone: one that came back from there is refused with `session-exists`. Default: sessions
+   * wherever they are.
    */
   readonly trashAlone?: boolean;
 }
@@ -119,8 +119,8 @@ export interface Upkeep {
 
   /**
    * Moves finished sessions into the trash: they are listed and read no more, and {@link Upkeep.untrash} brings them
-   * back. `bad-option` for one that is not finished, is kept, or has a namesake there. `create` and `restore`
-   * refuse an id in the trash with `session-exists`; a store may still give it to its owner.
+   * back. `bad-option` for one that is not finished, or is kept. `create` and `restore` refuse an id in the
+   * trash with `session-exists`.
    *
    * @param time - when, ISO 8601, UTC
    */
@@ -133,7 +133,7 @@ export interface Upkeep {
    */
   trashed(scope: Scope, id?: string): AsyncIterable<TrashedSession>;
 
-  /** Brings a session back from the trash; `session-exists` where another has its id by now. */
+  /** Brings a session back from the trash. */
   untrash(scope: Scope, id: string): Promise<void>;
 
   /**
@@ -180,15 +180,9 @@ export function isKept(id: string): WindrowError {
   return new WindrowError("bad-option", message, { id });
 }
 
-/** A session of this id lies in the trash already. */
-export function inTrash(id: string): WindrowError {
-  const message = `A session ${id} lies in the trash already; nothing was changed. Erase that one first.`;
-  return new WindrowError("bad-option", message, { id });
-}
-
-/** Only what lies in the trash was to be erased, and the store has a session of this id, too. */
+/** Only what lies in the trash was to be erased, and the session came back from there. */
 export function inStoreToo(id: string): WindrowError {
-  const message = `Session ${id} stays in the trash: a session of the same id is in the store. \`windrow erase ${id}\` erases both.`;
+  const message = `Session ${id} came back from the trash; nothing was erased. \`windrow erase ${id}\` erases it.`;
   return new WindrowError("session-exists", message, { id });
 }
 

@@ -21,7 +21,7 @@ beforeEach(async () => {
     const lock = await opened.create(everybody, newSession());
     await opened.append(lock, [messageRecord(`a needle in ${name} ${"and hay ".repeat(200)}`)]);
     await opened.finish(lock, stateOf("completed"));
-    await opened.upkeep!.compress!(everybody, lock.id);
+    await opened.upkeep.compress!(everybody, lock.id);
     ids.push(lock.id);
   }
   await opened.close();

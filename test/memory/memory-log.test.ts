@@ -66,7 +66,7 @@ describe.each([
 
   it("is rewritten again, and begun anew, where an erasure of its sessions was cut short", async () => {
     const store = await open();
-    const upkeep = store.upkeep!;
+    const upkeep = store.upkeep;
     const fail = (): Promise<never> => Promise.reject(new Error("cut short"));
     const erase: typeof upkeep.erase = (scope, ids) => upkeep.erase(scope, ids, fail);
     const cut = over(store, { upkeep: over(upkeep, { erase }) });
@@ -76,7 +76,7 @@ describe.each([
     await expect(broken.rewrite((entries) => without(entries, "one"))).rejects.toThrow("cut short");
     expect(await log.rewrite((entries) => without(entries, "two"))).toBe(1);
     expect(await textsOf(log)).toEqual(["three"]);
-    for (const id of log.ids) await cut.upkeep!.erase({}, [id]).catch(() => undefined);
+    for (const id of log.ids) await cut.upkeep.erase({}, [id]).catch(() => undefined);
     await log.append([fact("four")]);
     expect(await textsOf(log)).toEqual(["four"]);
     expect(await upkeep.unerased({})).toEqual([]);
@@ -110,7 +110,7 @@ function dying(store: Store, after: number): Store {
       if (--left < 0) throw new Error("killed");
       return call(...given);
     };
-  const upkeep = store.upkeep!;
+  const upkeep = store.upkeep;
   return over(store, {
     create: step((...given) => store.create(...given)),
     append: step((...given) => store.append(...given)),

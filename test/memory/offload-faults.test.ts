@@ -17,7 +17,7 @@ import { dueIn, dueSessions, engine, everyRecord, handAll } from "./kit.ts";
 
 /** A store that does something before it erases a session. */
 function beforeErasing(store: Store, id: string, work: () => Promise<void>): Store {
-  const upkeep = store.upkeep!;
+  const upkeep = store.upkeep;
   const erase: typeof upkeep.erase = async (scope, ids, elsewhere) => {
     if (ids.includes(id)) await work();
     return upkeep.erase(scope, ids, elsewhere);

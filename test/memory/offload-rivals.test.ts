@@ -41,11 +41,11 @@ describe("a session that goes into the trash", () => {
   it("is not handed over from there, and is due again where it is brought back", async () => {
     const store = ramStore();
     const [gone = "", stays = ""] = await dueSessions(store, ["one", "two"]);
-    await store.upkeep!.trash({}, [gone], time);
+    await store.upkeep.trash({}, [gone], time);
     const well = engine();
     expect(await handAll(store, well)).toEqual({ received: 1, failed: 0, waiting: 0 });
     expect([...well.has.keys()]).toEqual([stays]);
-    await store.upkeep!.untrash({}, gone);
+    await store.upkeep.untrash({}, gone);
     expect(await dueIn(store)).toEqual([gone]);
     await handAll(store, well);
     expect([well.has.get(gone), await dueIn(store)]).toEqual([[1, 2], []]);
@@ -54,9 +54,9 @@ describe("a session that goes into the trash", () => {
   it("while it is handed over stays due, and fails no other", async () => {
     const store = ramStore();
     const [one = "", two = ""] = await dueSessions(store, ["one", "two"]);
-    const slow = engine(async (id) => (id === two ? store.upkeep!.trash({}, [two], time) : undefined));
+    const slow = engine(async (id) => (id === two ? store.upkeep.trash({}, [two], time) : undefined));
     expect(await handAll(store, slow)).toMatchObject({ received: 1, failed: 0 });
-    await store.upkeep!.untrash({}, two);
+    await store.upkeep.untrash({}, two);
     expect(await dueIn(store)).toEqual([two]);
     const well = engine();
     await handAll(store, well, { clock: later });

@@ -39,7 +39,7 @@ async function finishedSession(store: Store, text: string): Promise<string> {
 }
 
 const hashOf = async (store: Store, id: string): Promise<string> =>
-  (await summaryOf(await store.transfer!.dump(everybody, id))).hash;
+  (await summaryOf(await store.transfer.dump(everybody, id))).hash;
 
 const copies = (folder: string): readonly string[] =>
   (readdirSync(join(folder, "objects"), { recursive: true }) as string[]).filter((name) => name.endsWith(".gz"));
@@ -104,7 +104,7 @@ describe("backup and restore", () => {
     const files = filesStore({ folder: from });
     const id = await finishedSession(files, "text");
     const plain = await backup(files, to);
-    await files.upkeep?.compress?.(everybody, id);
+    await files.upkeep.compress?.(everybody, id);
     expect(await backup(files, to)).toMatchObject({ written: 0, unchanged: 1 });
     const [database, again] = [await openStore(`sqlite:${join(from, "a.db")}`), await newFolder()];
     expect(await restore(to, database)).toMatchObject({ restored: 1, sessions: [{ lines: 10 }] });
@@ -198,7 +198,7 @@ describe("backup and restore", () => {
     const store = ramStore({});
     const id = await finishedSession(store, "text");
     await backup(store, to);
-    const { transfer = ramStore().transfer! } = store;
+    const { transfer } = store;
     const dumping = (dump: typeof transfer.dump): Store => over(store, { transfer: over(transfer, { dump }) });
     const torn = dumping(() => Promise.reject(Object.assign(new Error(), { code: "EIO" })));
     await expect(backup(torn, to)).rejects.toMatchObject({ code: "store-unavailable" });
@@ -213,7 +213,7 @@ describe("backup and restore", () => {
   function doing(store: Store, at: number, times: number, then: (id: string) => Promise<unknown>): Store {
     let left = times;
     const dump: NonNullable<Store["transfer"]>["dump"] = async (scope, id) => {
-      const found = await store.transfer!.dump(scope, id);
+      const found = await store.transfer.dump(scope, id);
       return {
         ...found,
         async *lines() {
@@ -226,7 +226,7 @@ describe("backup and restore", () => {
         },
       };
     };
-    return over(store, { transfer: over(store.transfer!, { dump }) });
+    return over(store, { transfer: over(store.transfer, { dump }) });
   }
 
   it.skipIf(!driver)(
@@ -236,7 +236,7 @@ describe("backup and restore", () => {
       const lock = await sessionWith(store, 9);
       const { id } = lock;
       await store.finish(lock, stateOf("completed"));
-      const away = async (): Promise<void> => store.upkeep!.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
+      const away = async (): Promise<void> => store.upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
       // A reader that meets it in the trash, from where it is back when it is asked for again.
       const awayAndBack = (): Promise<never> => Promise.reject(notFound(id));
       const to = await newFolder();

@@ -153,16 +153,16 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
 /** A store whose session is erased behind a line of its dump, and is not found from then on. */
 function goingAt(store: Store, line: number): Store {
   const transfer: StoreTransfer = {
-    ...store.transfer!,
+    ...store.transfer,
     async dump(scope, id) {
-      const dump = await store.transfer!.dump(scope, id);
+      const dump = await store.transfer.dump(scope, id);
       return {
         ...dump,
         async *lines() {
           let count = 0;
           for await (const one of dump.lines()) {
             yield one;
-            if (++count === line) await store.upkeep!.erase(scope, [id]);
+            if (++count === line) await store.upkeep.erase(scope, [id]);
             if (count < 100) await store.info(scope, id);
           }
         },
@@ -190,9 +190,9 @@ describe("copying", () => {
   it("finds a store that keeps something else than it was given", async () => {
     const [one, two] = [ramStore(), ramStore()];
     const lock = await sessionWith(one, 3);
-    const transfer: StoreTransfer = over(two.transfer!, {
+    const transfer: StoreTransfer = over(two.transfer, {
       async dump(scope, id) {
-        const dump = await two.transfer!.dump(scope, id);
+        const dump = await two.transfer.dump(scope, id);
         return {
           ...dump,
           async *lines() {

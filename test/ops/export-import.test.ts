@@ -54,8 +54,8 @@ describe("windrow's own format", () => {
       const packed = join(folder, `${lock.id}.gz`);
       writeFileSync(packed, gzipSync(text));
       expect(await importFile(to, packed)).toMatchObject([{ outcome: "same", problems: [] }]);
-      const kept = await summaryOf(await to.transfer!.dump(scope, lock.id));
-      expect(kept.hash).toBe((await summaryOf(await from.transfer!.dump(scope, lock.id))).hash);
+      const kept = await summaryOf(await to.transfer.dump(scope, lock.id));
+      expect(kept.hash).toBe((await summaryOf(await from.transfer.dump(scope, lock.id))).hash);
     }
     const replayed = await windrow(["compose", join(folder, `${finished.id}.jsonl`), "--budget", "200k", "--json"]);
     expect([replayed.status, replayed.stderr]).toEqual([0, ""]);

@@ -108,7 +108,7 @@ it("the hash holds compressed, in a backup, restored, and behind a mask that tak
     ...everyKind(),
   ]);
   await store.finish(lock, stateOf("completed"));
-  await store.upkeep?.compress?.(everybody, lock.id);
+  await store.upkeep.compress?.(everybody, lock.id);
   expect(await doctor(store)).toMatchObject({ findings: [] });
   const backups = join(await newFolder(), "backups");
   const report = await backup(store, backups, { mask: createMask({ values: { word: "swordfish" } }) });
@@ -161,7 +161,7 @@ it(
     for (let count = 0; count < 12; count += 1) ids.push(await session("completed"));
     let isOver = false;
     const move = async (): Promise<void> => {
-      const upkeep = place.open().upkeep!;
+      const upkeep = place.open().upkeep;
       for (let round = 0; !isOver; round += 1) {
         const id = ids[round % 10]!;
         await upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");

@@ -69,7 +69,7 @@ describe("a session whose process was killed", () => {
     const { id, kill } = await writer();
     await kill();
     const other = place.open();
-    const holding = store.holding!;
+    const holding = store.holding;
     const holder: typeof holding.holder = async (...given) => {
       const found = await holding.holder(...given);
       const lock = await other.lock(everybody, id);

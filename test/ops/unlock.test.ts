@@ -18,10 +18,10 @@ describe("windrow unlock", () => {
   it("frees a session whose process died, which then counts as closed", async () => {
     const { id, processId, kill } = await holder();
     await kill();
-    expect(await store.holding?.holder(everybody, id)).toMatchObject({ state: "gone", owner: { processId } });
+    expect(await store.holding.holder(everybody, id)).toMatchObject({ state: "gone", owner: { processId } });
     const { status, stdout } = await unlock(id);
     expect([status, stdout]).toEqual([0, expect.stringContaining(`process ${processId} on `)]);
-    expect(await store.holding?.holder(everybody, id)).toMatchObject({ state: "none" });
+    expect(await store.holding.holder(everybody, id)).toMatchObject({ state: "none" });
   });
 
   it("says so of a session that is free already, found by the beginning of its id, or as the latest", async () => {
@@ -37,7 +37,7 @@ describe("windrow unlock", () => {
     const { id, processId } = await holder();
     expect(await unlock(id)).toMatchObject({ status: 1, stderr: expect.stringContaining(`process ${processId} on`) });
     expect(await unlock(id, "--force")).toMatchObject({ status: 2, stderr: expect.stringContaining("--reason") });
-    await expect(store.holding?.unlock(everybody, id, { force: true })).rejects.toMatchObject({ code: "bad-option" });
+    await expect(store.holding.unlock(everybody, id, { force: true })).rejects.toMatchObject({ code: "bad-option" });
     await expect(store.lock(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
 
     const forced = await unlock(id, "--force", "--reason", "it hangs");

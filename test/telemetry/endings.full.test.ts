@@ -115,7 +115,7 @@ describe("a session that goes on", () => {
     await session.append([user, asks]);
     await session.compose();
     const files = await openStore(store);
-    await files.holding?.unlock({}, session.id, { force: true, reason: "it hangs" });
+    await files.holding.unlock({}, session.id, { force: true, reason: "it hangs" });
     const resumed = await (await open(seen, { store, on })).resume(session.id);
     expect(only(seen, `chat ${model}`).attributes["error.type"]).toBe("session-resumed");
     await resumed.compose();

@@ -278,9 +278,9 @@ export class MemoryLog {
   /** Ends erasures of the log's sessions that were begun: until then their ids are not given out. */
   async #endErasures(): Promise<void> {
     const { upkeep } = this.#store;
-    const begun = (await upkeep?.unerased(this.#scope)) ?? [];
+    const begun = (await upkeep.unerased(this.#scope)) ?? [];
     for (const id of this.ids.filter((one) => begun.some(({ sessionId }) => sessionId === one))) {
-      await upkeep?.erase(this.#scope, [id]).catch((error: unknown) => {
+      await upkeep.erase(this.#scope, [id]).catch((error: unknown) => {
         // Another process has just ended it.
         if (!isWindrowError(error, "session-not-found")) throw error;
       });

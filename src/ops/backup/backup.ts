@@ -243,7 +243,7 @@ class Backup {
     before: StoredSession | undefined,
     report: (lines: number) => void,
   ): Promise<{ entry: StoredSession } & Pick<BackedUpSession, "outcome" | "masked" | "damaged" | "missing" | "error">> {
-    const found = await this.#store.transfer!.dump(this.#scope, id);
+    const found = await this.#store.transfer.dump(this.#scope, id);
     const documents = documentsHash(found);
     const admitted = admit(this.#scope, this.#mask, found);
     const { dump, metadata, state } = admitted;
@@ -252,7 +252,7 @@ class Backup {
       return { entry: before, outcome: "unchanged", masked: 0, damaged: 0, missing: 0 };
     }
     // Lines that a damaged member hides must not go missing in a copy that counts as good.
-    await this.#store.upkeep?.verify?.(this.#scope, id);
+    await this.#store.upkeep.verify?.(this.#scope, id);
     let seen = 0;
     const watched = watchLosses(dump);
     const weighed = weigh(watched.dump, () => {

@@ -110,7 +110,7 @@ async function restored(
     const watched = watchLosses(await readCopy(path, copy));
     const { written, aside } = await write(target, watched.dump, () => verifyCopy(path, copy), signal);
     const losses = watched.losses();
-    const kept = await summaryOf(await store.transfer!.dump(scope, id));
+    const kept = await summaryOf(await store.transfer.dump(scope, id));
     const isRight = kept.hash === written.hash && (written.masked > 0 || kept.hash === hash);
     if (!isRight) {
       const reads = `Session ${id} reads back different from the store; do not rely on what was restored.`;
@@ -142,7 +142,7 @@ async function write(
 ): Promise<{ readonly written: Restored; readonly aside?: string }> {
   const { id } = dump;
   try {
-    return { written: await store.transfer!.restore(scope, dump, signal) };
+    return { written: await store.transfer.restore(scope, dump, signal) };
   } catch (error) {
     // A line that the store refuses may be a damaged one: the copy's hash tells.
     if (isWindrowError(error, "bad-message")) await verify();
@@ -150,7 +150,7 @@ async function write(
     if (!isInTheWay) throw error;
     if (!replace) throw isWindrowError(error, "session-exists") ? differs(id) : damaged(id, error);
     const { upkeep } = store;
-    if (!upkeep?.putAside) throw error;
+    if (!upkeep.putAside) throw error;
     await verify();
     const mark = await upkeep.kept(scope, id).catch((reason: unknown) => {
       if (isWindrowError(reason, "session-not-found") || isWindrowError(reason, "store-corrupt")) return undefined;
@@ -159,7 +159,7 @@ async function write(
     const aside = await upkeep.putAside(scope, id).catch((reason: unknown) => {
       throw isWindrowError(reason, "session-not-found") ? error : reason;
     });
-    const written = await store.transfer!.restore(scope, dump, signal);
+    const written = await store.transfer.restore(scope, dump, signal);
     if (mark) await upkeep.keep(scope, id, mark);
     return { written, aside };
   }

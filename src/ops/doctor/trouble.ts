@@ -105,8 +105,8 @@ export async function offloadTrouble(store: Store): Promise<readonly Finding[]> 
 
 /** A process that lives and has the session, and says nothing any more. */
 async function silentHolder(store: Store, id: string, now: Date): Promise<Finding | undefined> {
-  const holding = await store.holding?.holder({}, id);
-  if (holding?.state !== "held" || !holding.owner) return undefined;
+  const holding = await store.holding.holder({}, id);
+  if (holding.state !== "held" || !holding.owner) return undefined;
   const { processId, hostname, heartbeatAt } = holding.owner;
   const silent = now.getTime() - Date.parse(heartbeatAt);
   if (!(silent >= silentMs)) return undefined;
@@ -119,7 +119,7 @@ async function silentHolder(store: Store, id: string, now: Date): Promise<Findin
 /** A session that another program began to end, and did not. */
 async function leftCompleting(store: Store, { metadata, state }: SessionInfo): Promise<Finding | undefined> {
   if (state.status !== "completing") return undefined;
-  if ((await store.holding?.holder({}, metadata.uuid))?.state === "held") return undefined;
+  if ((await store.holding.holder({}, metadata.uuid))?.state === "held") return undefined;
   const message =
     "Its state is `completing`, which no Windrow writes, and nobody holds it: the program that was ending it stopped. " +
     "`windrow monitor --once` ends it as completed.";

@@ -95,13 +95,13 @@ async function copySession(
   stopIf(signal);
   try {
     let seen = 0;
-    const watched = watchLosses(await from.transfer!.dump(scope, id));
+    const watched = watchLosses(await from.transfer.dump(scope, id));
     const source = weigh(watched.dump, () => {
       seen += 1;
       if (seen % progressLines === 0) report(seen);
     });
-    const { outcome, masked, hash } = await to.transfer!.restore(scope, source.dump, signal);
-    const kept = await summaryOf(await to.transfer!.dump(scope, id));
+    const { outcome, masked, hash } = await to.transfer.restore(scope, source.dump, signal);
+    const kept = await summaryOf(await to.transfer.dump(scope, id));
     check(id, source.summary(), kept, masked, hash);
     const damaged = await damagedIn(from, scope, id);
     return {

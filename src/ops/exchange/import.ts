@@ -97,7 +97,7 @@ async function restored(
     },
   };
   try {
-    const { outcome, masked } = await store.transfer!.restore(scope, counted, signal);
+    const { outcome, masked } = await store.transfer.restore(scope, counted, signal);
     return { outcome: outcome === "same" ? "same" : "imported", messages, masked };
   } catch (error) {
     if (!isWindrowError(error) || error.code === "aborted") throw error;

@@ -16,7 +16,7 @@ export async function standingOf(
 ): Promise<SessionStanding> {
   const { status } = state;
   const isAsked = !isFinal(status) && status !== "closed";
-  return standingWith(status, isAsked ? await store.holding?.holder(scope, metadata.uuid) : undefined);
+  return standingWith(status, isAsked ? await store.holding.holder(scope, metadata.uuid) : undefined);
 }
 
 /** How a session of a status stands with its holder; undefined where the store cannot tell who that is. */

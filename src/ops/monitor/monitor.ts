@@ -161,7 +161,7 @@ async function lookAt(store: Store, info: SessionInfo, options: MonitorOptions):
   const sessionId = info.metadata.uuid;
   try {
     const { status } = info.state;
-    const holder = await store.holding?.holder(options.scope ?? {}, sessionId);
+    const holder = await store.holding.holder(options.scope ?? {}, sessionId);
     // A session at rest is nobody's, whoever died with its lock: nothing was written under it.
     if (!holder || (status === "closed" && holder.state !== "held")) return undefined;
     return (await judge(store, info, holder, options)) ?? (await putToRest(store, info, options));

@@ -7,9 +7,9 @@ import { lastRecordAt } from "../look/age.ts";
 /** Whether a session may be put to rest: it has not ended, is not at rest, and nobody writes it or died doing so. */
 export async function isIdle(store: Store, scope: Scope, { metadata, state, readOnly }: SessionInfo): Promise<boolean> {
   if (readOnly || isAtRest(state.status) || state.status === "completing") return false;
-  const holding = await store.holding?.holder(scope, metadata.uuid);
+  const holding = await store.holding.holder(scope, metadata.uuid);
   if (holding !== undefined && holding.state !== "none") return false;
-  return (await store.upkeep?.kept(scope, metadata.uuid)) === undefined;
+  return (await store.upkeep.kept(scope, metadata.uuid)) === undefined;
 }
 
 /**

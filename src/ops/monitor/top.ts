@@ -118,7 +118,7 @@ async function describe(store: Store, scope: Scope, { metadata, state, holder }:
 
 async function holderOf(store: Store, scope: Scope, id: string): Promise<Holding | null> {
   try {
-    return (await store.holding?.holder(scope, id)) ?? null;
+    return (await store.holding.holder(scope, id)) ?? null;
   } catch (error) {
     // It ended meanwhile.
     if (isWindrowError(error)) return null;

@@ -64,7 +64,7 @@ async function newestSeq(store: Store, scope: Scope, id: string, kind: RecordKin
  * @returns undefined where the store keeps sessions in no folder and cannot tell, or the session went meanwhile
  */
 export async function sizeOf(store: Store, scope: Scope, info: SessionInfo): Promise<SessionSize | undefined> {
-  if (store.upkeep) return orGone(() => store.upkeep?.size(scope, info.metadata.uuid));
+  if (store.upkeep) return orGone(() => store.upkeep.size(scope, info.metadata.uuid));
   if (!isAbsolute(info.location)) return undefined;
   return orGone(() => folderSize(info.location));
 }

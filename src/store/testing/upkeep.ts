@@ -151,7 +151,10 @@ export const upkeepCases: readonly StoreCase[] = [
       const id = await finishedSession(store, everybody, many);
       await assert.rejects(() => upkeep.erase(everybody, [id], () => Promise.reject(new Error("no"))));
       await refused(() => store.info(everybody, id), "session-not-found");
-      assert.deepEqual(await upkeep.unerased(everybody), [{ sessionId: id }]);
+      assert.deepEqual(
+        (await upkeep.unerased(everybody)).map(({ sessionId }) => sessionId),
+        [id],
+      );
       assert.equal((await upkeep.erase(everybody, [id])).length, 1);
       assert.deepEqual(await upkeep.unerased(everybody), []);
     },

@@ -130,7 +130,7 @@ test("rounds go on in another session behind one that was ended, or that another
   await keep(second, "four");
   await second.close();
   expect(found(await open(store), "one", "two", "three", "four")).toEqual([true, true, true, true]);
-  await store.upkeep!.erase(everybody, [ended.id]);
+  await store.upkeep.erase(everybody, [ended.id]);
   const third = await open(store);
   expect(found(third, "one", "two", "three", "four")).toEqual([false, true, false, true]);
   await third.close();

@@ -41,7 +41,7 @@ describe("cleanup", () => {
     const report = await cleanup(store, { now });
     expect(ids(report.compressed)).toEqual([week, month].toSorted());
     expect([ids(report.due), report.trashed, report.erased]).toEqual([[month], [], []]);
-    const compressed = (id: string) => store.upkeep!.size(everybody, id).then(({ compressed: is }) => is);
+    const compressed = (id: string) => store.upkeep.size(everybody, id).then(({ compressed: is }) => is);
     expect([await compressed(young), await compressed(week)]).toEqual([false, true]);
     expect((await listAll(store)).length).toBe(3);
     expect((await viewSession(store, everybody, week, { messages: true })).messages).toMatchObject({ total: 20 });
@@ -110,7 +110,7 @@ describe("cleanup", () => {
   it("tells what it could not do, and does the rest", async () => {
     const broken = await agedSession(store, 31, { messages: 20 });
     const other = await agedSession(store, 31, { messages: 20 });
-    const upkeep = store.upkeep!;
+    const upkeep = store.upkeep;
     const trash: typeof upkeep.trash = async (scope, ids, time) => {
       if (ids.includes(broken)) throw new Error("It stays where it is.");
       return upkeep.trash(scope, ids, time);
@@ -153,7 +153,7 @@ describe("archive", () => {
     expect((await texts(store, id)).length).toBe(20);
     const back = await unarchive(store, id);
     expect([back.done, back.after]).toEqual(["decompressed", report.before]);
-    await store.upkeep!.trash(everybody, [id], today.toISOString());
+    await store.upkeep.trash(everybody, [id], today.toISOString());
     expect((await unarchive(store, id.slice(0, 6))).done).toBe("restored");
     expect((await texts(store, id)).length).toBe(20);
     await expect(unarchive(store, "ffffffff")).rejects.toMatchObject({ code: "session-not-found" });

@@ -47,10 +47,10 @@ describe("erase", () => {
       const trashed = await telltale(store);
       const running = await telltale(store, false);
       const stays = await agedSession(store, 1, { text: "stays here" });
-      await store.upkeep!.compress!(everybody, compressed);
-      await store.upkeep!.compress!(everybody, trashed);
-      await store.upkeep!.trash(everybody, [trashed], today.toISOString());
-      await store.upkeep!.putAside({ user: "ann" }, plain);
+      await store.upkeep.compress!(everybody, compressed);
+      await store.upkeep.compress!(everybody, trashed);
+      await store.upkeep.trash(everybody, [trashed], today.toISOString());
+      await store.upkeep.putAside({ user: "ann" }, plain);
       await telltale(store, true, plain);
       expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
       expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
@@ -85,7 +85,7 @@ describe("erase", () => {
 
   it("takes a session out of its owner's trash, and out of nobody else's", async () => {
     const id = await telltale(store);
-    await store.upkeep!.trash({ user: "ann" }, [id], today.toISOString());
+    await store.upkeep.trash({ user: "ann" }, [id], today.toISOString());
     await expect(erase(store, [id], { scope: { user: "bob" } })).rejects.toMatchObject({ code: "session-not-found" });
     await erase(store, [id], { scope: { user: "ann" }, index, now });
     expect(await grep(place.folder, canary)).toEqual([]);
@@ -96,7 +96,7 @@ describe("erase", () => {
     const store = await openStore(target);
     const folder = searchFolderOf(target) ?? "";
     const [here, away] = [await telltale(store), await telltale(store)];
-    await store.upkeep!.trash(everybody, [away], today.toISOString());
+    await store.upkeep.trash(everybody, [away], today.toISOString());
     await search(store, { query: "kanarienvogel", index: folder });
     expect((await grep(place.folder, canary)).length).toBeGreaterThan(0);
     const receipts = await erase(store, [here, away], { index: folder, now });
@@ -123,7 +123,7 @@ describe("erase", () => {
 
   it("erases a session that was put aside, by the id that it had", async () => {
     const id = await telltale(store);
-    await store.upkeep!.putAside({ user: "ann" }, id);
+    await store.upkeep.putAside({ user: "ann" }, id);
     await expect(erase(store, [id], { scope: { user: "bob" } })).rejects.toMatchObject({ code: "session-not-found" });
     await erase(store, [id], { scope: { user: "ann" }, index });
     expect(await grep(place.folder, canary)).toEqual([]);
@@ -135,7 +135,7 @@ describe("erase", () => {
     await expect(erase(store, [id], { index, elsewhere: fail })).rejects.toThrow("cut short");
     const report = await cleanup(store, { now, index });
     expect(report.erased.map(({ sessionId, resumed }) => [sessionId, resumed])).toEqual([[id, true]]);
-    expect(await store.upkeep!.unerased(everybody)).toEqual([]);
+    expect(await store.upkeep.unerased(everybody)).toEqual([]);
     expect(await grep(place.folder, id)).toEqual([]);
   });
 });

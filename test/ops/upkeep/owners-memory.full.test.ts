@@ -43,14 +43,14 @@ async function rejected(call: Promise<unknown>): Promise<void> {
 
 /** Begins an erasure, or puts the session into the trash. */
 async function leave(store: Store, owner: Scope, id: string, where: Where): Promise<void> {
-  if (where === "the trash") await store.upkeep!.trash(owner, [id], time);
-  else await rejected(store.upkeep!.erase(owner, [id], away));
+  if (where === "the trash") await store.upkeep.trash(owner, [id], time);
+  else await rejected(store.upkeep.erase(owner, [id], away));
 }
 
 /** What is still to be erased. */
 async function leftIn(store: Store): Promise<readonly string[]> {
-  const begun = await store.upkeep!.unerased({});
-  return [...begun, ...(await trashed(store.upkeep!))].map(({ sessionId }) => sessionId);
+  const begun = await store.upkeep.unerased({});
+  return [...begun, ...(await trashed(store))].map(({ sessionId }) => sessionId);
 }
 
 const wheres = ["a begun erasure", "the trash"] as const;
@@ -66,9 +66,9 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
     await noteFact(store, mine, id);
     await noteFact(store, yours, other);
     const forks = [await forked(store, mine, id), await forked(store, {}, id)];
-    await store.upkeep!.putAside(mine, id);
-    await rejected(store.upkeep!.erase(mine, [id], away));
-    await rejected(store.upkeep!.erase(yours, [other], away));
+    await store.upkeep.putAside(mine, id);
+    await rejected(store.upkeep.erase(mine, [id], away));
+    await rejected(store.upkeep.erase(yours, [other], away));
     const report = await cleanup(store);
     expect(report.failures).toEqual([]);
     const told = report.erased.map(({ sessionId, places, forks: of }) => {
@@ -85,11 +85,11 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
     const store = await opened(await kind.address());
     const ids: string[] = [];
     for (const user of ["ann", "bob", undefined]) ids.push(await finished(store, user === undefined ? {} : { user }));
-    await store.upkeep!.trash({}, ids, time);
+    await store.upkeep.trash({}, ids, time);
     const passes: (readonly string[])[] = [];
     const counted = withErase(store, (...given) => {
       passes.push(given[1]);
-      return store.upkeep!.erase(...given);
+      return store.upkeep.erase(...given);
     });
     expect((await cleanup(counted, { remove: true })).erased).toHaveLength(3);
     expect(passes.map((pass) => new Set(pass))).toEqual([new Set(ids)]);
@@ -169,7 +169,7 @@ it("a damaged log of a user's memory is itself erased for all users, also where 
     const file = metadataOf(folder, store, mine);
     await writeFile(file, "{ torn");
     const logId = basename(dirname(file));
-    if (isCutShort) await rejected(store.upkeep!.erase({}, [logId], away));
+    if (isCutShort) await rejected(store.upkeep.erase({}, [logId], away));
     const erased = isCutShort ? (await cleanup(store)).erased : await erase(store, [logId]);
     expect(erased.map(({ sessionId }) => sessionId)).toEqual([logId]);
     expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
@@ -183,7 +183,7 @@ it("a clean-up tells where facts can be looked through no more once the store ha
   await noteFact(store, mine, said);
   await leave(store, mine, id, "the trash");
   const torn = withErase(store, async (...given) => {
-    const erased = await store.upkeep!.erase(...given);
+    const erased = await store.upkeep.erase(...given);
     await writeFile(metadataOf(folder, store, mine), "{ torn");
     return erased;
   });
@@ -203,7 +203,7 @@ type Erase = Upkeep["erase"];
 
 /** A store whose erasures go through a function. */
 function withErase(store: Store, erase: Erase): Store {
-  return over(store, { upkeep: over(store.upkeep!, { erase }) });
+  return over(store, { upkeep: over(store.upkeep, { erase }) });
 }
 
 /** The file of the metadata of an owner's facts. */

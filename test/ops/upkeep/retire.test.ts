@@ -91,7 +91,7 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
       expect({ status: state.status, readOnly }).toEqual({ status: "closed", readOnly: false });
       expect(await cleanup(store, { now: on(100), remove: true })).toMatchObject({ retired: [], trashed: [], due: [] });
       expect((await search(store, { query: "three" })).hits).toHaveLength(1);
-      if (!store.upkeep?.compress) return;
+      if (!store.upkeep.compress) return;
       expect(report.compressed.map(({ sessionId }) => sessionId)).toEqual([id]);
       expect((await store.upkeep.size(everybody, id)).compressed).toBe(true);
       expect((await archive(store, id)).after.compressed).toBe(true);
@@ -250,7 +250,7 @@ describe("a compressed closed session", () => {
     await (await manager.session(id)).close();
     const store = await opened(target);
     await cleanup(store, { now: on(30) });
-    expect((await store.upkeep!.size(everybody, id)).compressed).toBe(true);
+    expect((await store.upkeep.size(everybody, id)).compressed).toBe(true);
     return { id, store, manager };
   }
   const deeds: Readonly<Record<string, (store: Store, to: Store) => Promise<unknown>>> = {
@@ -275,7 +275,7 @@ describe("a compressed closed session", () => {
   it("is whole for who takes it by force from a process that hangs while it takes it up", async () => {
     const { id, store, manager } = await atRest();
     await store.lock(everybody, id);
-    const taken = await store.holding!.unlock(everybody, id, { force: true, reason: "hangs" });
+    const taken = await store.holding.unlock(everybody, id, { force: true, reason: "hangs" });
     expect(taken.state).toBe("held");
     expect(await textsOf((await manager.resume(id)).messages())).toEqual(said);
   });

@@ -34,8 +34,8 @@ const items = (owner: Scope): MemoryLog => new MemoryLog(store, owner, "items");
 async function heldBy(owner: Scope, session: Scope, how: string): Promise<string> {
   const id = await finished(store, session);
   await items(owner).append([{ type: "put", data: { session: id, value: "heron" } }]);
-  if (how === "in the trash") await store.upkeep!.trash(session, [id], time);
-  else await store.upkeep!.erase(session, [id], () => Promise.reject(new Error("away"))).catch(() => undefined);
+  if (how === "in the trash") await store.upkeep.trash(session, [id], time);
+  else await store.upkeep.erase(session, [id], () => Promise.reject(new Error("away"))).catch(() => undefined);
   return id;
 }
 
@@ -46,7 +46,7 @@ async function sessionsIn(owner: Scope): Promise<readonly unknown[]> {
 }
 
 async function left(): Promise<readonly string[]> {
-  const all = [...(await store.upkeep!.unerased({})), ...(await trashed(store.upkeep!))];
+  const all = [...(await store.upkeep.unerased({})), ...(await trashed(store))];
   return all.map(({ sessionId }) => sessionId);
 }
 

@@ -18,8 +18,8 @@ import type { ReadQuery, Restored } from "../../store.ts";
 import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching } from "../../store.ts";
 import type { EraseElsewhere, ErasedPlace } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
-import { ObjectCache } from "./cache.ts";
-import type { FetchedSession } from "./cache.ts";
+import { ArchiveObjects } from "./objects.ts";
+import type { FetchedSession } from "./objects.ts";
 import { packSession } from "./object.ts";
 import { behind, leftOf, recordsOf } from "./reading.ts";
 import type { Given, Source } from "./reading.ts";
@@ -59,7 +59,7 @@ class Archive {
   readonly #behind: Store;
   readonly #detaching: StoreDetaching;
   readonly #bucket: ArchiveBucket;
-  readonly #objects: ObjectCache;
+  readonly #objects: ArchiveObjects;
   readonly #mask: Mask;
   readonly #clock: Clock;
 
@@ -72,7 +72,7 @@ class Archive {
     this.#behind = behind;
     this.#detaching = detaching;
     this.#bucket = bucket;
-    this.#objects = new ObjectCache(bucket);
+    this.#objects = new ArchiveObjects(bucket);
     this.#mask = mask;
     this.#clock = clock;
   }
@@ -131,7 +131,7 @@ class Archive {
       const isRefused = refusals.some((code) => isWindrowError(error, code));
       // If nobody knows, it stays: a session that is archived again takes it up.
       const forgo = (): Promise<boolean> => detaching.forgo(scope, id, key, writings).catch(() => false);
-      if (isRefused && (await forgo())) await this.#drop(key);
+      if (isRefused && (await forgo())) await this.#objects.remove(key);
       throw error;
     }
     return { sessionId: id, outcome: put === "there" ? "same" : "archived", mark };
@@ -162,12 +162,7 @@ class Archive {
       return this.#unarchive(scope, id, signal);
     }
     // A session that is archived from now on has another object.
-    await this.#drop(archived.key);
-  }
-
-  async #drop(key: string): Promise<void> {
-    await this.#bucket.delete(key);
-    this.#objects.drop(key);
+    await this.#objects.remove(archived.key);
   }
 
   /** A call of the store behind; where the session is archived, it is brought back first. */
@@ -301,30 +296,10 @@ class Archive {
   #erasing(scope: Scope, elsewhere?: EraseElsewhere): EraseElsewhere {
     const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
       const places: ErasedPlace[] = [];
-      for (const id of ids) places.push(await this.#erased(prefixOf(scope, id)));
+      for (const id of ids) places.push(await this.#objects.removeAll(prefixOf(scope, id)));
       return [...places, ...((await elsewhere?.(ids)) ?? [])];
     };
     return Object.assign(both, { reachesArchive: true });
-  }
-
-  /**
-   * Removes the objects whose names begin so, and looks again.
-   *
-   * @throws WindrowError `store-unavailable` if one is there again
-   */
-  async #erased(prefix: string): Promise<ErasedPlace> {
-    const { location } = this.#bucket;
-    let [count, bytes] = [0, 0];
-    for await (const key of this.#bucket.list(prefix)) {
-      bytes += (await this.#bucket.get(key))?.length ?? 0;
-      await this.#drop(key);
-      count += 1;
-    }
-    for await (const key of this.#bucket.list(prefix)) {
-      const message = `The object ${key} of the archive ${location} was removed and is there again. Try again.`;
-      throw new WindrowError("store-unavailable", message, { key });
-    }
-    return { kind: "archive", place: `${location}/${prefix}`, count, bytes };
   }
 }
 

@@ -4,7 +4,7 @@ import type { RecordKind, StoredRecordOf } from "../../../message/record.ts";
 import type { ReadQuery } from "../../store.ts";
 import { notFound } from "../rules.ts";
 import { recordOf } from "../session-log.ts";
-import type { FetchedSession } from "./cache.ts";
+import type { FetchedSession } from "./objects.ts";
 
 /** The items that a reader was given so far. */
 export interface Given<T> {

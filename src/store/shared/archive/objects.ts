@@ -1,6 +1,7 @@
-/** Objects of an archive, unpacked, for readers that come again. */
+/** The objects of an archive: fetched, unpacked, kept for readers that come again, and removed. */
 import { WindrowError } from "../../../errors.ts";
 import type { ArchiveMark } from "../../store.ts";
+import type { ErasedPlace } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { unpackSession } from "./object.ts";
 import type { UnpackedSession } from "./object.ts";
@@ -11,8 +12,8 @@ const mostBytes = 64 * 1024 * 1024;
 /** A session as an object of the archive has it, unpacked, with the object's size. */
 export type FetchedSession = UnpackedSession & { readonly objectBytes: number };
 
-/** Fetches objects, and keeps those that were read last. */
-export class ObjectCache {
+/** The objects of an archive, of which those that were read last stay in memory. */
+export class ArchiveObjects {
   readonly #bucket: ArchiveBucket;
   readonly #objects = new Map<string, Promise<FetchedSession>>();
   readonly #sizes = new Map<string, number>();
@@ -37,14 +38,14 @@ export class ObjectCache {
       this.#shrink();
       return found;
     } catch (error) {
-      this.drop(key);
+      this.#drop(key);
       throw error;
     }
   }
 
-  /** As {@link ObjectCache.get}, of the object as it lies in the archive now. */
+  /** As {@link ArchiveObjects.get}, of the object as it lies in the archive now. */
   async look(mark: ArchiveMark): Promise<FetchedSession> {
-    this.drop(mark.key);
+    this.#drop(mark.key);
     return this.get(mark);
   }
 
@@ -55,8 +56,33 @@ export class ObjectCache {
     return { ...(await unpackSession(key, bytes)), objectBytes: bytes.length };
   }
 
-  /** Forgets an object. */
-  drop(key: string): void {
+  /** Removes an object from the archive. */
+  async remove(key: string): Promise<void> {
+    await this.#bucket.delete(key);
+    this.#drop(key);
+  }
+
+  /**
+   * Removes the objects whose names begin so, and looks again.
+   *
+   * @throws WindrowError `store-unavailable` if one is there again
+   */
+  async removeAll(prefix: string): Promise<ErasedPlace> {
+    const { location } = this.#bucket;
+    let [count, bytes] = [0, 0];
+    for await (const key of this.#bucket.list(prefix)) {
+      bytes += (await this.#bucket.get(key))?.length ?? 0;
+      await this.remove(key);
+      count += 1;
+    }
+    for await (const key of this.#bucket.list(prefix)) {
+      const message = `The object ${key} of the archive ${location} was removed and is there again. Try again.`;
+      throw new WindrowError("store-unavailable", message, { key });
+    }
+    return { kind: "archive", place: `${location}/${prefix}`, count, bytes };
+  }
+
+  #drop(key: string): void {
     this.#objects.delete(key);
     this.#sizes.delete(key);
   }
@@ -66,7 +92,7 @@ export class ObjectCache {
     for (const key of [...this.#objects.keys()].slice(0, -1)) {
       if (sum <= mostBytes) return;
       sum -= this.#sizes.get(key) ?? 0;
-      this.drop(key);
+      this.#drop(key);
     }
   }
 
