@@ -2,7 +2,7 @@
  * The writer of a store on a server: appends of all sessions that wait go to the server together, in a batch or a few. A
  * batch whose outcome is not known is sent again; the sender says of each session whether its lines are kept.
  */
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
 import type { StoredRecord } from "../../message/record.ts";
 import { logNames } from "../format/logs.ts";
@@ -156,11 +156,14 @@ export class GroupWriter<H extends Writable> {
     if (held.lost) throw held.lost;
   }
 
-  /** Sends what waits, as far as it may go now. Calls of the same turn go together. */
-  async #wake(): Promise<void> {
+  /**
+   * Sends what waits, as far as it may go now. Calls of the same turn go together; callers who were answered together come
+   * back together, and are waited for.
+   */
+  async #wake(isAfterMany = false): Promise<void> {
     if (this.#isWoken) return;
     this.#isWoken = true;
-    await Promise.resolve();
+    await (isAfterMany ? nextTurn() : Promise.resolve());
     this.#isWoken = false;
     while (this.#underWay < this.#mostBatches) {
       const parts = this.#take();
@@ -177,7 +180,7 @@ export class GroupWriter<H extends Writable> {
     for (const part of parts) settle(part, outcomes.get(part.held));
     for (const { held } of taken) this.#busy.delete(held.id);
     this.#underWay--;
-    void this.#wake();
+    void this.#wake(taken.length > 1);
   }
 
   /** Takes jobs from the queue, as many as one batch may have. */

@@ -1,5 +1,5 @@
 /** An engine over a SQLite database: a row for each session, and a row for each line (docs/format.md). */
-import { WindrowError, isWindrowError } from "../../errors.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Engine, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
@@ -11,11 +11,13 @@ import type { ErasedPlace } from "../upkeep.ts";
 import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow, SqlValue } from "./connection/driver.ts";
 import type { DatabaseShare } from "./connection/open-databases.ts";
-import { Writer } from "./connection/writer.ts";
 import { countOrphans, logStatements } from "./tables.ts";
 
 const columns =
   "id, tenant, user, status, created_ms, hidden, aside_of, metadata, state, mark, made, revision, origin, generation, holder, heartbeat_at";
+
+/** How long changes may follow each other before other work of the process gets its turn, in milliseconds. */
+const patienceMs = 10;
 
 /** Makes an engine over this process's share in a database. */
 export function sqliteEngine(share: DatabaseShare, clock: Clock): Engine {
@@ -27,13 +29,12 @@ class SqliteEngine implements Engine {
   readonly survives = "power";
   readonly isShared = true;
   readonly #share: DatabaseShare;
-  readonly #writer: Writer;
   readonly #clock: Clock;
+  #turnAt = performance.now();
   #isClosed = false;
 
   constructor(share: DatabaseShare, clock: Clock) {
     this.#share = share;
-    this.#writer = new Writer(share);
     this.#clock = clock;
   }
 
@@ -52,7 +53,7 @@ class SqliteEngine implements Engine {
   }
 
   make({ id, documents, listing, revision, holder }: NewHead): Promise<number | undefined> {
-    return this.#writer.commit(true, () => {
+    return this.#write(true, () => {
       if (this.#rowOf(id)) return undefined;
       const { tenant = null, user = null, status, createdMs, isHidden, asideOf = null } = listing;
       const listed = [id, tenant, user, status, createdMs, Number(isHidden), asideOf];
@@ -129,11 +130,7 @@ class SqliteEngine implements Engine {
 
   async commit(steps: readonly Step[]): Promise<readonly boolean[]> {
     const isDurable = steps.some((step) => step.isDurable);
-    try {
-      return await this.#writer.commit(isDurable, () => steps.map((step) => this.#make(step)));
-    } catch (error) {
-      throw isWindrowError(error) ? notMade(error) : error;
-    }
+    return this.#write(isDurable, () => steps.map((step) => this.#make(step)));
   }
 
   #make({ id, at, isEmptied = false, lines = [], documents = {}, listing, to, holder }: Step): boolean {
@@ -168,7 +165,7 @@ class SqliteEngine implements Engine {
   }
 
   remove(id: string, at: number): Promise<boolean> {
-    return this.#writer.commit(true, () => {
+    return this.#write(true, () => {
       const sql = "DELETE FROM sessions WHERE id = ? AND revision = ? RETURNING id";
       const isMade = this.#connection.get(sql, id, at) !== undefined;
       if (isMade) this.#removeLines(id);
@@ -178,7 +175,7 @@ class SqliteEngine implements Engine {
 
   async beat(holders: readonly { readonly id: string; readonly taking: string }[], time: string): Promise<void> {
     const sql = "UPDATE sessions SET heartbeat_at = ? WHERE id = ? AND instr(holder, ?) > 0";
-    await this.#writer.commit(false, () => {
+    await this.#write(false, () => {
       for (const { id, taking } of holders) this.#connection.run(sql, time, id, JSON.stringify(taking));
     });
   }
@@ -186,7 +183,6 @@ class SqliteEngine implements Engine {
   /** Writes the file anew without what was removed, and empties the write-ahead log, which has it too. */
   async scrub(): Promise<ErasedPlace> {
     const { file } = this.#share;
-    await this.#writer.settled();
     const before = this.#pages();
     try {
       this.#connection.exec("VACUUM");
@@ -210,7 +206,7 @@ class SqliteEngine implements Engine {
         .map((row) => String(row["integrity_check"]))
         .filter((result) => result !== "ok");
     const found = faults();
-    if (mend && found.length > 0) await this.#writer.commit(true, () => this.#connection.exec("REINDEX"));
+    if (mend && found.length > 0) await this.#write(true, () => this.#connection.exec("REINDEX"));
     const left = mend && found.length > 0 ? faults() : found;
     const orphans = this.#connection.all(countOrphans).reduce((sum, { count }) => sum + Number(count), 0);
     return [
@@ -227,9 +223,18 @@ class SqliteEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await this.#writer.settled();
     this.#isClosed = true;
     this.#share.release();
+  }
+
+  /** Changes follow each other without a wait, so that other work of the process needs its turn now and then. */
+  async #write<T>(isDurable: boolean, work: () => T): Promise<T> {
+    const done = this.#share.write(isDurable, work);
+    if (performance.now() - this.#turnAt > patienceMs) {
+      await nextTurn();
+      this.#turnAt = performance.now();
+    }
+    return done;
   }
 
   #rowOf(id: string): SqlRow | undefined {
@@ -253,9 +258,4 @@ class SqliteEngine implements Engine {
 
 function damaged(message: string, mended: boolean): Finding {
   return { problem: "database-damaged", severity: "damage", message, mended };
-}
-
-/** An error of a transaction, of which nothing is kept: no answer is lost on the way. */
-function notMade({ code, message, data, cause }: WindrowError): WindrowError {
-  return new WindrowError(code, message, { ...data, refused: true }, { cause });
 }

@@ -83,6 +83,18 @@ export function sqliteFailure(error: unknown, doing: string, location: string): 
   }
 }
 
+/** The error of a transaction of which nothing was kept: no answer is lost on the way. */
+export function writeFailure(error: unknown, location: string): WindrowError {
+  const isRefused = !isWindrowError(error) && faultOf(error) === "refused";
+  const reason = error instanceof Error ? error.message : String(error);
+  const text = `The system refused to write or sync ${location}: ${reason}. Nothing of it was kept; it can be tried again.`;
+  const failure = isRefused
+    ? new WindrowError("not-durable", text, { location, reason }, { cause: error })
+    : sqliteFailure(error, "Writing", location);
+  const { code, message, data, cause } = failure;
+  return new WindrowError(code, message, { ...data, refused: true }, { cause });
+}
+
 /** A database with its statements prepared once, and transactions. */
 export class Connection {
   readonly #database: SqliteDatabase;

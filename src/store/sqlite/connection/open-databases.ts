@@ -5,13 +5,11 @@
  */
 import { WindrowError } from "../../../errors.ts";
 import { readyDatabase, pathOf } from "./database.ts";
-import { Connection, sqliteFailure } from "./driver.ts";
+import { Connection, sqliteFailure, writeFailure } from "./driver.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { checkLinks, descriptorsOf, identityOf, librariesAt, prepareFile, whyReadOnly } from "./file.ts";
 import { changeOf, openReadOnly, versionOf } from "./read-only.ts";
 import type { DatabaseClass } from "./read-only.ts";
-import { CommitQueue } from "./writer.ts";
-import type { WriteTarget } from "./writer.ts";
 
 /** Milliseconds between two looks at the file where nothing is acknowledged. */
 const lookMs = 100;
@@ -37,12 +35,6 @@ interface OpenDatabase {
   lost: string | null;
 }
 
-/** The connection and the queue that one copy of Windrow has for an open database. */
-interface Tools {
-  readonly connection: Connection;
-  readonly queue: CommitQueue;
-}
-
 interface Registry {
   readonly open: Map<string, OpenDatabase>;
   /** Connections that are never closed: closing one would harm another. Kept, so that no garbage collection does. */
@@ -50,8 +42,16 @@ interface Registry {
 }
 
 /** A store's share in an open database. */
-export interface DatabaseShare extends WriteTarget {
+export interface DatabaseShare {
+  readonly file: string;
   readonly connection: Connection;
+  /**
+   * Runs changes in one transaction, all of them or none.
+   *
+   * @param isDurable - whether a power cut must not take them
+   * @throws WindrowError `not-durable`, `store-unavailable`, `store-corrupt`, with `refused` in its data
+   */
+  write<T>(isDurable: boolean, work: () => T): T;
   /**
    * Looks now and then whether the file is still the one that was opened.
    *
@@ -63,7 +63,8 @@ export interface DatabaseShare extends WriteTarget {
 }
 
 const name = Symbol.for("windrow.sqlite.open.1");
-const tools = new WeakMap<OpenDatabase, Tools>();
+/** The connection that this copy of Windrow has for an open database. */
+const connections = new WeakMap<OpenDatabase, Connection>();
 
 /**
  * The database of a path, opened where the process does not have it open yet.
@@ -158,17 +159,28 @@ function ready(database: SqliteDatabase, { file, checked, isOpenElsewhere, reaso
   return share(entry, connection);
 }
 
-function share(entry: OpenDatabase, connection?: Connection): DatabaseShare {
+function share(entry: OpenDatabase, opened?: Connection): DatabaseShare {
   lookAt(entry);
-  const own = tools.get(entry) ?? toolsOf(entry, connection);
-  tools.set(entry, own);
+  const { file, readOnly } = entry;
+  const connection = connections.get(entry) ?? opened ?? new Connection(entry.database, entry.settings);
+  connections.set(entry, connection);
   entry.users += 1;
   let released = false;
   let looked = performance.now();
   return {
-    ...own,
-    file: entry.file,
-    readOnly: entry.readOnly ?? undefined,
+    file,
+    connection,
+    write(isDurable, work) {
+      try {
+        if (readOnly !== null) throw cannotWrite(file, readOnly);
+        const done = connection.transaction(isDurable ? "FULL" : "NORMAL", work);
+        // It is acknowledged only if others find it where they look.
+        lookAt(entry);
+        return done;
+      } catch (error) {
+        throw writeFailure(error, file);
+      }
+    },
     check() {
       if (entry.lost === null && performance.now() - looked < lookMs) return;
       lookAt(entry);
@@ -178,13 +190,9 @@ function share(entry: OpenDatabase, connection?: Connection): DatabaseShare {
       if (released) return;
       released = true;
       entry.users -= 1;
-      if (entry.users === 0) end(entry, own.connection);
+      if (entry.users === 0) end(entry, connection);
     },
   };
-}
-
-function toolsOf(entry: OpenDatabase, connection = new Connection(entry.database, entry.settings)): Tools {
-  return { connection, queue: new CommitQueue(connection, entry.file, () => lookAt(entry)) };
 }
 
 /** Makes sure that what is written goes where other processes look for it. */
@@ -196,6 +204,15 @@ function lookAt(entry: OpenDatabase): void {
     const message = `${file} was written since it was opened for reading only. Close its stores and open them again.`;
     throw new WindrowError("store-unavailable", message, { location: file });
   }
+}
+
+function cannotWrite(file: string, reason: string): WindrowError {
+  return new WindrowError(
+    "store-unavailable",
+    `${file} was opened for reading only, since it or its folder cannot be written (${reason}). Nothing was changed. Make ` +
+      "both writable, or copy the file to a disk that is, and open the store again.",
+    { location: file, reason },
+  );
 }
 
 function unusable(file: string, reason: string): WindrowError {
