@@ -21,7 +21,6 @@ export { sessionStore } from "../../../src/store/session-store/session-store.ts"
 export type { RedisClient } from "../../../src/store/redis/client.ts";
 export { placeOf } from "../../../src/store/redis/database.ts";
 export { redisEngine } from "../../../src/store/redis/engine.ts";
-export { archivedStore } from "../../../src/store/shared/archive/archived.ts";
 export { Farewell } from "../../../src/store/shared/farewell.ts";
 export { prepareRecord } from "../../../src/store/shared/prepare.ts";
 export { inScope, notFound } from "../../../src/store/shared/rules.ts";

@@ -1,11 +1,9 @@
-/** Objects of archivings that were refused, and of sessions that are looked for in the trash. */
+/** Objects of archivings that were refused. */
 import { describe, expect, it } from "vitest";
-import { createMask, folderArchive } from "windrow/store";
-import { archivedStore, everybody, readAll } from "../../kit/inside/store.ts";
-import { refused } from "../../kit/inside/store.ts";
-import { over } from "../../kit/stores.ts";
+import { folderArchive } from "windrow/store";
+import { everybody, readAll, refused } from "../../kit/inside/store.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
-import { closing, finished, opened, point } from "../stage.ts";
+import { finished, opened, point } from "../stage.ts";
 
 const now = "2026-01-01T00:00:00.000Z";
 
@@ -67,24 +65,6 @@ for (const kind of storeKinds()) {
       await late;
       expect(await readAll(other, id, { kind: "message" })).toHaveLength(1);
       expect(objectsIn(archive).length).toBeLessThan(2);
-    });
-
-    it("are looked for in the trash by the id alone where a session is brought back", async () => {
-      const [address, archive] = [await kind.address(), await newFolder()];
-      const behind = await opened(address);
-      const asked: (string | undefined)[] = [];
-      const upkeep = over(behind.upkeep, {
-        trashed(scope, id) {
-          asked.push(id);
-          return behind.upkeep.trashed(scope, id);
-        },
-      });
-      const watched = over(behind, { upkeep });
-      const store = closing(archivedStore(watched, folderArchive(archive), { mask: createMask() }));
-      const id = await finished(behind, everybody);
-      await store.archiving!.archive(everybody, id);
-      await store.archiving!.unarchive(everybody, id);
-      expect(asked).toEqual([id]);
     });
   });
 }
