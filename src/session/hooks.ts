@@ -125,7 +125,7 @@ export class Hooks {
   /** Aborts the running hook and waits until it has ended. */
   async close(): Promise<void> {
     this.#abort.abort(new WindrowError("closed", "The session was closed."));
-    await this.#running?.catch(() => undefined);
+    await this.#running;
   }
 
   #signal(signal: AbortSignal | undefined): AbortSignal {
