@@ -1,5 +1,5 @@
 /** Full text over all sessions: what is found, by whom, and what the index may not change. */
-import { appendFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { SessionManager } from "windrow";
@@ -150,4 +150,14 @@ it("keeps the index to its owner", async () => {
   }
   expect(statSync(index).mode & 0o777).toBe(0o700);
   for (const name of readdirSync(index)) expect(statSync(join(index, name)).mode & 0o777, name).toBe(0o600);
+});
+
+it("finds what was restored into a damaged session", async () => {
+  const id = await write(["the harbour", "the lighthouse"]);
+  const log = join(place.folder, "completed", id, "messages.jsonl");
+  const whole = readFileSync(log);
+  writeFileSync(log, String(whole).replace("lighthouse", "lightHouse"));
+  expect(await find("lighthouse")).toEqual([]);
+  writeFileSync(log, whole);
+  expect(await find("lighthouse")).toEqual([`${id} 2`]);
 });

@@ -1,11 +1,14 @@
 /** A session that is taken from its holder and locked anew, by the same store: closing it leaves nothing open. */
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openStore } from "windrow/store";
+import { sessionStore, systemClock } from "windrow/store/author";
 import type { Clock } from "windrow/store/author";
-import { everybody, messageRecord, sessionWith, texts } from "../kit/inside/store.ts";
+import { systemArchives } from "../kit/inside/disk.ts";
+import type { Disk } from "../kit/inside/disk.ts";
+import { everybody, filesEngine, messageRecord, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
 import { temporaryFolder } from "../kit/stores.ts";
 import { driver } from "../kit/sqlite-stores.ts";
 
@@ -47,4 +50,25 @@ it.runIf(process.platform === "linux").each(driver ? ["files", "sqlite"] : ["fil
   const later = await openStore(address);
   expect(await texts(later, first.id)).toHaveLength(3);
   await later.close();
+});
+
+it("leaves the state as it is if it happens while the holder writes it", async () => {
+  let path: string | undefined;
+  const disk: Disk = {
+    ...systemArchives,
+    openLater(draft, flags, mode) {
+      if (path !== undefined && draft.includes("state.json")) {
+        writeFileSync(path, readFileSync(path, "utf8").replace('"generation":1,', '"generation":2,'), { flag: "r+" });
+      }
+      return systemArchives.openLater(draft, flags, mode);
+    },
+  };
+  const store = sessionStore(filesEngine(folder, { durability: "strict", clock: systemClock, disk }));
+  const lock = await sessionWith(store, 1);
+  const state = join(folder, "running", lock.id, "state.json");
+  const before = readFileSync(state);
+  path = join(folder, "running", lock.id, ".lock");
+  await expect(store.setState(lock, stateOf("processing"))).rejects.toMatchObject({ code: "fenced" });
+  expect(readFileSync(state)).toEqual(before);
+  await store.close();
 });

@@ -197,3 +197,11 @@ describe("recall of much text", () => {
     expect(recallFrom(messages, { query: "<=>" }, { counter: estimate, maxTokens: 100 }).text).toContain("a <=> b");
   });
 });
+
+it("shows the newest messages that have a frequent word", () => {
+  const builder = new HistoryBuilder();
+  for (let number = 1; number <= 300; number++) builder.user(`note ${number} about the harbour`);
+  const { seqs } = recallFrom(builder.messages, { query: "harbour" }, { counter: estimate, maxTokens: 400 });
+  expect(seqs).toContain(300);
+  expect(Math.min(...seqs)).toBeGreaterThan(200);
+});
