@@ -26,7 +26,7 @@ export interface KeepMark {
 /** A session in the trash. */
 export interface TrashedSession {
   readonly sessionId: string;
-  /** ISO 8601, UTC; absent where it was put there by hand. */
+  /** ISO 8601, UTC; absent if that is not known, as of one that was put there by hand. */
   readonly trashedAt?: string;
   readonly user?: string;
   /** ISO 8601, UTC. */

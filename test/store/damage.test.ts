@@ -277,7 +277,8 @@ it.each(['{"mark":5}', '{"mark":{"asideOf":"../x"}}', '{"mark":{"trashedAt":"x"}
     const { upkeep } = fixture.store;
     await writeFile(join(folder, "mark.json"), content);
     await expect(fixture.store.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
-    expect((await trashed(fixture.store)).map(({ sessionId }) => sessionId)).toEqual([lock.id]);
+    const [found] = await trashed(fixture.store);
+    expect([found?.sessionId, found?.trashedAt]).toEqual([lock.id, undefined]);
     await upkeep.untrash(everybody, lock.id);
     expect(await texts(fixture.store, lock.id)).toEqual(five);
   },

@@ -4,6 +4,7 @@ import type { Store } from "windrow";
 import { WindrowError } from "windrow";
 import {
   everybody,
+  finishedSession,
   messageRecord,
   newSession,
   ramEngine,
@@ -63,15 +64,22 @@ describe("a session store", () => {
     await refused(() => other.upkeep.erase(everybody, [id]), "session-not-found");
   });
 
+  it("erases nothing that was put aside of a session which is locked meanwhile", async () => {
+    const first: { does?: () => Promise<unknown> } = {};
+    const [store, other] = stores((engine) => beforeCommit(engine, first));
+    const id = await finishedSession(store);
+    await store.upkeep.putAside(everybody, id);
+    await (await store.create(everybody, newSession({ uuid: id }))).release();
+    first.does = () => other.lock(everybody, id);
+    await refused(() => store.upkeep.erase(everybody, [id]), "session-busy");
+    expect(await other.upkeep.unerased(everybody)).toEqual([]);
+  });
+
   it("trashes all of several sessions or none", async () => {
     const first: { does?: () => Promise<unknown> } = {};
     const [store, other] = stores((engine) => beforeCommit(engine, first));
     const ids: string[] = [];
-    for (let n = 0; n < 2; n += 1) {
-      const lock = await store.create(everybody, newSession());
-      await store.finish(lock, stateOf("completed"));
-      ids.push(lock.id);
-    }
+    for (let n = 0; n < 2; n += 1) ids.push(await finishedSession(store));
     const time = "2026-01-01T00:00:00.000Z";
     first.does = () => other.upkeep.keep(everybody, ids[1]!, { keptAt: time });
     await refused(() => store.upkeep.trash(everybody, ids, time), "bad-option");

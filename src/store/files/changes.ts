@@ -77,15 +77,15 @@ export class Changes {
     const place = locate(this.#base, head.id, this.#disk);
     if (!place || isPlaced(place, head)) return false;
     const to = head.listing.asideOf === undefined ? head.id : randomUUID();
-    try {
-      return await this.#aloneWith(head.id, head.revision, false, async (session) => {
-        await session.settle(head.listing, to);
-        if (session.place.parent !== "running") await removeLocks(session.place.folder, this.#disk);
-      });
-    } catch {
-      // Who may only read finds it where it is.
-      return false;
-    }
+    let isMoved = false;
+    const move = async (session: OpenSession): Promise<void> => {
+      await session.settle(head.listing, to);
+      isMoved = session.place.folder !== place.folder;
+      if (session.place.parent !== "running") await removeLocks(session.place.folder, this.#disk);
+    };
+    // Who may only read finds it where it is.
+    await this.#aloneWith(head.id, head.revision, false, move).catch(() => undefined);
+    return isMoved;
   }
 
   commit(steps: readonly Step[]): Promise<readonly boolean[]> {
@@ -128,11 +128,16 @@ export class Changes {
         bytes = bytesIn(folder, this.#disk);
         return this.#numbersIn(place).revision === step.at;
       };
-      try {
+      const take = async (): Promise<boolean | undefined> => {
         const taken = takeLock(folder, taker, isUnchanged, this.#disk);
         if (taken === "changed") return false;
-        if (taken !== "taken")
-          return await this.#begin(step, place, taken, () => bytesIn(folder, this.#disk) === bytes);
+        if (taken === "taken") return undefined;
+        return this.#begin(step, place, taken, () => bytesIn(folder, this.#disk) === bytes);
+      };
+      try {
+        // Only in `running/` there is a lock that keeps out who works on it.
+        const isTaken = await (place.parent === "running" ? take() : alone(this.#base, this.#disk, take));
+        if (isTaken !== undefined) return isTaken;
       } catch (error) {
         if (systemCode(error) === "ENOENT" && !this.#disk.exists(folder)) return false;
         throw error;

@@ -118,19 +118,21 @@ export class OpenSession {
     }
   }
 
-  /** Moves a session to where it belongs. */
-  async settle(listing: Listing, to = this.place.id): Promise<void> {
+  /**
+   * Moves a session to where it belongs. If that fails, it stays where it is: its state and its mark say what it is, and
+   * whoever opens it next moves it.
+   */
+  async settle(listing: Listing, to?: string): Promise<void> {
     const { base, disk, catalogue } = this.#tools;
-    const { folder, parent } = this.place;
-    const target = placeIn(base, parentFor(listing), to);
+    const { id, folder, parent } = this.place;
+    const target = placeIn(base, parentFor(listing), to ?? id);
     if (target.folder === folder) return;
     this.check();
-    await makeFolder(dirname(target.folder), disk);
     try {
+      await makeFolder(dirname(target.folder), disk);
       disk.rename(folder, target.folder);
     } catch (error) {
-      // On another file system it stays where it is: the state says that it has ended.
-      if (systemCode(error) === "EXDEV" && target.parent === "completed") return;
+      if (to === undefined && systemCode(error) !== undefined) return;
       throw error;
     }
     this.place = target;
@@ -138,8 +140,8 @@ export class OpenSession {
     await syncFolder(dirname(folder), disk);
     const { status } = listing;
     if (parent === "running" && isFinal(status as SessionStatus))
-      catalogue.add([{ id: to, status: status as FinalStatus }]);
-    else if (!listing.isHidden) catalogue.made(to, listing);
+      catalogue.add([{ id: target.id, status: status as FinalStatus }]);
+    else if (!listing.isHidden) catalogue.made(target.id, listing);
   }
 
   #marked({ documents, listing, isEmptied = false }: Partial<Step>, revision: number): MarkFile | undefined {

@@ -5,7 +5,7 @@ import { checkDetachable, resumedMeanwhile } from "../shared/detach.ts";
 import { newTaker } from "../shared/holder.ts";
 import { inScope } from "../shared/rules.ts";
 import type { Scope, StoreDetaching } from "../store.ts";
-import { archivedIn, checkFree, find, stateFields } from "./found.ts";
+import { archivedIn, asidesOf, checkFree, find, stateFields } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { Steps } from "./transfer.ts";
 
@@ -31,11 +31,10 @@ export function detachingOf(core: Core): StoreDetaching {
     async forgo(scope, id, key, at) {
       core.alive();
       const head = await engine.head(id);
-      if (!head || !inScope(scope, head.listing)) return true;
       // Whoever comes with this number from now on finds another.
-      await engine.commit([{ id, at, isDurable: true }]);
+      if (head && inScope(scope, head.listing)) await engine.commit([{ id, at, isDurable: true }]);
       const now = await engine.head(id);
-      return !now || archivedIn(now) !== key;
+      return ![now, ...(await asidesOf(core, id))].some((one) => one && archivedIn(one) === key);
     },
     async attach(scope, dump, mark, signal) {
       const { id } = dump;

@@ -86,8 +86,9 @@ async function empty(
       const change = { id: head.id, at: head.revision, ...step, documents, isEmptied: true, isDurable: true };
       const [isMade] = await engine.commit([change]);
       const kind = asideOf === undefined ? (trashedAt === undefined ? "session" : "trash") : "aside";
-      if (isMade) places.set(head.id, { kind, place, count, bytes });
-      else isChanged = true;
+      // Nothing that was put aside of it goes before the session itself, which may be refused by now.
+      if ((isChanged = !isMade)) break;
+      places.set(head.id, { kind, place, count, bytes });
     }
     left = isChanged ? (await again()).filter(({ id }) => !places.has(id)) : [];
   }

@@ -1,4 +1,5 @@
 /** The list of a store's sessions. */
+import { checkQuery } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo } from "../store.ts";
 import { headsOf, pageSize, read, unreadable } from "./found.ts";
 import type { Core, Found } from "./found.ts";
@@ -11,6 +12,7 @@ export async function* listed(
   describe: (found: Found) => SessionInfo,
 ): AsyncGenerator<SessionInfo> {
   core.alive();
+  checkQuery(query);
   let left = query.limit ?? Number.POSITIVE_INFINITY;
   if (left === 0) return;
   const { status, unfinished: isUnfinished, without } = query;

@@ -4,7 +4,7 @@ import { maskJson } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { EngineSize, Head } from "../engine.ts";
 import { sizeInArchive } from "../shared/detach.ts";
-import { inScope, isAtRest, isFinal, sessionId } from "../shared/rules.ts";
+import { checkTime, inScope, isAtRest, isFinal, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../store.ts";
 import { isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { KeepMark, SessionSize, Upkeep } from "../upkeep.ts";
@@ -52,6 +52,7 @@ export function upkeepOf(core: Core): Upkeep {
       return markOf(await findHead(core, scope, id)).kept;
     },
     async trash(scope, ids, time) {
+      checkTime("time", time);
       const known = [...new Set(ids)];
       for (const id of known) await trashable(core, scope, id);
       const trashed: string[] = [];
@@ -78,7 +79,7 @@ export function upkeepOf(core: Core): Upkeep {
         const { archived } = found?.state ?? {};
         yield {
           sessionId: head.id,
-          trashedAt,
+          ...(trashedAt !== "" && { trashedAt }),
           ...(user !== undefined && { user }),
           createdAt: found?.metadata.createdAt ?? new Date(createdMs).toISOString(),
           bytes: archived?.objectBytes ?? (await engine.size(head.id)).bytes,

@@ -2,7 +2,7 @@
 import { isObject } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
 import type { Listing } from "../engine.ts";
-import { isSessionId } from "./rules.ts";
+import { isSessionId, isTime } from "./rules.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
 import { parseDocument } from "../format/documents.ts";
@@ -10,7 +10,7 @@ import { parseDocument } from "../format/documents.ts";
 /** The notes of upkeep on a session. */
 export interface Mark {
   readonly kept?: KeepMark;
-  /** It is in the trash since then: ISO 8601, UTC. */
+  /** It is in the trash since then: ISO 8601, UTC; empty if that is not known. */
   readonly trashedAt?: string;
   /** A restore writes it, and all of it is not there yet. */
   readonly isRestoring?: true;
@@ -30,7 +30,10 @@ export function encodeMark(mark: Mark): string {
   return text === "{}" ? "" : text;
 }
 
-/** Reads a mark. One that is unreadable hides its session, whose owner brings it back from the trash. */
+/**
+ * Reads a mark. One that is unreadable hides its session in the trash, since nobody knows when: its owner brings it back,
+ * and no clean-up erases it.
+ */
 export function decodeMark(text: string): Mark {
   if (text === "") return {};
   return markFrom(parseDocument(text));
@@ -38,13 +41,13 @@ export function decodeMark(text: string): Mark {
 
 /** A mark from JSON, as {@link decodeMark}. */
 export function markFrom(value: JsonValue | undefined): Mark {
-  return isMark(value) ? (value as unknown as Mark) : { trashedAt: new Date(0).toISOString() };
+  return isMark(value) ? (value as unknown as Mark) : { trashedAt: "" };
 }
 
 /** The check of each field. */
 const markFields: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   kept: isObject,
-  trashedAt: (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)),
+  trashedAt: (value) => value === "" || isTime(value),
   isRestoring: (value) => value === true,
   isErasing: (value) => value === true,
   archivedAs: (value) => typeof value === "string",

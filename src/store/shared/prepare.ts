@@ -7,7 +7,7 @@ import type { Mask } from "../../mask/mask.ts";
 import { jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { NewRecord } from "../../message/record.ts";
-import { checkOwner, formatVersion } from "./rules.ts";
+import { checkOwner, checkTime, formatVersion, sessionId } from "./rules.ts";
 import type { NewSession, ReadQuery, Scope, SessionMetadata, SessionState } from "../store.ts";
 
 /**
@@ -47,10 +47,12 @@ export function readRecord<R extends NewRecord>(mask: Mask, { originals }: ReadQ
  * The metadata of a new session, masked; a scope's names are its identity and stay as they are.
  *
  * @throws WindrowError `bad-message` for a task key or a configuration that JSON cannot carry; `bad-option` for names that no
- *   database holds
+ *   database holds, and what is no time; `session-id-invalid` for the origin of a fork
  */
 export function prepareMetadata(mask: Mask, scope: Scope, session: NewSession): SessionMetadata {
   checkOwner(scope);
+  checkTime("createdAt", session.createdAt);
+  if (session.forkedFrom) sessionId(session.forkedFrom.uuid);
   for (const [name, value] of [["task key", session.taskKey] as const, ["configuration", session.config] as const]) {
     const fault = jsonFault(value, { undefinedToo: true });
     if (fault !== undefined) throw cannotStore(name, new TypeError(fault));
@@ -77,7 +79,9 @@ export function prepareMetadata(mask: Mask, scope: Scope, session: NewSession): 
 export function prepareState(mask: Mask, state: SessionState): SessionState {
   const fault = jsonFault(state, { undefinedToo: true, whole: true });
   if (fault !== undefined) throw cannotStore("state", new TypeError(fault));
-  return maskJson(mask, state as unknown as JsonObject) as unknown as SessionState;
+  // Where the records lie is the store's own word.
+  const { archived: _archived, ...own } = state;
+  return maskJson(mask, own as unknown as JsonObject) as unknown as SessionState;
 }
 
 /** Why a record was refused before anything was written: a value JSON cannot carry, or a field of the wrong type. */

@@ -100,7 +100,7 @@ export function haveOneOwner(one: Scope, other: Scope): boolean {
  *
  * @throws WindrowError `bad-option`
  */
-export function checkQuery(query: ReadQuery): void {
+export function checkQuery(query: Partial<Pick<ReadQuery, "from" | "to" | "last" | "limit">>): void {
   for (const name of ["from", "to", "last", "limit"] as const) {
     const value = query[name];
     if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) continue;
@@ -111,6 +111,23 @@ export function checkQuery(query: ReadQuery): void {
   }
   if (query.last === undefined || query.limit === undefined) return;
   throw new WindrowError("bad-option", 'A query has "last" or "limit", not both.', { option: "last" });
+}
+
+/** Whether a value is a time: ISO 8601, with its zone. */
+export function isTime(value: unknown): value is string {
+  const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+  return typeof value === "string" && form.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+/**
+ * Refuses what is no time.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkTime(name: string, value: unknown): void {
+  if (isTime(value)) return;
+  const message = `"${name}" must be a time such as 2026-01-31T10:00:00.000Z, not ${shown(value)}.`;
+  throw new WindrowError("bad-option", message, { option: name });
 }
 
 /** No session has this id, as far as the scope sees. */

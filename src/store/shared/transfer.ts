@@ -6,7 +6,7 @@ import { maskJson, maskRecord } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
-import { decodeMetadata, decodeState } from "../format/documents.ts";
+import { archivedField, decodeMetadata, decodeState } from "../format/documents.ts";
 import { BadLine } from "../format/fields.ts";
 import { lineText, numberedLine } from "../format/lines.ts";
 import { checkOwner, alreadyExists, formatVersion, inScope, sessionId } from "./rules.ts";
@@ -83,7 +83,9 @@ export function admit(scope: Scope, mask: Mask, dump: SessionDump): Admitted {
       id,
     });
   }
-  const documents = { metadata: maskMetadata(mask, dump.metadata), state: maskJson(mask, dump.state) };
+  // Where the records lie is the store's own word: those of a dump are in it.
+  const { [archivedField]: _archived, ...given } = dump.state;
+  const documents = { metadata: maskMetadata(mask, dump.metadata), state: maskJson(mask, given) };
   const metadata = decodeMetadata(documents.metadata, id);
   const state = decodeState(documents.state);
   if (!metadata || !state) {
@@ -102,7 +104,7 @@ export function admit(scope: Scope, mask: Mask, dump: SessionDump): Admitted {
       id,
     });
   }
-  const maskedDocuments = Number(documents.metadata !== dump.metadata) + Number(documents.state !== dump.state);
+  const maskedDocuments = Number(documents.metadata !== dump.metadata) + Number(documents.state !== given);
   let maskedLines = 0;
   return {
     metadata,

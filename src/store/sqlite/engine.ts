@@ -16,7 +16,7 @@ import { countOrphans, logStatements } from "./tables.ts";
 const columns =
   "id, tenant, user, status, created_ms, hidden, aside_of, metadata, state, mark, made, revision, origin, generation, holder, heartbeat_at";
 
-/** How long changes may follow each other before other work of the process gets its turn, in milliseconds. */
+/** How long calls may follow each other before other work of the process gets its turn, in milliseconds. */
 const patienceMs = 10;
 
 /** Makes an engine over this process's share in a database. */
@@ -65,12 +65,14 @@ class SqliteEngine implements Engine {
     });
   }
 
-  async head(id: string): Promise<Head | undefined> {
-    const row = this.#rowOf(id);
-    return row && this.#headOf(row);
+  head(id: string): Promise<Head | undefined> {
+    return this.#read(() => {
+      const row = this.#rowOf(id);
+      return row && this.#headOf(row);
+    });
   }
 
-  async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery): Promise<readonly Head[]> {
+  heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery): Promise<readonly Head[]> {
     const conditions = ["TRUE"];
     const values: SqlValue[] = [];
     const where = (condition: string, ...more: readonly SqlValue[]): void => {
@@ -84,26 +86,29 @@ class SqliteEngine implements Engine {
     if (status !== undefined) where("status = ?", status);
     if (after) where("created_ms <= ? AND (created_ms < ? OR id > ?)", after.createdMs, after.createdMs, after.id);
     const sql = `SELECT ${columns} FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY created_ms DESC, id LIMIT ?`;
-    return this.#connection.all(sql, ...values, most).map((row) => this.#headOf(row));
+    return this.#read(() => this.#connection.all(sql, ...values, most).map((row) => this.#headOf(row)));
   }
 
-  async numbers(id: string) {
-    const counters = { seqs: noCounts(), pos: 0 };
-    for (const log of logNames) {
-      const last = this.#connection.get(logStatements[log].last, id);
-      counters.seqs[log] = Number(last?.["seq"] ?? 0);
-      counters.pos = Math.max(counters.pos, Number(last?.["pos"] ?? 0));
-    }
-    return counters;
+  numbers(id: string) {
+    return this.#read(() => {
+      const counters = { seqs: noCounts(), pos: 0 };
+      for (const log of logNames) {
+        const last = this.#connection.get(logStatements[log].last, id);
+        counters.seqs[log] = Number(last?.["seq"] ?? 0);
+        counters.pos = Math.max(counters.pos, Number(last?.["pos"] ?? 0));
+      }
+      return counters;
+    });
   }
 
-  async page(id: string, log: LogName, query: PageQuery): Promise<Page> {
-    return this.#connection.snapshot(() => {
+  page(id: string, log: LogName, query: PageQuery): Promise<Page> {
+    const page = (): Page => {
       const row = this.#connection.get("SELECT origin FROM sessions WHERE id = ? AND hidden = 0", id);
       if (!row) return { origin: undefined, newest: 0, lines: [] };
       const newest = Number(this.#connection.get(logStatements[log].last, id)?.["seq"] ?? 0);
       return { origin: Number(row["origin"]), newest, lines: this.#lines(id, log, query) };
-    });
+    };
+    return this.#read(() => this.#connection.snapshot(page));
   }
 
   #lines(id: string, log: LogName, { from, to, last, after, most }: PageQuery): readonly PlacedLine[] {
@@ -116,16 +121,20 @@ class SqliteEngine implements Engine {
     }));
   }
 
-  async size(id: string) {
-    const row = this.#rowOf(id);
-    const texts = ["metadata", "state", "mark"].map((name) => String(row?.[name] ?? "")).filter((text) => text !== "");
-    const size = { count: texts.length, bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) };
-    for (const log of logNames) {
-      const found = this.#connection.get(logStatements[log].size, id);
-      size.count += Number(found?.["count"] ?? 0);
-      size.bytes += Number(found?.["bytes"] ?? 0);
-    }
-    return size;
+  size(id: string) {
+    return this.#read(() => {
+      const row = this.#rowOf(id);
+      const texts = ["metadata", "state", "mark"]
+        .map((name) => String(row?.[name] ?? ""))
+        .filter((text) => text !== "");
+      const size = { count: texts.length, bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) };
+      for (const log of logNames) {
+        const found = this.#connection.get(logStatements[log].size, id);
+        size.count += Number(found?.["count"] ?? 0);
+        size.bytes += Number(found?.["bytes"] ?? 0);
+      }
+      return size;
+    });
   }
 
   async commit(steps: readonly Step[]): Promise<readonly boolean[]> {
@@ -164,13 +173,20 @@ class SqliteEngine implements Engine {
     return true;
   }
 
-  remove(id: string, at: number): Promise<boolean> {
-    return this.#write(true, () => {
-      const sql = "DELETE FROM sessions WHERE id = ? AND revision = ? RETURNING id";
-      const isMade = this.#connection.get(sql, id, at) !== undefined;
-      if (isMade) this.#removeLines(id);
-      return isMade;
-    });
+  /** What is removed is overwritten in the file, and goes out of the write-ahead log unless somebody reads it just now. */
+  async remove(id: string, at: number): Promise<boolean> {
+    this.#connection.pragma("secure_delete = ON");
+    try {
+      return await this.#write(true, () => {
+        const sql = "DELETE FROM sessions WHERE id = ? AND revision = ? RETURNING id";
+        const isMade = this.#connection.get(sql, id, at) !== undefined;
+        if (isMade) this.#removeLines(id);
+        return isMade;
+      });
+    } finally {
+      this.#connection.pragma("secure_delete = OFF");
+      this.#connection.pragma("wal_checkpoint(TRUNCATE)");
+    }
   }
 
   async beat(holders: readonly { readonly id: string; readonly taking: string }[], time: string): Promise<void> {
@@ -199,14 +215,18 @@ class SqliteEngine implements Engine {
   }
 
   /** SQLite's own check of every page and index, and lines of no session. */
-  async examine(mend: boolean): Promise<readonly Finding[]> {
+  examine(mend: boolean): Promise<readonly Finding[]> {
+    return this.#read(() => this.#examined(mend));
+  }
+
+  #examined(mend: boolean): readonly Finding[] {
     const faults = (): readonly string[] =>
       this.#connection
         .all("PRAGMA integrity_check(100)")
         .map((row) => String(row["integrity_check"]))
         .filter((result) => result !== "ok");
     const found = faults();
-    if (mend && found.length > 0) await this.#write(true, () => this.#connection.exec("REINDEX"));
+    if (mend && found.length > 0) this.#share.write(true, () => this.#connection.exec("REINDEX"));
     const left = mend && found.length > 0 ? faults() : found;
     const orphans = this.#connection.all(countOrphans).reduce((sum, { count }) => sum + Number(count), 0);
     return [
@@ -227,14 +247,29 @@ class SqliteEngine implements Engine {
     this.#share.release();
   }
 
-  /** Changes follow each other without a wait, so that other work of the process needs its turn now and then. */
   async #write<T>(isDurable: boolean, work: () => T): Promise<T> {
     const done = this.#share.write(isDurable, work);
+    await this.#turn();
+    return done;
+  }
+
+  /** @throws WindrowError `store-corrupt`, `store-unavailable` */
+  async #read<T>(work: () => T): Promise<T> {
+    try {
+      const found = work();
+      await this.#turn();
+      return found;
+    } catch (error) {
+      throw sqliteFailure(error, "Reading", this.#share.file);
+    }
+  }
+
+  /** Nothing here waits, so that other work of the process needs its turn now and then. */
+  async #turn(): Promise<void> {
     if (performance.now() - this.#turnAt > patienceMs) {
       await nextTurn();
       this.#turnAt = performance.now();
     }
-    return done;
   }
 
   #rowOf(id: string): SqlRow | undefined {

@@ -109,6 +109,7 @@ const listing: readonly StoreCase[] = cases("list", {
       [[day(3), true]],
     );
     assert.equal((await listAll(store, everybody, { status: "timeout" })).length, 0);
+    for (const limit of [-1, 1.5, Number.NaN]) await refused(() => listAll(store, everybody, { limit }), "bad-option");
   },
   "an empty store lists nothing, and a listing can be left early": async ({ store }) => {
     assert.deepEqual(await listAll(store), []);

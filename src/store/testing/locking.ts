@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { cases, everybody, messageRecord, stateOf, texts, listAll, sessionWith, refused } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
+import type { ArchiveMark } from "../store.ts";
 
 /** The cases of one writer. */
 export const lockingCases: readonly StoreCase[] = [
@@ -83,6 +84,15 @@ export const lockingCases: readonly StoreCase[] = [
 /** The cases of the newest state. */
 export const stateCases: readonly StoreCase[] = [
   ...cases("state", {
+    "where the records lie is no word of a caller's": async ({ store }) => {
+      const lock = await sessionWith(store, 1);
+      const times = { archivedAt: time, lastRecordAt: time };
+      const archived = { key: "x", hash: "x", lines: {}, bytes: 1, objectBytes: 1, ...times } as unknown as ArchiveMark;
+      await store.setState(lock, { ...stateOf("processing"), archived });
+      assert.deepEqual((await store.info(everybody, lock.id)).state, stateOf("processing"));
+      await store.finish(lock, { ...stateOf("completed"), archived });
+      assert.deepEqual(await texts(store, lock.id), ["1"]);
+    },
     "the newest wins, also of many at once": async ({ store }) => {
       const lock = await sessionWith(store, 0);
       await store.setState(lock, stateOf("processing", 7));

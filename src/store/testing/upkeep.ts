@@ -101,6 +101,7 @@ export const upkeepCases: readonly StoreCase[] = [
       const id = await finishedSession(store, everybody, many);
       const running = await sessionWith(store, 1);
       await refused(() => upkeep.trash(everybody, [id, running.id], time), "bad-option");
+      await refused(() => upkeep.trash(everybody, [id], "now"), "bad-option");
       assert.deepEqual([(await listAll(store)).length, await trashed(store)], [2, []]);
     },
     "erased sessions are nowhere, and the places say so without a word of theirs": async ({ upkeep, store }) => {

@@ -36,6 +36,7 @@ export {
   everybody,
   everyKind,
   everyRecordKind,
+  finishedSession,
   listAll,
   messageRecord,
   newSession,

@@ -1,4 +1,5 @@
 /** Objects of archivings that were refused. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { folderArchive } from "windrow/store";
 import { everybody, readAll, refused } from "../../kit/inside/store.ts";
@@ -65,6 +66,30 @@ for (const kind of storeKinds()) {
       await late;
       expect(await readAll(other, id, { kind: "message" })).toHaveLength(1);
       expect(objectsIn(archive).length).toBeLessThan(2);
+    });
+
+    it("stay while a session that was put aside names them", async () => {
+      const { slow, other, archive, during } = await two();
+      const id = await finished(other);
+      during(async (one) => {
+        await other.archiving!.archive(everybody, one);
+        await other.upkeep.putAside(everybody, one);
+      });
+      await refused(() => slow.archiving!.archive(everybody, id), "session-not-found");
+      expect(objectsIn(archive)).toHaveLength(1);
+    });
+
+    it("take no record away that another brings back just then", async () => {
+      const { slow, other, archive, during } = await two();
+      during(undefined);
+      for (let round = 0; round < 12; round++) {
+        const id = await finished(other);
+        const archiving = slow.archiving!.archive(everybody, id);
+        for (let tries = 0; tries < 200 && !(await other.info(everybody, id)).state.archived; tries++) await nextTurn();
+        await Promise.allSettled([archiving, other.archiving!.unarchive(everybody, id)]);
+        expect(await readAll(other, id, { kind: "message" })).toHaveLength(1);
+      }
+      expect(objectsIn(archive).length).toBeLessThanOrEqual(12);
     });
   });
 }
