@@ -12,6 +12,7 @@ import type { SessionDump } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { weigh } from "../../store/shared/transfer.ts";
 import { lossesOf } from "../../store/shared/transfer-losses.ts";
+import type { Watched } from "../exchange/transfer.ts";
 import { readSessionFile, sessionLines } from "../../transcript/windrow/session.ts";
 
 /** Characters that go through gzip at once, about. */
@@ -56,24 +57,22 @@ async function writeCopy(path: string, dump: SessionDump, signal?: AbortSignal):
 /**
  * Writes a copy under a name of its own, reads it again, and only then gives it the name of its hash.
  *
- * @param about - the hash and the number of lines of the dump, once it was read
  * @returns its hash and size, and whether there was none of this hash
  */
 export async function keepCopy(
   folder: string,
-  dump: SessionDump,
-  about: { readonly hash: () => string; readonly lines: () => number },
+  source: Watched,
   signal?: AbortSignal,
 ): Promise<{ readonly hash: string; readonly bytes: number; readonly isNew: boolean }> {
   const objects = join(folder, "objects");
   await makeFolder(objects);
   const draft = join(objects, `.writing-${randomUUID()}`);
   try {
-    const bytes = await writeCopy(draft, dump, signal);
-    const hash = about.hash();
+    const bytes = await writeCopy(draft, source.dump, signal);
+    const { hash } = source.summary();
     const path = copyPath(folder, hash);
     const isNew = !existsSync(path);
-    await verifyCopy(draft, { hash, lines: about.lines() });
+    await verifyCopy(draft, { hash, lines: source.lines() });
     await makeFolder(dirname(path));
     // A copy that is there already may be a damaged one.
     await rename(draft, path);

@@ -63,7 +63,7 @@ export function generationNames(folder: string): readonly string[] {
 /** A generation, or undefined where its file cannot be read or is not as it was written. */
 export function readGeneration(folder: string, name: string): Generation | undefined {
   try {
-    const text = readFileSync(fileOf(folder, name), "utf8");
+    const text = readFileSync(generationFile(folder, name), "utf8");
     const { windrow_backup: found, hash, ...generation } = JSON.parse(text) as Record<string, unknown>;
     if (found !== version || hash !== hashOf(generation)) return undefined;
     return { name, ...generation } as unknown as Generation;
@@ -72,11 +72,16 @@ export function readGeneration(folder: string, name: string): Generation | undef
   }
 }
 
+/** The sessions of a generation, by id. */
+export function idsIn(generation: Generation | undefined): readonly string[] {
+  return generation?.sessions.map(({ id }) => id) ?? [];
+}
+
 /** Writes a generation. When it resolves the generation is there, also after a power cut. */
 export async function writeGeneration(folder: string, { name, ...generation }: Generation): Promise<void> {
   const hash = hashOf(generation);
   await replaceFile(
-    fileOf(folder, name),
+    generationFile(folder, name),
     `${JSON.stringify({ windrow_backup: version, ...generation, hash })}\n`,
     true,
   );
@@ -99,7 +104,7 @@ export function findGeneration(from: string): { readonly folder: string; readonl
   const isFile = path.endsWith(".json");
   const folder = isFile ? dirname(dirname(path)) : path;
   const name = isFile ? basename(path, ".json") : generationNames(path).at(-1);
-  if (name === undefined || !existsSync(fileOf(folder, name))) {
+  if (name === undefined || !existsSync(generationFile(folder, name))) {
     const message = isFile ? `There is no generation ${path}.` : `There is no backup in ${path}.`;
     throw new WindrowError("input-not-found", `${message} "windrow backup FOLDER --list" shows what there is.`, {
       path,
@@ -109,7 +114,7 @@ export function findGeneration(from: string): { readonly folder: string; readonl
   if (generation) return { folder, generation };
   throw new WindrowError(
     "store-corrupt",
-    `The generation ${fileOf(folder, name)} is damaged; name another one of ${generationsFolder(folder)}.`,
+    `The generation ${generationFile(folder, name)} is damaged; name another one of ${generationsFolder(folder)}.`,
     { path },
   );
 }
@@ -122,7 +127,7 @@ export function findGeneration(from: string): { readonly folder: string; readonl
 export async function removeOldGenerations(folder: string, keep: number): Promise<readonly string[]> {
   const readable = generationNames(folder).filter((name) => readGeneration(folder, name));
   const old = readable.slice(0, Math.max(0, readable.length - keep));
-  for (const name of old) await unlink(fileOf(folder, name));
+  for (const name of old) await unlink(generationFile(folder, name));
   if (old.length > 0) await syncFolder(generationsFolder(folder));
   await removeUnused(folder);
   return old;
@@ -173,7 +178,8 @@ function copiesOf(folder: string): readonly { readonly path: string; readonly ha
   });
 }
 
-function fileOf(folder: string, name: string): string {
+/** The file of a generation. */
+export function generationFile(folder: string, name: string): string {
   return join(generationsFolder(folder), `${name}.json`);
 }
 
@@ -183,8 +189,9 @@ function timeOf(name: string): number {
   return Date.parse(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`) || 0;
 }
 
-function hashOf(generation: object): string {
-  return createHash("sha256").update(JSON.stringify(generation)).digest("hex");
+/** SHA-256 of a value, in hexadecimal. */
+export function hashOf(value: object): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 /** A folder takes the backups of one scope. @throws WindrowError `bad-option` where those of another lie there */

@@ -4,7 +4,7 @@ import { isSessionId } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store, StoreArchiving } from "../../store/store.ts";
 import { notInTrash } from "../../store/upkeep.ts";
 import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
-import { findSession } from "../look/find.ts";
+import { findSession, idNamed } from "../look/find.ts";
 
 /** A day in milliseconds. */
 export const dayMs = 86_400_000;
@@ -115,15 +115,12 @@ export async function liveId(store: Store, scope: Scope, name: string): Promise<
  * @throws WindrowError `session-not-found`; `bad-option` if several do
  */
 export async function trashedNamed(store: Store, scope: Scope, name: string): Promise<TrashedSession> {
-  const found: TrashedSession[] = [];
-  const wanted = name.toLowerCase();
-  const id = isSessionId(wanted) ? wanted : undefined;
-  for await (const one of upkeepOf(store).trashed(scope, id)) if (one.sessionId.startsWith(wanted)) found.push(one);
-  const [only] = found;
-  if (!only || wanted.length < 4) throw notInTrash(name);
-  if (found.length === 1) return only;
-  const message = `"${name}" is the beginning of ${found.length} ids in the trash; give more of it.`;
-  throw new WindrowError("bad-option", message, { id: name, candidates: found.map(({ sessionId }) => sessionId) });
+  const found = new Map<string, TrashedSession>();
+  const id = isSessionId(name.toLowerCase()) ? name.toLowerCase() : undefined;
+  for await (const one of upkeepOf(store).trashed(scope, id)) found.set(one.sessionId, one);
+  const session = found.get(idNamed(found.keys(), name) ?? "");
+  if (session) return session;
+  throw notInTrash(name);
 }
 
 /** An error in words. */

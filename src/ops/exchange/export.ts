@@ -15,6 +15,8 @@ import { lossBetween } from "../../transcript/loss.ts";
 import type { Loss } from "../../transcript/loss.ts";
 import { sessionLines } from "../../transcript/windrow/session.ts";
 
+import { transferOf } from "./transfer.ts";
+
 export { lossKinds } from "../../transcript/loss.ts";
 export type { Loss, LossKind } from "../../transcript/loss.ts";
 
@@ -60,8 +62,7 @@ export async function exportSession(
   options: ExportOptions = {},
 ): Promise<ExportedSession> {
   const format = exportFormat(options.format ?? "windrow");
-  if (!store.transfer) throw new WindrowError("bad-option", `The store "${store.name}" gives no session out.`);
-  const found = await store.transfer.dump(scope, id);
+  const found = await transferOf(store).dump(scope, id);
   const { tenant } = found.metadata;
   const owner = typeof tenant === "string" ? { tenant } : {};
   const watched = watchLosses(found);
