@@ -1,6 +1,7 @@
 /** A store's health in figures, for alerts and metrics. */
 import { isFinal } from "../../store/shared/rules.ts";
-import type { Scope, SessionState, SessionStatus, Store } from "../../store/store.ts";
+import type { Scope, SessionStatus, Store } from "../../store/store.ts";
+import { addTo, ratio } from "../look/sum.ts";
 import { sizeOf } from "../stats/measure.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -57,7 +58,7 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
   const { scope = {}, longRunning = defaultLongRunning, now = () => new Date() } = options;
   const time = now();
   const byStatus: Partial<Record<SessionStatus, number>> = {};
-  const work: Partial<Record<SessionStatus, Work>> = {};
+  const work: Partial<Record<SessionStatus, { -readonly [name in keyof Work]: number }>> = {};
   const long: string[] = [];
   const disk = { running: 0, completed: 0 };
   const ended = { sessions: 0, durationMs: 0 };
@@ -67,7 +68,11 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     const isEnded = isFinal(status);
     sessions += 1;
     byStatus[status] = (byStatus[status] ?? 0) + 1;
-    work[status] = plus(work[status], info.state);
+    const { currentContextTokens, llmCallCount, toolCallCount, epochCount, compressionCount } = info.state;
+    addTo((work[status] ??= { windowTokens: 0, modelCalls: 0, toolCalls: 0, epochs: 0, summaries: 0 }), {
+      ...{ windowTokens: currentContextTokens, modelCalls: llmCallCount, toolCalls: toolCallCount },
+      ...{ epochs: epochCount, summaries: compressionCount },
+    });
     if (isEnded) {
       ended.sessions += 1;
       ended.durationMs += Math.max(0, Date.parse(completedAt ?? startedAt) - Date.parse(startedAt));
@@ -90,18 +95,8 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     running: sessions - ended.sessions - (byStatus.closed ?? 0),
     longRunning: longer,
     longest: long.toReversed(),
-    failedShare: ended.sessions > 0 ? (byStatus.failed ?? 0) / ended.sessions : null,
-    averageDurationMs: ended.sessions > 0 ? ended.durationMs / ended.sessions : null,
+    failedShare: ratio(byStatus.failed ?? 0, ended.sessions),
+    averageDurationMs: ratio(ended.durationMs, ended.sessions),
     disk: sized > 0 || sessions === 0 ? disk : null,
-  };
-}
-
-function plus(sum: Work | undefined, state: SessionState): Work {
-  return {
-    windowTokens: (sum?.windowTokens ?? 0) + state.currentContextTokens,
-    modelCalls: (sum?.modelCalls ?? 0) + state.llmCallCount,
-    toolCalls: (sum?.toolCalls ?? 0) + state.toolCallCount,
-    epochs: (sum?.epochs ?? 0) + state.epochCount,
-    summaries: (sum?.summaries ?? 0) + state.compressionCount,
   };
 }

@@ -4,6 +4,7 @@ import type { ModelPrices } from "../../tokens/models.ts";
 import { priceOf } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { budgetOf } from "../../window/budget.ts";
+import { plusKnown } from "../look/sum.ts";
 import { managedInputs } from "./managed.ts";
 import type { InputUse } from "./managed.ts";
 
@@ -67,7 +68,7 @@ export function usageOverview(
 ): UsageOverview {
   const budgetFor = (id: string): number => budget ?? modelNamed(id).budget;
   const seen = new Set<number>();
-  const total = new Sum("");
+  const total = noUsage("");
   const sums: Readonly<Record<UsagePart, Map<string, Sum>>> = { day: new Map(), project: new Map(), model: new Map() };
   const unpricedModels = new Set<string>();
   let copies = 0;
@@ -82,18 +83,20 @@ export function usageOverview(
       if (since !== undefined && (call.time ?? 0) < since) continue;
       const model = modelNamed(call.model);
       if (!model.prices) unpricedModels.add(call.model);
-      const names: Readonly<Record<UsagePart, string>> = {
-        day: dayOf(call.time),
-        project: call.project,
-        model: model.name,
-      };
-      total.add(call, managed.get(call) ?? call, model.prices);
-      for (const part of usageParts) sumOf(sums[part], names[part]).add(call, managed.get(call) ?? call, model.prices);
+      const names = { day: dayOf(call.time), project: call.project, model: model.name };
+      const used = usageOf(call, managed.get(call) ?? call, model.prices);
+      add(total, used);
+      for (const part of usageParts) {
+        const name = names[part];
+        const sum = sums[part].get(name) ?? noUsage(name);
+        sums[part].set(name, sum);
+        add(sum, used);
+      }
     }
   }
-  const by = Object.fromEntries(usageParts.map((part) => [part, sorted(part, sums[part])]));
+  const by = Object.fromEntries(usageParts.map((part) => [part, sorted(part, [...sums[part].values()])]));
   return {
-    total: total.end(),
+    total,
     by: by as Record<UsagePart, readonly UsageSum[]>,
     unpricedModels: [...unpricedModels].sort(),
     copies,
@@ -116,73 +119,39 @@ function dayOf(time: number | undefined): string {
 
 /** Several sums as one, under a name. */
 export function merged(name: string, sums: readonly UsageSum[]): UsageSum {
-  const add = (value: (sum: UsageSum) => number): number => sums.reduce((all, sum) => all + value(sum), 0);
-  const money = (value: (sum: UsageSum) => number | null): number | null =>
-    sums.every((sum) => value(sum) === null) ? null : add((sum) => value(sum) ?? 0);
+  const all = noUsage(name);
+  for (const sum of sums) add(all, sum);
+  return all;
+}
+
+type Sum = { -readonly [name in keyof UsageSum]: UsageSum[name] };
+
+function noUsage(name: string): Sum {
+  const numbers = { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, peak: 0, managedInput: 0, unpriced: 0 };
+  return { name, ...numbers, dollars: null, managedDollars: null };
+}
+
+function usageOf(call: CallUsage, managed: InputUse, prices: ModelPrices | undefined): Omit<UsageSum, "name"> {
+  const { input, output, cacheRead, cacheWrite } = call;
   return {
-    name,
-    calls: add(({ calls }) => calls),
-    input: add(({ input }) => input),
-    output: add(({ output }) => output),
-    cacheRead: add(({ cacheRead }) => cacheRead),
-    cacheWrite: add(({ cacheWrite }) => cacheWrite),
-    peak: sums.reduce((peak, sum) => Math.max(peak, sum.peak), 0),
-    dollars: money(({ dollars }) => dollars),
-    managedDollars: money(({ managedDollars }) => managedDollars),
-    managedInput: add(({ managedInput }) => managedInput),
-    unpriced: add(({ unpriced }) => unpriced),
+    ...{ calls: 1, input, output, cacheRead, cacheWrite, peak: input, managedInput: managed.input },
+    dollars: prices ? priceOf(call, prices) : null,
+    managedDollars: prices ? priceOf({ ...managed, output }, prices) : null,
+    unpriced: prices ? 0 : 1,
   };
 }
 
-class Sum {
-  readonly #name: string;
-  readonly #numbers = { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, peak: 0 };
-  readonly #estimate = { managedInput: 0, unpriced: 0 };
-  #dollars = 0;
-  #managedDollars = 0;
+const counts = ["calls", "input", "output", "cacheRead", "cacheWrite", "managedInput", "unpriced"] as const;
 
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  add(call: CallUsage, managed: InputUse, prices: ModelPrices | undefined): void {
-    const numbers = this.#numbers;
-    numbers.calls += 1;
-    numbers.input += call.input;
-    numbers.output += call.output;
-    numbers.cacheRead += call.cacheRead;
-    numbers.cacheWrite += call.cacheWrite;
-    numbers.peak = Math.max(numbers.peak, call.input);
-    this.#estimate.managedInput += managed.input;
-    if (!prices) {
-      this.#estimate.unpriced += 1;
-      return;
-    }
-    this.#dollars += priceOf(call, prices);
-    this.#managedDollars += priceOf({ ...managed, output: call.output }, prices);
-  }
-
-  end(): UsageSum {
-    const isPriced = this.#numbers.calls > this.#estimate.unpriced;
-    return {
-      name: this.#name,
-      ...this.#numbers,
-      dollars: isPriced ? this.#dollars : null,
-      managedDollars: isPriced ? this.#managedDollars : null,
-      ...this.#estimate,
-    };
-  }
-}
-
-function sumOf(sums: Map<string, Sum>, name: string): Sum {
-  const sum = sums.get(name) ?? new Sum(name);
-  sums.set(name, sum);
-  return sum;
+function add(sum: Sum, more: Omit<UsageSum, "name">): void {
+  for (const name of counts) sum[name] += more[name];
+  sum.peak = Math.max(sum.peak, more.peak);
+  sum.dollars = plusKnown(sum.dollars, more.dollars);
+  sum.managedDollars = plusKnown(sum.managedDollars, more.managedDollars);
 }
 
 /** Days newest first; projects and models by money, then by tokens. */
-function sorted(part: UsagePart, sums: ReadonlyMap<string, Sum>): readonly UsageSum[] {
-  const all = [...sums.values()].map((sum) => sum.end());
+function sorted(part: UsagePart, all: readonly UsageSum[]): readonly UsageSum[] {
   if (part === "day") return all.toSorted((left, right) => right.name.localeCompare(left.name));
   return all.toSorted(
     (left, right) =>
