@@ -2,6 +2,7 @@
  * Backups: every run makes a generation in a folder of its own, and the oldest beyond the seventh is removed. A
  * copy of a session is named by its hash, so that what has not changed is never written again.
  */
+import { partOf } from "../look/part.ts";
 import { resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
@@ -15,7 +16,7 @@ import type { Scope, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { admit } from "../../store/shared/transfer.ts";
 import { damagedIn, isLossy, lossMessage } from "../../store/shared/transfer-losses.ts";
-import { checkStopped, countOf, eachId, transferError, transferOf, watch } from "../exchange/transfer.ts";
+import { checkStopped, countOf, eachId, transferError, watch } from "../exchange/transfer.ts";
 import type { TransferError, TransferProgress } from "../exchange/transfer.ts";
 import { copyPath, keepCopy, verifyCopy } from "./copy.ts";
 import {
@@ -113,7 +114,7 @@ export async function backup(
   signal?: AbortSignal,
 ): Promise<BackupReport> {
   const { keep = defaultGenerations, clock = systemClock } = options;
-  transferOf(store);
+  partOf(store, "transfer");
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WindrowError("bad-option", `"keep" is a number of generations from 1, not ${keep}.`, { option: "keep" });
   }
@@ -221,7 +222,7 @@ class Backup {
 
   async #copied(id: string, report: (lines: number) => void): Promise<BackedUpSession> {
     const [store, scope, before] = [this.#store, this.#scope, this.#before(id)];
-    const found = await transferOf(store).dump(scope, id);
+    const found = await partOf(store, "transfer").dump(scope, id);
     const documents = hashOf([id, found.metadata, found.state]);
     const { dump, metadata, state, masked } = admit(scope, this.#mask, found);
     const isSame = before?.documents === documents && isAtRest(state.status);

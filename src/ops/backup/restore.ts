@@ -1,8 +1,9 @@
 /** Sessions out of a backup, checked. */
+import { partOf } from "../look/part.ts";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { isLossy } from "../../store/shared/transfer-losses.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { bring, countOf, eachId, transferOf, watch } from "../exchange/transfer.ts";
+import { bring, countOf, eachId, watch } from "../exchange/transfer.ts";
 import type { TransferError, TransferProgress } from "../exchange/transfer.ts";
 import { idNamed } from "../look/find.ts";
 import { copyPath, readCopy, verifyCopy } from "./copy.ts";
@@ -66,7 +67,7 @@ export async function restore(
   options: RestoreOptions = {},
   signal?: AbortSignal,
 ): Promise<RestoreReport> {
-  transferOf(store);
+  partOf(store, "transfer");
   const { folder, generation } = findGeneration(from);
   const { tenant, sessions: all } = generation;
   const wanted = options.ids?.map((name) => chosen(folder, generation, name)) ?? all.map(({ id }) => id);

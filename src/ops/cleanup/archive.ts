@@ -6,7 +6,8 @@ import type { ArchivedSession, Scope, SessionInfo, SessionStatus, Store } from "
 import type { SessionSize } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
 import { findSession } from "../look/find.ts";
-import { archivingOf, checkAge, dayMs, eachSession, idOf, liveId, trashedNamed, upkeepOf } from "./sessions.ts";
+import { archivingOf, checkAge, dayMs, eachSession, idOf, liveId, trashedNamed } from "./sessions.ts";
+import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
 /** Days after which a session is archived by default. */
@@ -34,7 +35,7 @@ export interface ArchiveOptions {
  * @throws WindrowError `bad-option` if it is not finished, or the store has nothing to compress; `session-not-found`
  */
 export async function archive(store: Store, name: string, { scope = {} }: ArchiveOptions = {}): Promise<ArchiveReport> {
-  const upkeep = upkeepOf(store);
+  const upkeep = partOf(store, "upkeep");
   if (!upkeep.compress) throw cannotCompress(store);
   const sessionId = await idOf(store, scope, name);
   const before = await upkeep.size(scope, sessionId);
@@ -51,7 +52,7 @@ export async function unarchive(
   name: string,
   { scope = {} }: ArchiveOptions = {},
 ): Promise<ArchiveReport> {
-  const upkeep = upkeepOf(store);
+  const upkeep = partOf(store, "upkeep");
   const live = await liveId(store, scope, name);
   const sessionId = live ?? (await trashedNamed(store, scope, name)).sessionId;
   if (live === undefined) await upkeep.untrash(scope, sessionId);
@@ -130,7 +131,7 @@ export async function archiveOld(
   signal?: AbortSignal,
 ): Promise<ArchiveOldReport> {
   const archiving = archivingOf(store);
-  const upkeep = upkeepOf(store);
+  const upkeep = partOf(store, "upkeep");
   const { scope = {}, names, olderThan = archiveAfterDays * dayMs, statuses, dryRun = false } = options;
   checkAge("olderThan", olderThan);
   const time = options.now?.() ?? new Date();

@@ -10,13 +10,15 @@ import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
+import { addTo } from "../look/sum.ts";
 import { pause } from "../look/pause.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
-import { isIdle, retire } from "../monitor/retire.ts";
+import { putToRest } from "../monitor/retire.ts";
 import { eraseHidden } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
-import { checkAge, dayMs, eachSession, messageOf, upkeepOf } from "./sessions.ts";
+import { checkAge, dayMs, eachSession, messageOf } from "./sessions.ts";
+import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
 /** Ages at which sessions are put to rest, compressed, trashed and deleted, in milliseconds. */
@@ -123,7 +125,7 @@ export async function cleanupEvery(
   signal?: AbortSignal,
 ): Promise<void> {
   const { every = dayMs, onReport, onFailure, sleep = pause } = options;
-  upkeepOf(store);
+  partOf(store, "upkeep");
   agesOf(options);
   checkAge("every", every);
   while (signal?.aborted !== true) {
@@ -162,7 +164,7 @@ class Cleanup {
 
   constructor(store: Store, options: CleanupOptions) {
     this.#store = store;
-    this.#upkeep = upkeepOf(store);
+    this.#upkeep = partOf(store, "upkeep");
     this.#options = options;
     this.#scope = options.scope ?? {};
     this.#ages = agesOf(options);
@@ -244,36 +246,26 @@ class Cleanup {
     const { uuid: sessionId, user } = info.metadata;
     const { status } = info.state;
     const isEnded = isFinal(status);
-    if (!isEnded && status !== "closed" && !(await isIdle(store, scope, info))) return;
+    const isAtRest = isEnded || status === "closed";
+    const { closedAfter, compressAfter, deleteAfter } = this.#ages;
+    const { dryRun } = this.#options;
+    const retired = isAtRest ? undefined : await putToRest(store, scope, info, closedAfter, this.#time, dryRun);
+    if (!isAtRest && retired === undefined) return;
     const { bytes, compressed } = await this.#upkeep.size(scope, sessionId);
-    if (isEnded) {
-      this.#sums.looked += 1;
-      this.#sums.bytes += bytes;
-    }
+    if (isEnded) addTo(this.#sums, { looked: 1, kept: 0, bytes });
     if (await this.#upkeep.kept(scope, sessionId)) {
       if (isEnded) this.#sums.kept += 1;
       return;
     }
-    const last = await lastRecordAt(store, scope, info);
-    if (last === undefined) {
+    const last = retired ?? (await lastRecordAt(store, scope, info));
+    if (last === undefined)
       throw new WindrowError("store-corrupt", "No time can be read in it, so its age is not known.");
-    }
     const age = this.#time.getTime() - last;
-    const one: CleanedSession = {
-      sessionId,
-      ...(user !== undefined && { user }),
-      since: new Date(last).toISOString(),
-      bytes,
-    };
-    if (!isEnded && status !== "closed") {
-      if (age < this.#ages.closedAfter) return;
-      if (this.#options.dryRun !== true && !(await retire(store, scope, sessionId, last, this.#time))) return;
-      this.#done.retired.push(one);
-    }
-    const isTime = age >= this.#ages.compressAfter && !compressed;
-    const after = isTime ? await this.#compress(one) : one;
+    const one = { sessionId, ...(user !== undefined && { user }), since: new Date(last).toISOString(), bytes };
+    if (!isAtRest) this.#done.retired.push(one);
+    const after: CleanedSession = age >= compressAfter && !compressed ? await this.#compress(one) : one;
     if (isEnded) this.#sums.bytes += (after.bytesAfter ?? bytes) - bytes;
-    if (isEnded && age >= this.#ages.deleteAfter) await this.#remove(after);
+    if (isEnded && age >= deleteAfter) await this.#remove(after);
   }
 
   /** Compresses a session; if it refuses, the rest of its work goes on. */

@@ -7,7 +7,8 @@ import { SearchIndex } from "../../search/search.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere, Unerased } from "../../store/upkeep.ts";
-import { liveId, trashedNamed, upkeepOf } from "./sessions.ts";
+import { liveId, trashedNamed } from "./sessions.ts";
+import { partOf } from "../look/part.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
 export interface EraseOptions {
@@ -53,7 +54,7 @@ export async function erase(
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { scope = {} } = options;
-  const begun = await upkeepOf(store).unerased(scope);
+  const begun = await partOf(store, "upkeep").unerased(scope);
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
   const ids = [...named];
@@ -62,7 +63,7 @@ export async function erase(
   if (ids.length > 0) {
     // The memory first: killed behind it, the sessions are still there to be erased.
     const memory = await forgetSessions(store, scope, ids);
-    erased.push(...(await upkeepOf(store).erase(scope, ids, elsewhereOf(options, memory))));
+    erased.push(...(await partOf(store, "upkeep").erase(scope, ids, elsewhereOf(options, memory))));
     // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
     await forgetSessions(store, scope, ids);
   }
@@ -155,7 +156,7 @@ async function eraseInTurn(
 ): Promise<readonly Erased[]> {
   const ids = sessions.map(({ sessionId }) => sessionId);
   const work = (some: readonly string[]): Promise<readonly Erased[]> =>
-    upkeepOf(store).erase(options.scope ?? {}, some, elsewhereOf(options), { trashAlone: true });
+    partOf(store, "upkeep").erase(options.scope ?? {}, some, elsewhereOf(options), { trashAlone: true });
   if (sessions.length > 1) {
     const all = await work(ids).catch(() => undefined);
     if (all) return all;
@@ -211,7 +212,7 @@ export async function planErase(
 /** The bytes of a session; 0 if it cannot be described, or went meanwhile. */
 async function bytesOf(store: Store, scope: Scope, id: string): Promise<number> {
   try {
-    return (await upkeepOf(store).size(scope, id)).bytes;
+    return (await partOf(store, "upkeep").size(scope, id)).bytes;
   } catch (error) {
     if (isWindrowError(error, "store-corrupt") || isWindrowError(error, "session-not-found")) return 0;
     throw error;

@@ -2,7 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import { checkEnd, isFinal } from "../../store/shared/rules.ts";
 import { endedRecord } from "../../store/shared/state-count.ts";
-import type { FinalStatus, Scope, SessionStatus, Store } from "../../store/store.ts";
+import type { FinalStatus, Lock, Scope, SessionStatus, Store } from "../../store/store.ts";
 
 /** How a session ends. */
 export interface FinishOptions {
@@ -39,14 +39,40 @@ export async function finishSession(store: Store, id: string, options: FinishOpt
   if (isFinal(before)) {
     throw new WindrowError("read-only", `Session ${id} has ended already (${before}); nothing was changed.`, { id });
   }
+  const time = now().toISOString();
+  await endSession(store, scope, id, { status, error, lastActivity: "finished", time });
+  return { sessionId: id, status, error, before };
+}
+
+/** The end of a session, as its state says it. */
+export interface SessionEnd {
+  readonly status: FinalStatus;
+  readonly error: string | null;
+  readonly lastActivity: string;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+}
+
+/**
+ * Takes a session and ends it.
+ *
+ * @param mayEnd - asked once the session is taken; default: yes
+ * @returns whether it was ended
+ */
+export async function endSession(
+  store: Store,
+  scope: Scope,
+  id: string,
+  { status, error, lastActivity, time }: SessionEnd,
+  mayEnd: (lock: Lock) => boolean = () => true,
+): Promise<boolean> {
   const lock = await store.lock(scope, id);
   try {
+    if (!mayEnd(lock)) return false;
     const { state } = await store.info(scope, id);
-    const time = now().toISOString();
     if (error !== null) await store.append(lock, [endedRecord({ status, error }, time)]);
-    const end = { status, error, updatedAt: time, completedAt: time, lastActivity: "finished" };
-    await store.finish(lock, { ...state, ...end });
-    return { sessionId: id, status, error, before };
+    await store.finish(lock, { ...state, status, error, lastActivity, updatedAt: time, completedAt: time });
+    return true;
   } finally {
     await lock.release();
   }

@@ -1,6 +1,7 @@
 /** The mark of `windrow keep`: no clean-up compresses or deletes a session that has it. */
 import type { Scope, Store } from "../../store/store.ts";
-import { idOf, upkeepOf } from "./sessions.ts";
+import { idOf } from "./sessions.ts";
+import { partOf } from "../look/part.ts";
 
 /** Which session, and why. */
 export interface KeepOptions {
@@ -30,7 +31,7 @@ export interface KeepReport {
  */
 export async function keep(store: Store, name: string, options: KeepOptions = {}): Promise<KeepReport> {
   const { scope = {}, by, reason, now = () => new Date() } = options;
-  const upkeep = upkeepOf(store);
+  const upkeep = partOf(store, "upkeep");
   const sessionId = await idOf(store, scope, name);
   const changed = (await upkeep.kept(scope, sessionId)) === undefined;
   const why = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
@@ -45,5 +46,5 @@ export async function unkeep(
   { scope = {} }: Pick<KeepOptions, "scope"> = {},
 ): Promise<KeepReport> {
   const sessionId = await idOf(store, scope, name);
-  return { sessionId, kept: false, changed: await upkeepOf(store).unkeep(scope, sessionId) };
+  return { sessionId, kept: false, changed: await partOf(store, "upkeep").unkeep(scope, sessionId) };
 }

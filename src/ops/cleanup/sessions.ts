@@ -3,8 +3,9 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store, StoreArchiving } from "../../store/store.ts";
 import { notInTrash } from "../../store/upkeep.ts";
-import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
+import type { TrashedSession } from "../../store/upkeep.ts";
 import { findSession, idNamed } from "../look/find.ts";
+import { partOf } from "../look/part.ts";
 
 /** A day in milliseconds. */
 export const dayMs = 86_400_000;
@@ -63,21 +64,10 @@ async function isThere(store: Store, scope: Scope, id: string): Promise<boolean>
  *
  * @throws WindrowError `bad-option`
  */
-export function checkAge(name: string, age: number): void {
-  if (Number.isFinite(age) && age >= 0) return;
-  const message = `"${name}" is a number of milliseconds from 0, not ${age}.`;
+export function checkAge(name: string, age: number, least = 0): void {
+  if (Number.isFinite(age) && age >= least) return;
+  const message = `"${name}" is a number of milliseconds from ${least}, not ${age}.`;
   throw new WindrowError("bad-option", message, { name, value: age });
-}
-
-/**
- * The upkeep of a store.
- *
- * @throws WindrowError `bad-option` if it has none
- */
-export function upkeepOf(store: Store): Upkeep {
-  if (store.upkeep) return store.upkeep;
-  const message = `The ${store.name} store cannot keep, archive or erase sessions: it has no Store.upkeep.`;
-  throw new WindrowError("bad-option", message, { store: store.name });
 }
 
 /**
@@ -117,7 +107,7 @@ export async function liveId(store: Store, scope: Scope, name: string): Promise<
 export async function trashedNamed(store: Store, scope: Scope, name: string): Promise<TrashedSession> {
   const found = new Map<string, TrashedSession>();
   const id = isSessionId(name.toLowerCase()) ? name.toLowerCase() : undefined;
-  for await (const one of upkeepOf(store).trashed(scope, id)) found.set(one.sessionId, one);
+  for await (const one of partOf(store, "upkeep").trashed(scope, id)) found.set(one.sessionId, one);
   const session = found.get(idNamed(found.keys(), name) ?? "");
   if (session) return session;
   throw notInTrash(name);

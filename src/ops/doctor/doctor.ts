@@ -2,8 +2,9 @@
  * The doctor: reads everything in a store and says what is wrong with it. It changes nothing unless it is asked to mend,
  * deletes nothing even then, and looks again afterwards to see that nothing was lost.
  */
-import { WindrowError } from "../../errors.ts";
 import type { Examined, Finding, Store } from "../../store/store.ts";
+import { addTo } from "../look/sum.ts";
+import { partOf } from "../look/part.ts";
 import { diskTrouble, runningTrouble, offloadTrouble, summaryTrouble } from "./trouble.ts";
 import type { FreeBytes } from "./trouble.ts";
 
@@ -105,14 +106,10 @@ async function examineAll(
   signal: AbortSignal | undefined,
   asked: ReadonlySet<string> = new Set(),
 ): Promise<Look> {
-  if (!store.checkup) {
-    const message = `The ${store.name} store cannot be examined: it has no Store.checkup, as stores of files have.`;
-    throw new WindrowError("bad-option", message, { store: store.name });
-  }
   const findings: Finding[] = folder === undefined ? [] : [...(await diskTrouble(store, folder, freeBytes))];
   const count = { sessions: 0, records: 0, goodBytes: 0, badBytes: 0 };
   const kept = new Map<string, Examined>();
-  for await (const examined of store.checkup.examine({ mend }, signal)) {
+  for await (const examined of partOf(store, "checkup").examine({ mend }, signal)) {
     findings.push(...examined.findings);
     const { sessionId: id } = examined;
     if (id !== undefined) {
@@ -120,18 +117,11 @@ async function examineAll(
       if (!examined.archived) findings.push(...(await summaryTrouble(store, id)));
       if (asked.has(id) || examined.findings.some(({ mended }) => mended)) kept.set(id, { ...examined, findings: [] });
     }
-    add(count, examined);
+    addTo(count, { ...examined, sessions: id === undefined ? 0 : 1 });
     onProgress?.(count.sessions);
   }
   findings.push(...(await runningTrouble(store, now())), ...(await offloadTrouble(store)));
   return { findings, count, mended: kept };
-}
-
-function add(count: { -readonly [name in keyof StoreCount]: number }, examined: Examined): void {
-  if (examined.sessionId !== undefined) count.sessions += 1;
-  count.records += examined.records;
-  count.goodBytes += examined.goodBytes;
-  count.badBytes += examined.badBytes;
 }
 
 /** A torn end is cut off and kept aside; every other byte stays where it is. Who writes a session may add to it. */

@@ -1,7 +1,8 @@
 /** Copies of sessions between any two stores, each read again and compared. */
 import type { Scope, Store } from "../../store/store.ts";
+import { partOf } from "../look/part.ts";
 import { damagedIn } from "../../store/shared/transfer-losses.ts";
-import { bring, checkStopped, countOf, eachId, transferOf, watch } from "./transfer.ts";
+import { bring, checkStopped, countOf, eachId, watch } from "./transfer.ts";
 import type { TransferError, TransferProgress } from "./transfer.ts";
 
 /** Options of a copy: the sessions, and their owner. */
@@ -56,8 +57,8 @@ export async function copy(
   options: CopyOptions = {},
   signal?: AbortSignal,
 ): Promise<CopyReport> {
-  const source = transferOf(from);
-  transferOf(to);
+  const source = partOf(from, "transfer");
+  partOf(to, "transfer");
   const { scope = {}, onProgress } = options;
   const none = { lines: 0, hash: "", masked: 0, damaged: 0, missing: 0 };
   const sessions = await eachId<CopiedSession>(options.ids ?? (await idsOf(from, scope, signal)), {

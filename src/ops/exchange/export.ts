@@ -15,7 +15,7 @@ import { lossBetween } from "../../transcript/loss.ts";
 import type { Loss } from "../../transcript/loss.ts";
 import { sessionLines } from "../../transcript/windrow/session.ts";
 
-import { transferOf } from "./transfer.ts";
+import { partOf } from "../look/part.ts";
 
 export { lossKinds } from "../../transcript/loss.ts";
 export type { Loss, LossKind } from "../../transcript/loss.ts";
@@ -62,7 +62,7 @@ export async function exportSession(
   options: ExportOptions = {},
 ): Promise<ExportedSession> {
   const format = exportFormat(options.format ?? "windrow");
-  const found = await transferOf(store).dump(scope, id);
+  const found = await partOf(store, "transfer").dump(scope, id);
   const { tenant } = found.metadata;
   const owner = typeof tenant === "string" ? { tenant } : {};
   const watched = watchLosses(found);

@@ -1,4 +1,5 @@
 /** Sessions out of files: Windrow's own come back as they were, those of other agents become sessions of their own. */
+import { partOf } from "../look/part.ts";
 import { stat } from "node:fs/promises";
 import type { Scope, SessionDump, Store } from "../../store/store.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
@@ -6,7 +7,7 @@ import { readTranscripts } from "../../transcript/read.ts";
 import type { TranscriptProblem } from "../../transcript/transcript.ts";
 import { readSessionFile } from "../../transcript/windrow/session.ts";
 import { weigh } from "../../store/shared/transfer.ts";
-import { transferError, transferOf } from "./transfer.ts";
+import { transferError } from "./transfer.ts";
 import type { TransferError } from "./transfer.ts";
 import { transcriptDump } from "./import-transcript.ts";
 
@@ -53,7 +54,7 @@ export async function importFile(
   options: ImportOptions = {},
   signal?: AbortSignal,
 ): Promise<readonly ImportedSession[]> {
-  transferOf(store);
+  partOf(store, "transfer");
   const { scope = {}, format, finished = false, limits } = options;
   const isOwn = format === undefined || format === "windrow";
   const own = isOwn && (await isFile(path)) ? await readSessionFile(path, limits) : undefined;
@@ -89,7 +90,7 @@ async function restored(
 ): Promise<Pick<ImportedSession, "outcome" | "messages" | "masked" | "error">> {
   const weighed = weigh(dump);
   try {
-    const { outcome, masked } = await transferOf(store).restore(scope, weighed.dump, signal);
+    const { outcome, masked } = await partOf(store, "transfer").restore(scope, weighed.dump, signal);
     return { outcome: outcome === "same" ? "same" : "imported", messages: weighed.summary().lines.messages, masked };
   } catch (error) {
     return { outcome: "failed", messages: 0, masked: 0, error: transferError(error) };

@@ -3,8 +3,9 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { summaryOf, weigh } from "../../store/shared/transfer.ts";
 import type { DumpSummary } from "../../store/shared/transfer.ts";
 import { watchLosses } from "../../store/shared/transfer-losses.ts";
+import { partOf } from "../look/part.ts";
 import type { Losses } from "../../store/shared/losses.ts";
-import type { Restored, Scope, SessionDump, Store, StoreTransfer } from "../../store/store.ts";
+import type { Restored, Scope, SessionDump, Store } from "../../store/store.ts";
 
 /** How far a run over sessions is. */
 export interface TransferProgress {
@@ -72,17 +73,6 @@ export function countOf<O extends string>(sessions: readonly { readonly outcome:
   return sessions.filter((session) => session.outcome === outcome).length;
 }
 
-/**
- * The part of a store that gives sessions out and takes them in.
- *
- * @throws WindrowError `bad-option` if it has none
- */
-export function transferOf(store: Store): StoreTransfer {
-  if (store.transfer) return store.transfer;
-  const message = `Sessions cannot be taken out of the store "${store.name}" or put into it: it has no Store.transfer.`;
-  throw new WindrowError("bad-option", message, { store: store.name });
-}
-
 /** A dump that is weighed and watched while it is read. */
 export interface Watched {
   readonly dump: SessionDump;
@@ -125,7 +115,7 @@ export interface Arrived extends Restored {
  */
 export async function bring(source: Watched, to: Store, scope: Scope, signal?: AbortSignal): Promise<Arrived> {
   const { id } = source.dump;
-  const transfer = transferOf(to);
+  const transfer = partOf(to, "transfer");
   const restored = await transfer.restore(scope, source.dump, signal);
   const kept = await summaryOf(await transfer.dump(scope, id));
   const [wanted, lines] = [source.summary(), linesIn(kept)];

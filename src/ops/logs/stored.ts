@@ -12,6 +12,7 @@ import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
 import { taskName } from "../look/task-name.ts";
+import { Newest } from "../look/newest.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -76,16 +77,18 @@ export async function newestLog(
   { scope = {}, sessionId, level = "INFO", unreadable }: StoredLogOptions,
   last: number,
 ): Promise<readonly LogEntry[]> {
-  const newest = new Newest(last);
+  const newest = new Newest<LogEntry>(last, byTime);
   const query = unreadable ? { unreadable: unreadable.note } : {};
   const sessions = sessionId === undefined ? conversations(store, scope, query) : [await store.info(scope, sessionId)];
   for await (const info of sessions) {
     const { status, updatedAt } = info.state;
-    if (isFinal(status) && newest.isNewerThan(updatedAt)) continue;
+    const held = isFinal(status) ? newest.items() : [];
+    // It ended before all that are held.
+    if (held.length > 0 && held.length === last && updatedAt < held[0]!.time) continue;
+    const read = async (): Promise<void> => {
+      for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
+    };
     try {
-      const read = async (): Promise<void> => {
-        for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
-      };
       if (unreadable) await unreadable.attempt(store, scope, info.metadata.uuid, read);
       else await read();
     } catch (error) {
@@ -93,7 +96,7 @@ export async function newestLog(
       if (!isWindrowError(error, "session-not-found")) throw error;
     }
   }
-  return newest.entries();
+  return newest.items();
 }
 
 /**
@@ -107,8 +110,9 @@ export async function* followLog(
 ): AsyncGenerator<LogEntry> {
   const { scope = {}, sessionId, level = "INFO", last = 10, interval = 1_000, sleep = pause, unreadable } = options;
   const followed = new Map<string, Cursor>();
-  const follow = (info: SessionInfo): unknown =>
-    followed.has(info.metadata.uuid) || followed.set(info.metadata.uuid, newCursor(info));
+  const follow = (info: SessionInfo): void => {
+    if (!followed.has(info.metadata.uuid)) followed.set(info.metadata.uuid, newCursor(info));
+  };
   let begun = "";
   if (sessionId !== undefined) follow(await store.info(scope, sessionId));
   else {
@@ -119,7 +123,7 @@ export async function* followLog(
     for await (const info of conversations(store, scope, { unfinished: true }))
       if (!isFinal(info.state.status)) follow(info);
   }
-  let first: Newest | undefined = Number.isFinite(last) ? new Newest(last) : undefined;
+  let first = Number.isFinite(last) ? new Newest<LogEntry>(last, byTime) : undefined;
   for (;;) {
     for (const [id, cursor] of followed) {
       if (cursor.ended) continue;
@@ -128,33 +132,23 @@ export async function* followLog(
         else yield entry;
       }
     }
-    yield* first?.entries() ?? [];
+    yield* first?.items() ?? [];
     first = undefined;
     if (sessionId !== undefined && followed.get(sessionId)?.ended) return;
     if (signal?.aborted) return;
     await sleep(interval, signal);
     if (signal?.aborted) return;
-    if (sessionId === undefined) begun = await followNew(store, scope, begun, followed, follow);
+    if (sessionId !== undefined) continue;
+    // Those begun since the last look; those that ended are forgotten.
+    const before = begun;
+    for await (const info of conversations(store, scope)) {
+      const { createdAt } = info.metadata;
+      if (createdAt > begun) begun = createdAt;
+      if (createdAt < before) break;
+      follow(info);
+    }
+    for (const [id, { ended, createdAt }] of followed) if (ended && createdAt < begun) followed.delete(id);
   }
-}
-
-/** Follows the sessions begun since the last look, and forgets those that ended. */
-async function followNew(
-  store: Store,
-  scope: Scope,
-  begun: string,
-  followed: Map<string, Cursor>,
-  follow: (info: SessionInfo) => unknown,
-): Promise<string> {
-  let newest = begun;
-  for await (const info of conversations(store, scope)) {
-    const { createdAt } = info.metadata;
-    if (createdAt > newest) newest = createdAt;
-    if (createdAt < begun) break;
-    follow(info);
-  }
-  for (const [id, { ended, createdAt }] of followed) if (ended && createdAt < newest) followed.delete(id);
-  return newest;
 }
 
 async function* entriesSince(
@@ -221,36 +215,33 @@ function eventsOf(record: StoredRecord, cursor: Cursor, task: string): readonly 
       const report = { tokens: window?.tokens ?? usage.input };
       return [...event("window-composed", { call: cursor.calls, report }), ...recorded];
     }
-    case "summary": {
-      const { originalTokens, summaryTokens } = record;
-      return event("summary-committed", { originalTokens, summaryTokens });
-    }
-    case "edit": {
-      const told = editEvent(record, task);
-      return told ? [told] : [];
-    }
+    case "summary":
+      return event("summary-committed", {
+        originalTokens: record.originalTokens,
+        summaryTokens: record.summaryTokens,
+      });
+    case "edit":
+      return editEvents(record, task);
     default:
       return [];
   }
 }
 
-function editEvent({ type, data }: EditRecord, task: string): LoggedEvent | undefined {
-  if (type === "resumed") return { type: "session-opened", ...{ resumed: true, task } };
+function editEvents({ type, data }: EditRecord, task: string): readonly LoggedEvent[] {
+  if (type === "resumed") return [{ type: "session-opened", ...{ resumed: true, task } }];
   // The state tells of the end.
-  if (type === endedType) return undefined;
-  if (type === "summary-failed") return { ...data, type };
-  if (type === "unlocked") return { ...data, type: "session-unlocked" };
-  if (type !== "epoch") return { type };
+  if (type === endedType) return [];
+  if (type === "summary-failed") return [{ ...data, type }];
+  if (type === "unlocked") return [{ ...data, type: "session-unlocked" }];
+  if (type !== "epoch") return [{ type }];
   const epoch = outlineOf(data)?.state.epoch;
   // The line of epoch 0 records the first window: nothing was rewritten.
-  if (epoch === undefined || epoch === 0) return undefined;
-  // The summaries of such an epoch have lines of their own.
-  if (data["reason"] === "summary" && data["summaries"] !== 0) return undefined;
-  if (data["reason"] === "summary") return { type: "summary-committed", ...{ epoch } };
-  if (data["reason"] === "undo") return { type: "epoch-undone", ...{ undone: epoch - 1 } };
+  if (epoch === undefined || epoch === 0) return [];
   const { reason, tokens_before: tokensBefore, tokens_after: tokensAfter } = data;
-  const opened = { reason, tokensBefore, tokensAfter };
-  return { type: "epoch-opened", ...{ report: { opened } } };
+  // The summaries of such an epoch have lines of their own.
+  if (reason === "summary") return data["summaries"] === 0 ? [{ type: "summary-committed", ...{ epoch } }] : [];
+  if (reason === "undo") return [{ type: "epoch-undone", ...{ undone: epoch - 1 } }];
+  return [{ type: "epoch-opened", ...{ report: { opened: { reason, tokensBefore, tokensAfter } } } }];
 }
 
 /** Records of several kinds in the order they were written; of each kind one is held. */
@@ -258,52 +249,15 @@ async function* inOrder(logs: readonly AsyncIterable<StoredRecord>[]): AsyncGene
   const readers = logs.map((log) => log[Symbol.asyncIterator]());
   const heads = await Promise.all(readers.map((reader) => reader.next()));
   for (;;) {
-    let least = -1;
-    for (const [index, head] of heads.entries()) {
-      if (head.done) continue;
-      const other = heads[least];
-      if (!other || other.done || head.value.pos < other.value.pos) least = index;
-    }
-    const head = heads[least];
-    const reader = readers[least];
-    if (!head || head.done || !reader) return;
-    yield head.value;
-    heads[least] = await reader.next();
+    const open = heads.flatMap((head, place) => (head.done ? [] : [{ place, record: head.value }]));
+    const [next] = open.toSorted((one, other) => one.record.pos - other.record.pos);
+    if (!next) return;
+    yield next.record;
+    heads[next.place] = await readers[next.place]!.next();
   }
 }
 
-/** The newest of many entries. */
-class Newest {
-  readonly #most: number;
-  #entries: LogEntry[] = [];
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  add(entry: LogEntry): void {
-    this.#entries.push(entry);
-    if (this.#entries.length >= 2 * this.#most + 64) this.#trim();
-  }
-
-  /** Whether all that are asked for are newer than a time. */
-  isNewerThan(time: string): boolean {
-    this.#trim();
-    const oldest = this.#entries[0];
-    return oldest !== undefined && this.#entries.length === this.#most && time < oldest.time;
-  }
-
-  /** The newest, oldest first. */
-  entries(): readonly LogEntry[] {
-    this.#trim();
-    return this.#entries;
-  }
-
-  #trim(): void {
-    const sorted = this.#entries.toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
-    this.#entries = sorted.slice(Math.max(0, sorted.length - this.#most));
-  }
-}
+const byTime = (one: LogEntry, other: LogEntry): number => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0);
 
 function newCursor({ metadata }: SessionInfo): Cursor {
   return { next: new Map(), createdAt: metadata.createdAt, calls: 0, opened: false, ended: false };

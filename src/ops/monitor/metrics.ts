@@ -1,6 +1,7 @@
 /** A store's health in figures, for alerts and metrics. */
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionStatus, Store } from "../../store/store.ts";
+import { Newest } from "../look/newest.ts";
 import { addTo, ratio } from "../look/sum.ts";
 import { sizeOf } from "../stats/measure.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -59,10 +60,10 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
   const time = now();
   const byStatus: Partial<Record<SessionStatus, number>> = {};
   const work: Partial<Record<SessionStatus, { -readonly [name in keyof Work]: number }>> = {};
-  const long: string[] = [];
+  const long = new Newest<string>(mostLongest);
   const disk = { running: 0, completed: 0 };
   const ended = { sessions: 0, durationMs: 0 };
-  let [sessions, sized, longer] = [0, 0, 0];
+  let [sessions, sized] = [0, 0];
   for await (const info of conversations(store, scope)) {
     const { status, startedAt, completedAt } = info.state;
     const isEnded = isFinal(status);
@@ -77,10 +78,8 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
       ended.sessions += 1;
       ended.durationMs += Math.max(0, Date.parse(completedAt ?? startedAt) - Date.parse(startedAt));
     } else if (status !== "closed" && time.getTime() - Date.parse(startedAt) >= longRunning) {
-      longer += 1;
-      long.push(info.metadata.uuid);
       // Newest first: the last ones began first.
-      if (long.length > mostLongest) long.shift();
+      long.add(info.metadata.uuid);
     }
     const size = await sizeOf(store, scope, info);
     if (!size) continue;
@@ -93,8 +92,8 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     byStatus,
     work,
     running: sessions - ended.sessions - (byStatus.closed ?? 0),
-    longRunning: longer,
-    longest: long.toReversed(),
+    longRunning: long.shown().total,
+    longest: long.items().toReversed(),
     failedShare: ratio(byStatus.failed ?? 0, ended.sessions),
     averageDurationMs: ratio(ended.durationMs, ended.sessions),
     disk: sized > 0 || sessions === 0 ? disk : null,

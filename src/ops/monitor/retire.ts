@@ -5,7 +5,7 @@ import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { lastRecordAt } from "../look/age.ts";
 
 /** Whether a session may be put to rest: it has not ended, is not at rest, and nobody writes it or died doing so. */
-export async function isIdle(store: Store, scope: Scope, { metadata, state, readOnly }: SessionInfo): Promise<boolean> {
+async function isIdle(store: Store, scope: Scope, { metadata, state, readOnly }: SessionInfo): Promise<boolean> {
   if (readOnly || isAtRest(state.status) || state.status === "completing") return false;
   const holding = await store.holding?.holder(scope, metadata.uuid);
   if (holding !== undefined && holding.state !== "none") return false;
@@ -32,9 +32,33 @@ export async function retire(store: Store, scope: Scope, id: string, last: numbe
       await lock.release();
     }
   } catch (error) {
-    // Somebody resumed it, ended it or erased it meanwhile.
-    const codes = ["session-busy", "read-only", "session-not-found"] as const;
-    if (codes.some((code) => isWindrowError(error, code))) return false;
+    if (isTakenUp(error)) return false;
     throw error;
   }
+}
+
+/** Whether an error says that somebody resumed, ended or erased a session meanwhile. */
+export function isTakenUp(error: unknown): boolean {
+  return (["session-busy", "read-only", "session-not-found"] as const).some((code) => isWindrowError(error, code));
+}
+
+/**
+ * Puts a session to rest if it is idle and its last record is old enough.
+ *
+ * @param after - milliseconds since its last record
+ * @param dryRun - change nothing, and say what would be done
+ * @returns the time of its last record; undefined if it stays as it is
+ */
+export async function putToRest(
+  store: Store,
+  scope: Scope,
+  info: SessionInfo,
+  after: number,
+  now: Date,
+  dryRun = false,
+): Promise<number | undefined> {
+  if (!(await isIdle(store, scope, info))) return undefined;
+  const last = await lastRecordAt(store, scope, info);
+  if (last === undefined || now.getTime() - last < after) return undefined;
+  return dryRun || (await retire(store, scope, info.metadata.uuid, last, now)) ? last : undefined;
 }

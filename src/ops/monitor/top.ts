@@ -4,6 +4,7 @@ import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { standingWith } from "../look/standing.ts";
 import type { SessionStanding } from "../look/standing.ts";
+import { Newest } from "../look/newest.ts";
 import { sessionTitle } from "../look/title.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
@@ -63,28 +64,21 @@ export interface TopOptions {
 /** Looks at the sessions that have not ended. Nothing is locked and nothing written. */
 export async function top(store: Store, options: TopOptions = {}): Promise<Top> {
   const { scope = {}, limit = 50, now = () => new Date() } = options;
-  let newest: HeldSession[] = [];
-  const counts: Record<SessionStanding, number> = {
-    running: 0,
-    died: 0,
-    closed: 0,
-    completed: 0,
-    failed: 0,
-    timeout: 0,
-  };
+  const newest = new Newest<HeldSession>(limit, byActivity);
+  const counts: Partial<Record<SessionStanding, number>> = {};
   let tokens = 0;
   const unreadable = new Unreadable();
   for await (const info of conversations(store, scope, { unfinished: true, unreadable: unreadable.note })) {
     if (isFinal(info.state.status)) continue;
     const holder = await holderOf(store, scope, info.metadata.uuid);
-    counts[standingWith(info.state.status, holder ?? undefined)] += 1;
+    const standing = standingWith(info.state.status, holder ?? undefined);
+    counts[standing] = (counts[standing] ?? 0) + 1;
     tokens += info.state.totalTokensUsed;
-    newest.push({ ...info, holder });
-    if (newest.length >= 2 * limit + 64) newest = lastActive(newest, limit);
+    newest.add({ ...info, holder });
   }
-  const shown = lastActive(newest, limit);
+  const shown = newest.items().toReversed();
   const sessions = await Promise.all(shown.map((info) => describe(store, scope, info)));
-  const { running, died, closed } = counts;
+  const { running = 0, died = 0, closed = 0 } = counts;
   return { time: now().toISOString(), running, died, closed, tokens, sessions, unreadable: unreadable.sessions() };
 }
 
@@ -93,8 +87,8 @@ interface HeldSession extends SessionInfo {
   readonly holder: Holding | null;
 }
 
-function lastActive(sessions: readonly HeldSession[], limit: number): HeldSession[] {
-  return sessions.toSorted((one, other) => (one.state.updatedAt < other.state.updatedAt ? 1 : -1)).slice(0, limit);
+function byActivity({ state: one }: HeldSession, { state: other }: HeldSession): number {
+  return one.updatedAt < other.updatedAt ? -1 : one.updatedAt > other.updatedAt ? 1 : 0;
 }
 
 async function describe(store: Store, scope: Scope, { metadata, state, holder }: HeldSession): Promise<RunningSession> {

@@ -96,9 +96,8 @@ export class Sums {
     const place = isFinal(status) ? this.#completed : this.#running;
     for (const use of [ofDay, place]) addTo(use, { sessions: 1, bytes, plainBytes });
     if (this.#now - Date.parse(startedAt) < 30 * dayMs) this.#recentBytes += bytes;
-    if (this.#largest.length === mostLargest && bytes <= (this.#largest.at(-1)?.bytes ?? 0)) return;
-    const largest = [...this.#largest, { sessionId, title, bytes }];
-    this.#largest = largest.toSorted((one, other) => other.bytes - one.bytes).slice(0, mostLargest);
+    const largest = [...this.#largest, { sessionId, title, bytes }].toSorted((one, other) => other.bytes - one.bytes);
+    this.#largest = largest.slice(0, mostLargest);
   }
 
   report(filter: StatsReport["filter"], withGoals: boolean): Omit<StatsReport, "unreadable" | "memories"> {
