@@ -2,6 +2,7 @@
  * Backups: every run makes a generation in a folder of its own, and the oldest beyond the seventh is removed. A
  * copy of a session is named by its hash, so that what has not changed is never written again.
  */
+import type { ScopedOptions } from "../options.ts";
 import { partOf } from "../look/part.ts";
 import { resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
@@ -17,7 +18,7 @@ import type { Losses } from "../../store/shared/losses.ts";
 import { admit } from "../../store/shared/transfer.ts";
 import { damagedIn, isLossy, lossMessage } from "../../store/shared/transfer-losses.ts";
 import { checkStopped, countOf, eachId, transferError, watch } from "../exchange/transfer.ts";
-import type { TransferError, TransferProgress } from "../exchange/transfer.ts";
+import type { TransferError, TransferProgress, TransferredSession } from "../exchange/transfer.ts";
 import { copyPath, keepCopy, verifyCopy } from "./copy.ts";
 import {
   checkScope,
@@ -38,9 +39,7 @@ export type { Generation, StoredSession } from "./generations.ts";
 export const defaultGenerations = 7;
 
 /** Options of a backup: the sessions, and how long copies are kept. */
-export interface BackupOptions {
-  /** Default: sessions of no tenant, of every user. A folder takes the backups of one scope. */
-  readonly scope?: Scope;
+export interface BackupOptions extends ScopedOptions {
   /** Sessions that have neither ended nor been put to rest too, each as it is when its turn comes. Default false. */
   readonly running?: boolean;
   /** Generations that are kept, this one included. Default {@link defaultGenerations}. */
@@ -55,19 +54,14 @@ export interface BackupOptions {
 }
 
 /** The outcome of a backup for one session. */
-export interface BackedUpSession {
-  readonly id: string;
+export interface BackedUpSession extends TransferredSession {
   /**
    * `written`: there is a new copy, read again and right; `unchanged`: an earlier generation has it; `kept`: it could not
    * be read now, and the copy of the generation before stands in; `failed`: there is no copy of it.
    */
   readonly outcome: "written" | "unchanged" | "kept" | "failed";
-  /** Records in the copy, of all logs. */
-  readonly lines: number;
   /** Bytes of the copy, gzipped. */
   readonly bytes: number;
-  /** Records and documents from which the mask took a secret, of a copy that was written. */
-  readonly masked: number;
   /** Damaged spans of the session that are no records and were not copied. */
   readonly damaged: number;
   /**
@@ -75,7 +69,6 @@ export interface BackedUpSession {
    * same, unless the generation before has one of more.
    */
   readonly missing: number;
-  readonly error?: TransferError;
 }
 
 /** The outcome of a backup. */

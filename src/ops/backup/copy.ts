@@ -1,7 +1,7 @@
 /** The copy of one session in a backup: gzipped JSON lines, named by the hash of what the session holds. */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { createWriteStream, existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -23,35 +23,11 @@ export function copyPath(folder: string, hash: string): string {
   return join(folder, "objects", hash.slice(0, 2), `${hash}.gz`);
 }
 
-/**
- * Writes a session into a file that must not exist, synced.
- *
- * @returns the file's size in bytes
- */
+/** Writes a session into a file that must not exist, synced; returns its size in bytes. */
 async function writeCopy(path: string, dump: SessionDump, signal?: AbortSignal): Promise<number> {
-  const file = await open(path, "wx", fileMode);
-  let bytes = 0;
-  try {
-    await file.chmod(fileMode);
-    await pipeline(
-      Readable.from(batches(dump)),
-      createGzip(),
-      async (source: AsyncIterable<Buffer>) => {
-        for await (const chunk of source) {
-          await file.writeFile(chunk);
-          bytes += chunk.length;
-        }
-      },
-      { ...(signal && { signal }) },
-    );
-    await file.sync();
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  return bytes;
+  const file = createWriteStream(path, { flags: "wx", mode: fileMode, flush: true });
+  await pipeline(Readable.from(batches(dump)), createGzip(), file, { ...(signal && { signal }) });
+  return file.bytesWritten;
 }
 
 /**

@@ -4,7 +4,7 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { isLossy } from "../../store/shared/transfer-losses.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { bring, countOf, eachId, watch } from "../exchange/transfer.ts";
-import type { TransferError, TransferProgress } from "../exchange/transfer.ts";
+import type { TransferProgress, TransferredSession } from "../exchange/transfer.ts";
 import { idNamed } from "../look/find.ts";
 import { copyPath, readCopy, verifyCopy } from "./copy.ts";
 import type { CopyOf } from "./copy.ts";
@@ -25,21 +25,15 @@ export interface RestoreOptions {
 }
 
 /** The outcome of a restore for one session. */
-export interface RestoredSession {
-  readonly id: string;
+export interface RestoredSession extends TransferredSession {
   /** `same`: it was there already, record by record; `failed`: what was there, if anything, stays as it was. */
   readonly outcome: "restored" | "same" | "failed";
-  /** Records in the store, of all logs. */
-  readonly lines: number;
   /** SHA-256 of the session as the store gives it out; of a failed one "". */
   readonly hash: string;
-  /** Records and documents from which the store's mask took a secret. */
-  readonly masked: number;
   /** The place to which the session that stood here was moved. */
   readonly aside?: string;
   /** Records that the copy lacks, by its own numbers. */
   readonly missing?: number;
-  readonly error?: TransferError;
 }
 
 /** The outcome of a restore. */

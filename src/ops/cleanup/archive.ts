@@ -1,8 +1,9 @@
 /** Archiving: what can be undone. A session is compressed, goes into the archive beside the store, or comes back. */
+import type { ScopedOptions, TimedOptions } from "../options.ts";
 import { WindrowError } from "../../errors.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { isFinal } from "../../store/shared/rules.ts";
-import type { ArchivedSession, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
+import type { ArchivedSession, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { SessionSize } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
 import { findSession } from "../look/find.ts";
@@ -22,19 +23,13 @@ export interface ArchiveReport {
   readonly after: SessionSize;
 }
 
-/** Options of archiving: the owner of the sessions. */
-export interface ArchiveOptions {
-  /** Default: every user's, of no tenant. */
-  readonly scope?: Scope;
-}
-
 /**
  * Compresses a finished session now, however young it is.
  *
  * @param name - its id, the beginning of it, or `latest`
  * @throws WindrowError `bad-option` if it is not finished, or the store has nothing to compress; `session-not-found`
  */
-export async function archive(store: Store, name: string, { scope = {} }: ArchiveOptions = {}): Promise<ArchiveReport> {
+export async function archive(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<ArchiveReport> {
   const upkeep = partOf(store, "upkeep");
   if (!upkeep.compress) throw cannotCompress(store);
   const sessionId = await idOf(store, scope, name);
@@ -50,7 +45,7 @@ export async function archive(store: Store, name: string, { scope = {} }: Archiv
 export async function unarchive(
   store: Store,
   name: string,
-  { scope = {} }: ArchiveOptions = {},
+  { scope = {} }: ScopedOptions = {},
 ): Promise<ArchiveReport> {
   const upkeep = partOf(store, "upkeep");
   const live = await liveId(store, scope, name);
@@ -72,9 +67,7 @@ function cannotCompress(store: Store): WindrowError {
 }
 
 /** Which sessions are archived. */
-export interface ArchiveOldOptions {
-  /** Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface ArchiveOldOptions extends TimedOptions {
   /** These alone, by id or its beginning, whatever their age. Default: all that are old enough. */
   readonly names?: readonly string[];
   /** Milliseconds since the last record. Default: 30 days. */
@@ -83,8 +76,6 @@ export interface ArchiveOldOptions {
   readonly statuses?: readonly SessionStatus[];
   /** Change nothing; report what would be done. Default false. */
   readonly dryRun?: boolean;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
   /** Called after every session, with how many were seen, of how many. */
   readonly onProgress?: (seen: number, total: number) => void;
 }

@@ -1,4 +1,5 @@
 /** Erasing a session for good: nothing of it is left in the store or beside it, and a receipt names the places that were searched. */
+import type { ScopedOptions, TimedOptions } from "../options.ts";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
@@ -11,15 +12,11 @@ import { liveId, trashedNamed } from "./sessions.ts";
 import { partOf } from "../look/part.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
-export interface EraseOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface EraseOptions extends TimedOptions {
   /** The folder of the search index (`searchFolderOf`). Default: there is none. */
   readonly index?: string;
   /** Erases what a program keeps of sessions elsewhere, as a memory's passages; its places join the receipt. */
   readonly elsewhere?: EraseElsewhere;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** The proof of an erasure. It names places and sizes, and nothing of what stood there. */
@@ -191,11 +188,7 @@ function receiptOf(
  *
  * @throws WindrowError `session-not-found`, `bad-option`
  */
-export async function planErase(
-  store: Store,
-  name: string,
-  { scope = {} }: Pick<EraseOptions, "scope"> = {},
-): Promise<ErasePlan> {
+export async function planErase(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<ErasePlan> {
   const sessionId = await liveId(store, scope, name);
   if (sessionId !== undefined) return { sessionId, where: "store", bytes: await bytesOf(store, scope, sessionId) };
   const id = name.toLowerCase();

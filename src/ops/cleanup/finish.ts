@@ -1,19 +1,16 @@
 /** Ending a session that its program left open. */
+import type { TimedOptions } from "../options.ts";
 import { WindrowError } from "../../errors.ts";
 import { checkEnd, isFinal } from "../../store/shared/rules.ts";
 import { endedRecord } from "../../store/shared/state-count.ts";
 import type { FinalStatus, Lock, Scope, SessionStatus, Store } from "../../store/store.ts";
 
 /** How a session ends. */
-export interface FinishOptions {
-  /** Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface FinishOptions extends TimedOptions {
   /** Default `completed`; with an `error` `failed`. */
   readonly status?: FinalStatus;
   /** The reason, for people. */
   readonly error?: string;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** The end of a session. */

@@ -1,36 +1,29 @@
 /** Copies of sessions between any two stores, each read again and compared. */
+import type { ScopedOptions } from "../options.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { partOf } from "../look/part.ts";
 import { damagedIn } from "../../store/shared/transfer-losses.ts";
 import { bring, checkStopped, countOf, eachId, watch } from "./transfer.ts";
-import type { TransferError, TransferProgress } from "./transfer.ts";
+import type { TransferProgress, TransferredSession } from "./transfer.ts";
 
 /** Options of a copy: the sessions, and their owner. */
-export interface CopyOptions {
+export interface CopyOptions extends ScopedOptions {
   /** Only these sessions. Default: every session of the scope. */
   readonly ids?: readonly string[];
-  /** Default: sessions of no tenant, of every user. */
-  readonly scope?: Scope;
   /** Called now and then, and after every session. */
   readonly onProgress?: (progress: TransferProgress) => void;
 }
 
 /** The outcome of a copy for one session. */
-export interface CopiedSession {
-  readonly id: string;
+export interface CopiedSession extends TransferredSession {
   /** `same`: it was there already, line by line; `failed`: nothing of it is there, or what was there stays as it was. */
   readonly outcome: "copied" | "same" | "failed";
-  /** Lines in the other store, of all logs. */
-  readonly lines: number;
   /** SHA-256 of the session as the other store gives it out, in hexadecimal; of a failed one "". */
   readonly hash: string;
-  /** Lines and documents that held something the other store's mask took out. */
-  readonly masked: number;
   /** Damaged spans of the source that are no lines and were not copied. */
   readonly damaged: number;
   /** Records that the source lacks, by its own numbers, and the copy too. */
   readonly missing: number;
-  readonly error?: TransferError;
 }
 
 /** The outcome of a copy. */

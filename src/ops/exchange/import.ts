@@ -1,4 +1,5 @@
 /** Sessions out of files: Windrow's own come back as they were, those of other agents become sessions of their own. */
+import type { ScopedOptions } from "../options.ts";
 import { partOf } from "../look/part.ts";
 import { stat } from "node:fs/promises";
 import type { Scope, SessionDump, Store } from "../../store/store.ts";
@@ -12,9 +13,7 @@ import type { TransferError } from "./transfer.ts";
 import { transcriptDump } from "./import-transcript.ts";
 
 /** How files are imported. */
-export interface ImportOptions {
-  /** The owner of the sessions, where the file names none. Default: nobody's, of no tenant. */
-  readonly scope?: Scope;
+export interface ImportOptions extends ScopedOptions {
   /** Read as this format, whatever the file looks like: `windrow`, `openai-chat`, `claude-code`, `codex`, `pi`, … */
   readonly format?: string;
   /** Imported transcripts are finished sessions. Default false: they can be resumed. */

@@ -23,6 +23,16 @@ export interface TransferError {
   readonly message: string;
 }
 
+/** What became of a session. */
+export interface TransferredSession {
+  readonly id: string;
+  /** Records on the other side, of all logs. */
+  readonly lines: number;
+  /** Records and documents from which a mask took a secret. */
+  readonly masked: number;
+  readonly error?: TransferError;
+}
+
 /** What a run does with each session. */
 export interface TransferRun<T> {
   /** Undefined for a session that went meanwhile. */
@@ -39,7 +49,7 @@ export interface TransferRun<T> {
  *
  * @throws WindrowError `aborted`; any error that is not of a session
  */
-export async function eachId<T extends { readonly lines: number }>(
+export async function eachId<T extends TransferredSession>(
   ids: readonly string[],
   { work, failed, onProgress, signal, stopped }: TransferRun<T>,
 ): Promise<readonly T[]> {

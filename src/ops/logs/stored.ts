@@ -2,6 +2,7 @@
  * Log lines made from the records of a store: the lines of a live session, read afterwards or while it is written.
  * Nothing is locked and nothing written; a session is read record by record.
  */
+import type { ScopedOptions } from "../options.ts";
 import { endedType } from "../../store/shared/state-count.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
@@ -17,8 +18,7 @@ import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
 /** Which lines to read. */
-export interface StoredLogOptions {
-  readonly scope?: Scope;
+export interface StoredLogOptions extends ScopedOptions {
   /** Only this session. Default: every session of the scope. */
   readonly sessionId?: string;
   /** The lowest level of the entries. Default `INFO`. */

@@ -1,6 +1,7 @@
 /** A store's health in figures, for alerts and metrics. */
+import type { TimedOptions } from "../options.ts";
 import { isFinal } from "../../store/shared/rules.ts";
-import type { Scope, SessionStatus, Store } from "../../store/store.ts";
+import type { SessionStatus, Store } from "../../store/store.ts";
 import { Newest } from "../look/newest.ts";
 import { addTo, ratio } from "../look/sum.ts";
 import { sizeOf } from "../stats/measure.ts";
@@ -42,13 +43,9 @@ export interface Health {
 }
 
 /** Options of the measurement of health. */
-export interface HealthOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface HealthOptions extends TimedOptions {
   /** Milliseconds after which a session runs long. Default {@link defaultLongRunning}. */
   readonly longRunning?: number;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** Ids that {@link Health.longest} names. */

@@ -2,10 +2,11 @@
  * The monitor ends the sessions that no process will end any more. A session whose process died becomes `failed`, one that ran longer than it may becomes `timeout`; both move to where finished sessions are. What a
  * live process writes is never touched. Any number of monitors may run at once: a session's lock is taken first.
  */
+import type { TimedOptions } from "../options.ts";
 import { inform } from "../../handed-in.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { WindrowError } from "../../errors.ts";
-import type { FinalStatus, Holding, Lock, LockOwner, Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { FinalStatus, Holding, Lock, LockOwner, SessionInfo, Store } from "../../store/store.ts";
 import { endSession } from "../cleanup/finish.ts";
 import { checkAge } from "../cleanup/sessions.ts";
 import { partOf } from "../look/part.ts";
@@ -19,44 +20,24 @@ export const defaultMonitorInterval = 300;
 /** How long a holder must have been silent, in milliseconds, before its session is failed. */
 export const defaultStaleAfterMs = 60_000;
 
-/** An event that a monitor caused or saw. */
+/**
+ * An event that a monitor caused or saw. `session-failed`: its process died; `session-timed-out`: it ran longer than its
+ * task timeout, and nobody writes it; both were ended and moved. `session-overdue`: it ran longer, and a live process writes
+ * it; it was left alone. `session-retired`: nobody resumed it for as long as {@link MonitorOptions.closedAfter} says; it was
+ * put to rest. `session-moved`: another program left it `completing`; it was ended. `monitor-failed`: one session, or
+ * without an id the whole scan, could not be looked at; the monitor goes on.
+ */
 export type MonitorEvent =
   | {
-      /** Its process died; the session was failed and moved. */
-      readonly type: "session-failed";
+      readonly type: "session-failed" | "session-timed-out" | "session-overdue";
       readonly sessionId: string;
       readonly error: string;
       readonly owner?: LockOwner;
     }
-  | {
-      /** It ran longer than its task timeout, and nobody writes it; it was ended and moved. */
-      readonly type: "session-timed-out";
-      readonly sessionId: string;
-      readonly error: string;
-    }
-  | {
-      /** It ran longer than its task timeout, and a live process writes it; it was left alone. */
-      readonly type: "session-overdue";
-      readonly sessionId: string;
-      readonly error: string;
-      readonly owner?: LockOwner;
-    }
-  | {
-      /** Nobody resumed it for as long as {@link MonitorOptions.closedAfter} says; it was put to rest. */
-      readonly type: "session-retired";
-      readonly sessionId: string;
-      /** Its last record, ISO 8601, UTC. */
-      readonly since: string;
-    }
-  | {
-      /** Another program left it `completing`; it is ended. */ readonly type: "session-moved";
-      readonly sessionId: string;
-    }
-  | {
-      /** One session, or without an id the whole scan, could not be looked at; the monitor goes on. */ readonly type: "monitor-failed";
-      readonly sessionId?: string;
-      readonly error: Error;
-    }
+  /** `since`: its last record, ISO 8601, UTC. */
+  | { readonly type: "session-retired"; readonly sessionId: string; readonly since: string }
+  | { readonly type: "session-moved"; readonly sessionId: string }
+  | { readonly type: "monitor-failed"; readonly sessionId?: string; readonly error: Error }
   | ({ readonly type: "scan-finished" } & MonitorScan);
 
 /** One scan in numbers of sessions. */
@@ -74,9 +55,7 @@ export interface MonitorScan {
 }
 
 /** How a monitor works. */
-export interface MonitorOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface MonitorOptions extends TimedOptions {
   /** Milliseconds a dead holder must have been silent. Default 60,000, so that a supervisor can restart its agent. */
   readonly staleAfter?: number;
   /**
@@ -96,8 +75,6 @@ export interface MonitorOptions {
   readonly onEvent?: (event: MonitorEvent) => void;
   /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
   readonly afterScan?: (scan: MonitorScan) => Promise<void>;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
   /** Waits between two scans. Default: a timer. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
   /** Ends the monitor after the session at hand. */

@@ -1,4 +1,5 @@
 /** The sessions that have not ended: who holds them, what they have used, when they last did something. */
+import type { TimedOptions } from "../options.ts";
 import { isWindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
@@ -52,13 +53,9 @@ export interface Top {
 }
 
 /** Options of the list of running sessions. */
-export interface TopOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface TopOptions extends TimedOptions {
   /** Most sessions to show; the others are counted. Default 50. */
   readonly limit?: number;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** Looks at the sessions that have not ended. Nothing is locked and nothing written. */
