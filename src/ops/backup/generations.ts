@@ -33,15 +33,12 @@ export interface StoredSession {
   readonly bytes: number;
 }
 
-/** One backup: the sessions that it holds, and when it was made. */
-export interface Generation {
+/** One backup: the sessions that it holds, whose they are, and when it was made. */
+export interface Generation extends Scope {
   /** Its time, in a form that sorts and suits a file's name: `2026-01-31T00-00-00-000Z`. */
   readonly name: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** The tenant and user whose sessions it holds; absent for sessions of no tenant, of every user. */
-  readonly tenant?: string;
-  readonly user?: string;
   readonly sessions: readonly StoredSession[];
 }
 
@@ -184,9 +181,7 @@ export function generationFile(folder: string, name: string): string {
 }
 
 function timeOf(name: string): number {
-  const [date, time = ""] = name.split("T");
-  const [hours, minutes, seconds, milliseconds] = time.replace("Z", "").split("-");
-  return Date.parse(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`) || 0;
+  return Date.parse(name.replace(/T(\d\d)-(\d\d)-(\d\d)-(\d+)Z$/, "T$1:$2:$3.$4Z")) || 0;
 }
 
 /** SHA-256 of a value, in hexadecimal. */

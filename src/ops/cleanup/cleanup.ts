@@ -219,11 +219,9 @@ class Cleanup {
     });
     if (!this.#removes) this.#done.due.push(...old);
     try {
-      const trashed = this.#removes ? old.map(({ since: _since, bytes: _bytes, ...one }) => one) : [];
-      const { erased, refused, unread } = await eraseHidden(this.#store, begun, trashed, {
-        ...this.#options,
-        now: () => this.#time,
-      });
+      const options = { ...this.#options, now: () => this.#time };
+      const sessions = this.#removes ? [...begun, ...old] : begun;
+      const { erased, refused, unread } = await eraseHidden(this.#store, sessions, begun, options);
       const reasons = new Set(unread.map(messageOf));
       for (const reason of reasons)
         this.#failures.push({ message: `A memory could not be looked through for what was erased: ${reason}` });

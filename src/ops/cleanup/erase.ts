@@ -55,23 +55,25 @@ export async function erase(
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
   const ids = [...named];
-  const erased: Erased[] = [];
-  const forks = await forksOf(store, scope, [...ids, ...begun.map(({ sessionId }) => sessionId)]);
+  const erased: EraseReceipt[] = [];
   if (ids.length > 0) {
+    const sessions = ids.map((sessionId) => ({ sessionId }));
+    const forks = await forksOf(store, scope, sessions);
     // The memory first: killed behind it, the sessions are still there to be erased.
     const memory = await forgetSessions(store, scope, ids);
-    erased.push(...(await partOf(store, "upkeep").erase(scope, ids, elsewhereOf(options, memory))));
+    const gone = await partOf(store, "upkeep").erase(scope, ids, elsewhereOf(options, memory));
     // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
     await forgetSessions(store, scope, ids);
+    erased.push(...gone.map((one) => receiptOf(one, forks, begun, options)));
   }
   const left = begun.filter(({ sessionId }) => !named.has(sessionId));
-  const ended = await eraseAll(store, left, options).catch((error: unknown) => {
+  const ended = await eraseHidden(store, left, begun, options).catch((error: unknown) => {
     if (ids.length === 0) throw error;
     return { erased: [], refused: [] };
   });
   const [refusal] = ended.refused;
   if (ids.length === 0 && ended.erased.length === 0 && refusal) throw refusal.error;
-  return [...ended.erased, ...erased].map((one) => receiptOf(one, forks, begun, options));
+  return [...ended.erased, ...erased];
 }
 
 /** A session that could not be erased now, while others were, and why. */
@@ -82,33 +84,26 @@ export interface EraseRefusal extends Unerased {
 }
 
 /** The outcome of erasing sessions of several owners: no session and no owner's memory stops another. */
-export interface EraseOutcome<E = EraseReceipt> {
-  readonly erased: readonly E[];
+export interface EraseOutcome {
+  readonly erased: readonly EraseReceipt[];
   readonly refused: readonly EraseRefusal[];
   /** The errors of other owners' memories that could not be looked through for what they hold of these sessions. */
   readonly unread: readonly unknown[];
 }
 
-/** Ends erasures that were begun, and erases sessions from the trash; a session that came back from there stays. */
+/**
+ * Erases sessions from the trash, and ends erasures that were begun. One that is in the store stays.
+ *
+ * @param begun - the erasures that were begun
+ */
 export async function eraseHidden(
   store: Store,
+  sessions: readonly Unerased[],
   begun: readonly Unerased[],
-  trashed: readonly Unerased[],
   options: EraseOptions,
 ): Promise<EraseOutcome> {
-  const sessions = [...begun, ...trashed];
-  const ids = sessions.map(({ sessionId }) => sessionId);
-  const forks = await forksOf(store, options.scope ?? {}, ids);
-  const { erased, ...others } = await eraseAll(store, sessions, options);
-  return { ...others, erased: erased.map((one) => receiptOf(one, forks, begun, options)) };
-}
-
-async function eraseAll(
-  store: Store,
-  sessions: readonly Unerased[],
-  options: EraseOptions,
-): Promise<EraseOutcome<Erased>> {
   const { scope = {} } = options;
+  const forks = await forksOf(store, scope, sessions);
   const before = await forgetByUser(store, scope, byUser(sessions));
   const refused: EraseRefusal[] = [];
   const forgotten = sessions.filter((one) => {
@@ -120,14 +115,15 @@ async function eraseAll(
   const gone = new Map(erased.map((one) => [one.sessionId, one]));
   const owned = forgotten.filter(({ sessionId }) => gone.has(sessionId));
   const after = await forgetByUser(store, scope, byUser(owned));
-  const receipts = owned.flatMap(({ sessionId, user }): readonly Erased[] => {
+  const receipts = owned.flatMap(({ sessionId, user }): readonly EraseReceipt[] => {
     const [own, again] = [before.outcomes.get(user), after.outcomes.get(user)];
     if (again?.status === "rejected") {
       refused.push({ sessionId, ...(user !== undefined && { user }), error: again.reason, isErased: true });
       return [];
     }
     const memory = own?.status === "fulfilled" ? own.value : [];
-    return [{ sessionId, places: [...(gone.get(sessionId)?.places ?? []), ...memory] }];
+    const places = [...(gone.get(sessionId)?.places ?? []), ...memory];
+    return [receiptOf({ sessionId, places }, forks, begun, options)];
   });
   const isLeft = ({ error }: EraseRefusal): boolean => !isWindrowError(error, "session-not-found");
   return { erased: receipts, refused: refused.filter(isLeft), unread: before.unread };
@@ -247,9 +243,9 @@ function bytesIn(folder: string): number {
 async function forksOf(
   store: Store,
   scope: Scope,
-  ids: readonly string[],
+  sessions: readonly Pick<Unerased, "sessionId">[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const forks = new Map<string, string[]>(ids.map((id) => [id, []]));
+  const forks = new Map<string, string[]>(sessions.map(({ sessionId }) => [sessionId, []]));
   for await (const { metadata } of store.list(scope)) {
     const { uuid, forkedFrom } = metadata;
     if (forkedFrom && !forks.has(uuid)) forks.get(forkedFrom.uuid)?.push(uuid);
