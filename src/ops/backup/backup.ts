@@ -17,7 +17,7 @@ import type { Scope, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { admit } from "../../store/shared/transfer.ts";
 import { damagedIn, isLossy, lossMessage } from "../../store/shared/transfer-losses.ts";
-import { checkStopped, countOf, eachId, transferError, watch } from "../exchange/transfer.ts";
+import { checkStopped, countsOf, eachId, transferError, watch } from "../exchange/transfer.ts";
 import type { TransferError, TransferProgress, TransferredSession } from "../exchange/transfer.ts";
 import { copyPath, keepCopy, verifyCopy } from "./copy.ts";
 import {
@@ -251,14 +251,10 @@ class Backup {
 
   #report(generation: string, removed: readonly string[], sessions: readonly BackedUpSession[]): BackupReport {
     const ids = new Set(sessions.map(({ id }) => id));
-    const count = (outcome: BackedUpSession["outcome"]): number => countOf(sessions, outcome);
     return {
       generation,
       sessions,
-      written: count("written"),
-      unchanged: count("unchanged"),
-      kept: count("kept"),
-      failed: count("failed"),
+      ...countsOf(sessions, ["written", "unchanged", "kept", "failed"]),
       bytes: sessions.reduce((sum, { outcome, bytes }) => sum + (outcome === "written" ? bytes : 0), 0),
       leftOut: this.#leftOut,
       gone: [...this.#known.keys()].filter((id) => !ids.has(id)).length,

@@ -3,7 +3,7 @@ import { partOf } from "../look/part.ts";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { isLossy } from "../../store/shared/transfer-losses.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { bring, countOf, eachId, watch } from "../exchange/transfer.ts";
+import { bring, countsOf, eachId, watch } from "../exchange/transfer.ts";
 import type { TransferProgress, TransferredSession } from "../exchange/transfer.ts";
 import { idNamed } from "../look/find.ts";
 import { copyPath, readCopy, verifyCopy } from "./copy.ts";
@@ -74,14 +74,7 @@ export async function restore(
     failed: (id, error) => ({ id, outcome: "failed", lines: 0, hash: "", masked: 0, error }),
     work: async (id) => restored(store, scope, copyOf(folder, entries.get(id)!), replace, signal),
   });
-  const count = (outcome: RestoredSession["outcome"]): number => countOf(sessions, outcome);
-  return {
-    generation: generation.name,
-    sessions,
-    restored: count("restored"),
-    same: count("same"),
-    failed: count("failed"),
-  };
+  return { generation: generation.name, sessions, ...countsOf(sessions, ["restored", "same", "failed"]) };
 }
 
 /** A session's copy in the backup. */

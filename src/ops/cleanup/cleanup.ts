@@ -14,7 +14,7 @@ import { addTo } from "../look/sum.ts";
 import { pause } from "../look/pause.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
-import { putToRest } from "../monitor/retire.ts";
+import { putToRest } from "./finish.ts";
 import { eraseHidden } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { checkAge, dayMs, eachSession, messageOf } from "./sessions.ts";
@@ -22,7 +22,7 @@ import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
 /** Ages at which sessions are put to rest, compressed, trashed and deleted, in milliseconds. */
-export const cleanupAges = {
+const cleanupAges = {
   closedAfter: 7 * dayMs,
   compressAfter: 7 * dayMs,
   deleteAfter: 30 * dayMs,

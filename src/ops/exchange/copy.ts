@@ -3,7 +3,7 @@ import type { ScopedOptions } from "../options.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { partOf } from "../look/part.ts";
 import { damagedIn } from "../../store/shared/transfer-losses.ts";
-import { bring, checkStopped, countOf, eachId, watch } from "./transfer.ts";
+import { bring, checkStopped, countsOf, eachId, watch } from "./transfer.ts";
 import type { TransferProgress, TransferredSession } from "./transfer.ts";
 
 /** Options of a copy: the sessions, and their owner. */
@@ -65,8 +65,7 @@ export async function copy(
       return { id, outcome: outcome === "same" ? "same" : "copied", ...arrived, damaged, missing };
     },
   });
-  const count = (outcome: CopiedSession["outcome"]): number => countOf(sessions, outcome);
-  return { sessions, copied: count("copied"), same: count("same"), failed: count("failed") };
+  return { sessions, ...countsOf(sessions, ["copied", "same", "failed"]) };
 }
 
 async function idsOf(from: Store, scope: Scope, signal: AbortSignal | undefined): Promise<readonly string[]> {

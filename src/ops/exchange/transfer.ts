@@ -78,9 +78,13 @@ export function transferError(error: unknown): TransferError {
   return { code: error.code, message: error.message };
 }
 
-/** How many sessions have an outcome. */
-export function countOf<O extends string>(sessions: readonly { readonly outcome: O }[], outcome: O): number {
-  return sessions.filter((session) => session.outcome === outcome).length;
+/** How many sessions have each of some outcomes. */
+export function countsOf<O extends string>(
+  sessions: readonly { readonly outcome: O }[],
+  outcomes: readonly NoInfer<O>[],
+): Readonly<Record<O, number>> {
+  const counts = outcomes.map((name) => [name, sessions.filter(({ outcome }) => outcome === name).length] as const);
+  return Object.fromEntries(counts) as Record<O, number>;
 }
 
 /** A dump that is weighed and watched while it is read. */

@@ -9,7 +9,7 @@ import { printable } from "../../printable.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
-import { plain, taskName } from "../look/task-name.ts";
+import { plain, taskName } from "../look/title.ts";
 import { checkTypes, kinds } from "../../window/options.ts";
 import type { EpochReason } from "../../window/window.ts";
 

@@ -12,7 +12,7 @@ import { outlineOf } from "../../window/epoch/record.ts";
 import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
-import { taskName } from "../look/task-name.ts";
+import { taskName } from "../look/title.ts";
 import { Newest } from "../look/newest.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";

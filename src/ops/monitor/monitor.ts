@@ -7,11 +7,10 @@ import { inform } from "../../handed-in.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { WindrowError } from "../../errors.ts";
 import type { FinalStatus, Holding, Lock, LockOwner, SessionInfo, Store } from "../../store/store.ts";
-import { endSession } from "../cleanup/finish.ts";
+import { endSession, isTakenUp, putToRest } from "../cleanup/finish.ts";
 import { checkAge } from "../cleanup/sessions.ts";
 import { partOf } from "../look/part.ts";
 import { pause } from "../look/pause.ts";
-import { isTakenUp, putToRest } from "./retire.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
 /** Seconds between two scans (five minutes). */

@@ -9,11 +9,11 @@ import { conversations } from "../../store/memory-logs.ts";
 import type { SessionStatus, Store } from "../../store/store.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import { measure } from "./measure.ts";
-import type { StatsReport } from "./report.ts";
+import type { StatsReport } from "./sums.ts";
 import { Sums } from "./sums.ts";
 
 export type { SessionStanding } from "../look/standing.ts";
-export type { DiskReport, DiskUse, StatsReport, StatsUsage, UserStats } from "./report.ts";
+export type { DiskReport, DiskUse, StatsReport, StatsUsage, UserStats } from "./sums.ts";
 
 /** Which sessions to count. All conditions hold together. */
 export interface StatsOptions extends TimedOptions {

@@ -8,7 +8,7 @@ export { lastRecordAt } from "../../../src/ops/look/age.ts";
 export { composeStored } from "../../../src/ops/look/compose.ts";
 export type { WindowPreview } from "../../../src/ops/look/compose.ts";
 export { findSession } from "../../../src/ops/look/find.ts";
-export { retire } from "../../../src/ops/monitor/retire.ts";
+export { retire } from "../../../src/ops/cleanup/finish.ts";
 export { withSharedKeys } from "../../../src/ops/usage/once.ts";
 export { usageOverview } from "../../../src/ops/usage/overview.ts";
 export type { UsageOverview, UsageSum } from "../../../src/ops/usage/overview.ts";
