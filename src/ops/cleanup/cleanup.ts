@@ -212,16 +212,15 @@ class Cleanup {
 
   /** Ends erasures that were begun, and erases what lay in the trash long enough. */
   async #emptyTrash(): Promise<readonly EraseReceipt[]> {
-    const begun = this.#options.dryRun === true ? [] : await this.#upkeep.unerased(this.#scope);
     const old = (await this.#trash()).flatMap(({ sessionId, trashedAt: since, user, bytes }) => {
       const isDue = since !== undefined && this.#time.getTime() - Date.parse(since) >= this.#ages.trashFor;
       return isDue ? [{ sessionId, ...(user !== undefined && { user }), since, bytes }] : [];
     });
     if (!this.#removes) this.#done.due.push(...old);
+    if (this.#options.dryRun === true) return [];
     try {
       const options = { ...this.#options, now: () => this.#time };
-      const sessions = this.#removes ? [...begun, ...old] : begun;
-      const { erased, refused, unread } = await eraseHidden(this.#store, sessions, begun, options);
+      const { erased, refused, unread } = await eraseHidden(this.#store, this.#removes ? old : [], options);
       const reasons = new Set(unread.map(messageOf));
       for (const reason of reasons)
         this.#failures.push({ message: `A memory could not be looked through for what was erased: ${reason}` });

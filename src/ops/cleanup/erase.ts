@@ -51,23 +51,22 @@ export async function erase(
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { scope = {} } = options;
-  const begun = await partOf(store, "upkeep").unerased(scope);
+  const upkeep = partOf(store, "upkeep");
+  const begun = await upkeep.unerased(scope);
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
   const ids = [...named];
   const erased: EraseReceipt[] = [];
   if (ids.length > 0) {
-    const sessions = ids.map((sessionId) => ({ sessionId }));
-    const forks = await forksOf(store, scope, sessions);
+    const forks = await forksOf(store, scope, ids);
     // The memory first: killed behind it, the sessions are still there to be erased.
     const memory = await forgetSessions(store, scope, ids);
-    const gone = await partOf(store, "upkeep").erase(scope, ids, elsewhereOf(options, memory));
+    const gone = await upkeep.erase(scope, ids, elsewhereOf(options, memory));
     // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
     await forgetSessions(store, scope, ids);
     erased.push(...gone.map((one) => receiptOf(one, forks, begun, options)));
   }
-  const left = begun.filter(({ sessionId }) => !named.has(sessionId));
-  const ended = await eraseHidden(store, left, begun, options).catch((error: unknown) => {
+  const ended = await eraseHidden(store, [], options).catch((error: unknown) => {
     if (ids.length === 0) throw error;
     return { erased: [], refused: [] };
   });
@@ -91,19 +90,18 @@ export interface EraseOutcome {
   readonly unread: readonly unknown[];
 }
 
-/**
- * Erases sessions from the trash, and ends erasures that were begun. One that is in the store stays.
- *
- * @param begun - the erasures that were begun
- */
+/** Ends erasures that were begun, and erases sessions from the trash; one that came back from there stays. */
 export async function eraseHidden(
   store: Store,
-  sessions: readonly Unerased[],
-  begun: readonly Unerased[],
+  trashed: readonly Unerased[],
   options: EraseOptions,
 ): Promise<EraseOutcome> {
   const { scope = {} } = options;
-  const forks = await forksOf(store, scope, sessions);
+  const begun = await partOf(store, "upkeep").unerased(scope);
+  const sessions = [...begun, ...trashed];
+  if (sessions.length === 0) return { erased: [], refused: [], unread: [] };
+  const ids = sessions.map(({ sessionId }) => sessionId);
+  const forks = await forksOf(store, scope, ids);
   const before = await forgetByUser(store, scope, byUser(sessions));
   const refused: EraseRefusal[] = [];
   const forgotten = sessions.filter((one) => {
@@ -243,9 +241,9 @@ function bytesIn(folder: string): number {
 async function forksOf(
   store: Store,
   scope: Scope,
-  sessions: readonly Pick<Unerased, "sessionId">[],
+  ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const forks = new Map<string, string[]>(sessions.map(({ sessionId }) => [sessionId, []]));
+  const forks = new Map<string, string[]>(ids.map((id) => [id, []]));
   for await (const { metadata } of store.list(scope)) {
     const { uuid, forkedFrom } = metadata;
     if (forkedFrom && !forks.has(uuid)) forks.get(forkedFrom.uuid)?.push(uuid);

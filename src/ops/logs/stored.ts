@@ -37,17 +37,6 @@ export interface FollowOptions extends StoredLogOptions {
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** How far a session was read. */
-interface Cursor {
-  /** The next record of each kind; absent where none was read. */
-  readonly next: Map<RecordKind, number>;
-  readonly createdAt: string;
-  /** Model calls so far. */
-  calls: number;
-  opened: boolean;
-  ended: boolean;
-}
-
 const kinds = ["call", "usage", "summary", "edit"] as const;
 /** Kinds of records that give entries only at the level `DEBUG`. */
 const detailKinds = ["message", "tool"] as const;
@@ -57,13 +46,8 @@ const detailKinds = ["message", "tool"] as const;
  *
  * @throws WindrowError `session-not-found`
  */
-export async function* sessionLog(
-  store: Store,
-  scope: Scope,
-  info: SessionInfo,
-  level: LogLevel = "INFO",
-): AsyncGenerator<LogEntry> {
-  yield* newEntries(store, scope, info, level, newCursor(info));
+export function sessionLog(store: Store, scope: Scope, info: SessionInfo, level?: LogLevel): AsyncGenerator<LogEntry> {
+  return new LogReader(store, scope, info, level).entries(info);
 }
 
 /**
@@ -74,7 +58,7 @@ export async function* sessionLog(
  */
 export async function newestLog(
   store: Store,
-  { scope = {}, sessionId, level = "INFO", unreadable }: StoredLogOptions,
+  { scope = {}, sessionId, level, unreadable }: StoredLogOptions,
   last: number,
 ): Promise<readonly LogEntry[]> {
   const newest = new Newest<LogEntry>(last, byTime);
@@ -108,26 +92,27 @@ export async function* followLog(
   options: FollowOptions = {},
   signal?: AbortSignal,
 ): AsyncGenerator<LogEntry> {
-  const { scope = {}, sessionId, level = "INFO", last = 10, interval = 1_000, sleep = pause, unreadable } = options;
-  const followed = new Map<string, Cursor>();
+  const { scope = {}, sessionId, level, last = 10, interval = 1_000, sleep = pause, unreadable } = options;
+  const followed = new Map<string, LogReader>();
   const follow = (info: SessionInfo): void => {
-    if (!followed.has(info.metadata.uuid)) followed.set(info.metadata.uuid, newCursor(info));
+    const { uuid: id } = info.metadata;
+    if (!followed.has(id)) followed.set(id, new LogReader(store, scope, info, level));
   };
   let begun = "";
   if (sessionId !== undefined) follow(await store.info(scope, sessionId));
   else {
     for await (const info of conversations(store, scope, { limit: 1 })) {
       begun = info.metadata.createdAt;
-      followed.set(info.metadata.uuid, { ...newCursor(info), ended: isFinal(info.state.status) });
+      follow(info);
+      for (const reader of followed.values()) reader.ended = isFinal(info.state.status);
     }
     for await (const info of conversations(store, scope, { unfinished: true }))
       if (!isFinal(info.state.status)) follow(info);
   }
   let first = Number.isFinite(last) ? new Newest<LogEntry>(last, byTime) : undefined;
   for (;;) {
-    for (const [id, cursor] of followed) {
-      if (cursor.ended) continue;
-      for await (const entry of entriesSince(store, scope, id, level, cursor, unreadable)) {
+    for (const reader of followed.values()) {
+      for await (const entry of reader.newEntries(unreadable)) {
         if (first) first.add(entry);
         else yield entry;
       }
@@ -151,79 +136,89 @@ export async function* followLog(
   }
 }
 
-async function* entriesSince(
-  store: Store,
-  scope: Scope,
-  id: string,
-  level: LogLevel,
-  cursor: Cursor,
-  unreadable: Unreadable | undefined,
-): AsyncGenerator<LogEntry> {
-  try {
-    yield* newEntries(store, scope, await store.info(scope, id), level, cursor);
-  } catch (error) {
-    if (isAboutRecords(error) && unreadable) unreadable.note(id, error);
-    else if (!isWindrowError(error, "session-not-found")) throw error;
-    cursor.ended = true;
-  }
-}
+/** Reads the entries of a session, each once. */
+class LogReader {
+  readonly createdAt: string;
+  /** Whether nothing more is to come. */
+  ended = false;
+  readonly #store: Store;
+  readonly #scope: Scope;
+  readonly #id: string;
+  readonly #task: string;
+  readonly #level: LogLevel;
+  /** The next record of each kind; absent if none was read. */
+  readonly #next = new Map<RecordKind, number>();
+  /** Model calls so far. */
+  #calls = 0;
+  #opened = false;
 
-/** The entries of a session behind the cursor, which moves on. */
-async function* newEntries(
-  store: Store,
-  scope: Scope,
-  { metadata, state }: SessionInfo,
-  level: LogLevel,
-  cursor: Cursor,
-): AsyncGenerator<LogEntry> {
-  const { uuid: sessionId, createdAt } = metadata;
-  const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
-    logEntries({ ...event, sessionId }, new Date(time), level);
-  const task = taskName(metadata.taskKey);
-  if (!cursor.opened) {
-    cursor.opened = true;
-    yield* entries({ type: "session-opened", ...{ task } }, createdAt);
+  constructor(store: Store, scope: Scope, { metadata }: SessionInfo, level: LogLevel = "INFO") {
+    this.createdAt = metadata.createdAt;
+    this.#store = store;
+    this.#scope = scope;
+    this.#id = metadata.uuid;
+    this.#task = taskName(metadata.taskKey);
+    this.#level = level;
   }
-  const read = level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
-  const logs = read.map((kind) => store.read<RecordKind>(scope, sessionId, { kind, from: cursor.next.get(kind) ?? 1 }));
-  for await (const record of inOrder(logs)) {
-    cursor.next.set(record.kind, record.seq + 1);
-    for (const event of eventsOf(record, cursor, task)) yield* entries(event, record.timestamp);
+
+  /** The entries that were written since; those of a session that went or cannot be read end. */
+  async *newEntries(unreadable: Unreadable | undefined): AsyncGenerator<LogEntry> {
+    if (this.ended) return;
+    try {
+      yield* this.entries(await this.#store.info(this.#scope, this.#id));
+    } catch (error) {
+      if (isAboutRecords(error) && unreadable) unreadable.note(this.#id, error);
+      else if (!isWindrowError(error, "session-not-found")) throw error;
+      this.ended = true;
+    }
   }
-  if (isFinal(state.status) && !cursor.ended) {
-    cursor.ended = true;
+
+  /** The entries that were not read yet. */
+  async *entries({ state }: SessionInfo): AsyncGenerator<LogEntry> {
+    const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
+      logEntries({ ...event, sessionId: this.#id }, new Date(time), this.#level);
+    if (!this.#opened) yield* entries({ type: "session-opened", ...{ task: this.#task } }, this.createdAt);
+    this.#opened = true;
+    const read = this.#level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
+    const logs = read.map((kind) => {
+      return this.#store.read<RecordKind>(this.#scope, this.#id, { kind, from: this.#next.get(kind) ?? 1 });
+    });
+    for await (const record of inOrder(logs)) {
+      this.#next.set(record.kind, record.seq + 1);
+      for (const event of this.#eventsOf(record)) yield* entries(event, record.timestamp);
+    }
+    if (!isFinal(state.status) || this.ended) return;
+    this.ended = true;
     const { status, error } = state;
     yield* entries({ type: "session-finished", ...{ status, error } }, state.completedAt ?? state.updatedAt);
   }
-}
 
-/** The events that were told when a record was written. */
-function eventsOf(record: StoredRecord, cursor: Cursor, task: string): readonly LoggedEvent[] {
-  const event = <F extends object>(type: string, fields: F): readonly LoggedEvent[] => [{ type, ...fields }];
-  switch (record.kind) {
-    case "message":
-      return event("message-appended", { seq: record.seq, tokens: record.tokenCount });
-    case "call":
-      return event("tool-started", { toolName: record.toolName });
-    case "tool":
-      return event("tool-finished", { callId: record.callId, durationMs: record.durationMs });
-    case "usage": {
-      const { purpose, usage, window } = record;
-      const recorded = event("usage-recorded", { purpose, usage });
-      if (purpose !== "turn") return recorded;
-      cursor.calls += 1;
-      const report = { tokens: window?.tokens ?? usage.input };
-      return [...event("window-composed", { call: cursor.calls, report }), ...recorded];
+  /** The events that were told when a record was written. */
+  #eventsOf(record: StoredRecord): readonly LoggedEvent[] {
+    const event = <F extends object>(type: string, fields: F): readonly LoggedEvent[] => [{ type, ...fields }];
+    switch (record.kind) {
+      case "message":
+        return event("message-appended", { seq: record.seq, tokens: record.tokenCount });
+      case "call":
+        return event("tool-started", { toolName: record.toolName });
+      case "tool":
+        return event("tool-finished", { callId: record.callId, durationMs: record.durationMs });
+      case "usage": {
+        const { purpose, usage, window } = record;
+        const recorded = event("usage-recorded", { purpose, usage });
+        if (purpose !== "turn") return recorded;
+        const report = { tokens: window?.tokens ?? usage.input };
+        return [...event("window-composed", { call: (this.#calls += 1), report }), ...recorded];
+      }
+      case "summary": {
+        const { originalTokens, summaryTokens } = record;
+        return event("summary-committed", { originalTokens, summaryTokens });
+      }
+      case "edit":
+        return editEvents(record, this.#task);
+      default:
+        return [];
     }
-    case "summary":
-      return event("summary-committed", {
-        originalTokens: record.originalTokens,
-        summaryTokens: record.summaryTokens,
-      });
-    case "edit":
-      return editEvents(record, task);
-    default:
-      return [];
   }
 }
 
@@ -258,7 +253,3 @@ async function* inOrder(logs: readonly AsyncIterable<StoredRecord>[]): AsyncGene
 }
 
 const byTime = (one: LogEntry, other: LogEntry): number => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0);
-
-function newCursor({ metadata }: SessionInfo): Cursor {
-  return { next: new Map(), createdAt: metadata.createdAt, calls: 0, opened: false, ended: false };
-}

@@ -7,7 +7,7 @@ import type { Edit } from "../../window/window.ts";
 import { inScope } from "../../store/shared/rules.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { infoIfThere } from "../../store/if-there.ts";
-import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
+import type { SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { EditIndex } from "../../window/edits.ts";
 import { newestOutline } from "../../session/log.ts";
 import { behind, catchUp } from "../../search/catch-up.ts";
@@ -91,16 +91,14 @@ export async function search(store: Store, options: SearchOptions, signal?: Abor
   const unreadable = new Unreadable();
   try {
     const unread: Unread = new Map();
-    const indexed = index ? await update(index, store, scope, options, { unreadable, unread }, signal) : 0;
-    const places = index
-      ? placesIn(index, store, scope, unread, query, options)
-      : everywhere(store, scope, options, unreadable);
+    const indexed = index ? await update(index, store, options, { unreadable, unread }, signal) : 0;
+    const places = index ? placesIn(index, store, unread, query, options) : everywhere(store, options, unreadable);
     const hits: SearchHit[] = [];
     for await (const { session, ranges } of places) {
       if (options.status !== undefined && session.state.status !== options.status) continue;
       const left = limit + 1 - hits.length;
       const found = await unreadable.attempt(store, scope, session.metadata.uuid, () =>
-        hitsOf(store, scope, session, ranges, query, options.query, left),
+        hitsOf(store, options, session, ranges, query, left),
       );
       hits.push(...(found ?? []));
       if (hits.length > limit) break;
@@ -135,8 +133,7 @@ type Unread = Map<string, { readonly session: SessionInfo; readonly from: number
 async function update(
   index: SearchIndex,
   store: Store,
-  scope: Scope,
-  { sessionId, onProgress }: SearchOptions,
+  { scope = {}, sessionId, onProgress }: SearchOptions,
   { unreadable, unread }: { readonly unreadable: Unreadable; readonly unread: Unread },
   signal: AbortSignal | undefined,
 ): Promise<number> {
@@ -154,14 +151,9 @@ async function update(
   return 0;
 }
 
-async function* everywhere(
-  store: Store,
-  scope: Scope,
-  { sessionId }: SearchOptions,
-  { note }: Unreadable,
-): AsyncGenerator<Place> {
-  const list =
-    sessionId === undefined ? conversations(store, scope, { unreadable: note }) : [await store.info(scope, sessionId)];
+async function* everywhere(store: Store, options: SearchOptions, { note }: Unreadable): AsyncGenerator<Place> {
+  const { scope = {}, sessionId: id } = options;
+  const list = id === undefined ? conversations(store, scope, { unreadable: note }) : [await store.info(scope, id)];
   for await (const session of list) yield { session, ranges: [{ from: 1, to: Infinity }] };
 }
 
@@ -169,10 +161,9 @@ async function* everywhere(
 async function* placesIn(
   index: SearchIndex,
   store: Store,
-  scope: Scope,
   unread: Unread,
   query: SearchQuery,
-  { sessionId, status }: SearchOptions,
+  { scope = {}, sessionId, status }: SearchOptions,
 ): AsyncGenerator<Place> {
   const holding = index.holding(query.terms);
   const found = new Map<string, number>();
@@ -207,11 +198,10 @@ function rangesOf(seqs: readonly number[]): readonly Range[] {
 
 async function hitsOf(
   store: Store,
-  scope: Scope,
+  { scope = {}, query: words }: SearchOptions,
   session: SessionInfo,
   ranges: readonly Range[],
   query: SearchQuery,
-  words: string,
   limit: number,
 ): Promise<readonly SearchHit[]> {
   const { uuid: id, user } = session.metadata;
