@@ -108,12 +108,8 @@ export async function verifyCopy(path: string, copy: CopyOf): Promise<Losses> {
 
 function damaged(path: string, cause?: unknown): WindrowError {
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
-  return new WindrowError(
-    "store-corrupt",
-    `The copy ${path} is missing, damaged, or not what its name says${reason}. Take another generation.`,
-    { path },
-    { cause },
-  );
+  const message = `The copy ${path} is missing, damaged, or not what its name says${reason}. Take another generation.`;
+  return new WindrowError("store-corrupt", message, { path }, { cause });
 }
 
 async function* batches(dump: SessionDump): AsyncGenerator<string> {

@@ -62,9 +62,6 @@ function absent(name: string): string {
 }
 
 function unreadable(folder: string, name: string): never {
-  throw new WindrowError(
-    "store-corrupt",
-    `The generation ${name} of ${folder} cannot be read, so it may have the session. Remove its file, and try again.`,
-    { folder, name },
-  );
+  const message = `The generation ${name} of ${folder} cannot be read, so it may have the session. Remove its file, and try again.`;
+  throw new WindrowError("store-corrupt", message, { folder, name });
 }

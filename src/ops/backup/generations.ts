@@ -109,11 +109,8 @@ export function findGeneration(from: string): { readonly folder: string; readonl
   }
   const generation = readGeneration(folder, name);
   if (generation) return { folder, generation };
-  throw new WindrowError(
-    "store-corrupt",
-    `The generation ${generationFile(folder, name)} is damaged; name another one of ${generationsFolder(folder)}.`,
-    { path },
-  );
+  const message = `The generation ${generationFile(folder, name)} is damaged; name another one of ${generationsFolder(folder)}.`;
+  throw new WindrowError("store-corrupt", message, { path });
 }
 
 /**
@@ -192,9 +189,6 @@ export function hashOf(value: object): string {
 /** A folder takes the backups of one scope. @throws WindrowError `bad-option` where those of another lie there */
 export function checkScope(folder: string, scope: Scope, before: Generation | undefined): void {
   if (!before || (before.tenant === scope.tenant && before.user === scope.user)) return;
-  throw new WindrowError(
-    "bad-option",
-    `${folder} has backups of another tenant or user. Name a folder of its own for each.`,
-    { folder, scope, found: { tenant: before.tenant, user: before.user } },
-  );
+  const message = `${folder} has backups of another tenant or user. Name a folder of its own for each.`;
+  throw new WindrowError("bad-option", message, { folder, scope, found: { tenant: before.tenant, user: before.user } });
 }

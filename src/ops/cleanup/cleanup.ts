@@ -21,17 +21,6 @@ import { checkAge, dayMs, eachSession, messageOf } from "./sessions.ts";
 import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
-/** Ages at which sessions are put to rest, compressed, trashed and deleted, in milliseconds. */
-const cleanupAges = {
-  closedAfter: 7 * dayMs,
-  compressAfter: 7 * dayMs,
-  deleteAfter: 30 * dayMs,
-  trashFor: 7 * dayMs,
-} as const;
-
-/** Every age, in milliseconds. */
-type Ages = Readonly<Record<keyof typeof cleanupAges, number>>;
-
 /** A session that something was done to, or is due to be. */
 export interface CleanedSession {
   readonly sessionId: string;
@@ -139,15 +128,14 @@ export async function cleanupEvery(
   }
 }
 
-/**
- * The ages of a clean-up: those that are given, else the defaults.
- *
- * @throws WindrowError `bad-option`
- */
-function agesOf(options: CleanupOptions): Ages {
-  const ages = Object.entries(cleanupAges).map(([name, age]) => [name, options[name as keyof Ages] ?? age] as const);
-  for (const [name, age] of ages) checkAge(name, age);
-  return Object.fromEntries(ages) as Ages;
+const weekMs = 7 * dayMs;
+
+/** The ages of a clean-up. @throws WindrowError `bad-option` */
+function agesOf(options: CleanupOptions) {
+  const { closedAfter = weekMs, compressAfter = weekMs, deleteAfter = 30 * dayMs, trashFor = weekMs } = options;
+  const ages = { closedAfter, compressAfter, deleteAfter, trashFor };
+  for (const [name, age] of Object.entries(ages)) checkAge(name, age);
+  return ages;
 }
 
 /** One run. */
@@ -156,7 +144,7 @@ class Cleanup {
   readonly #upkeep: Upkeep;
   readonly #options: CleanupOptions;
   readonly #scope: Scope;
-  readonly #ages: Ages;
+  readonly #ages: ReturnType<typeof agesOf>;
   readonly #time: Date;
   readonly #sums = { looked: 0, kept: 0, bytes: 0 };
   readonly #done: Readonly<Record<"compressed" | "retired" | "trashed" | "due", CleanedSession[]>>;

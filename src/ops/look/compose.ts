@@ -181,14 +181,12 @@ function preview(
       ...rest,
       budget: Number.isFinite(budget) ? budget : null,
       prefixHash: state.prefixHash,
-      ...(opened && {
-        opened: {
-          reason: opened.reason,
-          tokensBefore: opened.tokensBefore,
-          tokensAfter: opened.tokensAfter,
-        },
-      }),
+      ...(opened && { opened: withoutEdits(opened) }),
       ...explanation,
     },
   };
+}
+
+function withoutEdits({ reason, tokensBefore, tokensAfter }: NonNullable<Report["opened"]>) {
+  return { reason, tokensBefore, tokensAfter };
 }

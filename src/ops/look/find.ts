@@ -70,9 +70,6 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
     return `\n  ${metadata.uuid}  created ${metadata.createdAt}  ${await sessionTitle(store, scope, metadata)}`;
   });
   const more = found.length > listed ? `\n  … and ${found.length - listed} more` : "";
-  throw new WindrowError(
-    "bad-option",
-    `"${name}" is the beginning of ${found.length} ids; give more of it:${(await Promise.all(shown)).join("")}${more}`,
-    { id: name, candidates: found.map(({ metadata }) => metadata.uuid) },
-  );
+  const message = `"${name}" is the beginning of ${found.length} ids; give more of it:${(await Promise.all(shown)).join("")}${more}`;
+  throw new WindrowError("bad-option", message, { id: name, candidates: found.map(({ metadata }) => metadata.uuid) });
 }

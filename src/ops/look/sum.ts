@@ -1,4 +1,4 @@
-/** Sums of records of numbers. */
+/** What sums are made with. */
 
 /** Adds the numbers of one record to those of another, field by field; fields that only the second has are left out. */
 export function addTo<S extends { [name in keyof S]: number }>(
@@ -16,4 +16,11 @@ export function ratio(part: number, whole: number): number | null {
 /** Two amounts of which either may be unknown. */
 export function plusKnown(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : one + other;
+}
+
+/** The value of a key in a map, made if there is none. */
+export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }

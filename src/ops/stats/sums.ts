@@ -4,7 +4,7 @@ import type { SessionInfo, SessionState, SessionStatus } from "../../store/store
 import type { SessionSize } from "../../store/upkeep.ts";
 import { addedSpent, nothingSpent } from "../look/spent.ts";
 import type { Spent } from "../look/spent.ts";
-import { addTo, plusKnown, ratio } from "../look/sum.ts";
+import { addTo, getOrMake, plusKnown, ratio } from "../look/sum.ts";
 import { goalsOf } from "./goals.ts";
 import type { Goal } from "./goals.ts";
 import type { Measured } from "./measure.ts";
@@ -182,7 +182,7 @@ export class Sums {
     }
     const failed = status === "failed" ? 1 : 0;
     const numbers = { sessions: 1, tokens: state.totalTokensUsed, historyTokens, failed, ...runs };
-    const own = found(this.#users, metadata.user ?? null, () => ({ numbers: noUser(), dollars: null }));
+    const own = getOrMake(this.#users, metadata.user ?? null, () => ({ numbers: noUser(), dollars: null }));
     own.dollars = plusKnown(own.dollars, spent.dollars);
     addTo(own.numbers, numbers);
     addTo(this.#all, numbers);
@@ -195,7 +195,7 @@ export class Sums {
     { startedAt, status }: SessionState,
     { bytes, plainBytes }: SessionSize,
   ): void {
-    const ofDay = found(this.#byDay, startedAt.slice(0, 10), noUse);
+    const ofDay = getOrMake(this.#byDay, startedAt.slice(0, 10), noUse);
     const place = isFinal(status) ? this.#completed : this.#running;
     for (const use of [ofDay, place]) addTo(use, { sessions: 1, bytes, plainBytes });
     if (this.#now - Date.parse(startedAt) < 30 * dayMs) this.#recentBytes += bytes;
@@ -252,7 +252,7 @@ export class Sums {
     if (this.#sized === 0 && this.total > 0) return null;
     const days = [...this.#byDay].toSorted(([one], [other]) => (one < other ? -1 : 1));
     const months = new Map<string, Use>();
-    for (const [day, use] of days) addTo(found(months, day.slice(0, 7), noUse), use);
+    for (const [day, use] of days) addTo(getOrMake(months, day.slice(0, 7), noUse), use);
     return {
       running: this.#running,
       completed: this.#completed,
@@ -272,11 +272,4 @@ export class Sums {
 
 function counted<K>(counts: Map<K, number>, name: K): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
-/** The value of a key, made if there is none. */
-function found<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
 }

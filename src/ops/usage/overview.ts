@@ -4,7 +4,7 @@ import type { ModelPrices } from "../../tokens/models.ts";
 import { priceOf } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { budgetOf } from "../../window/budget.ts";
-import { plusKnown } from "../look/sum.ts";
+import { getOrMake, plusKnown } from "../look/sum.ts";
 import { managedInputs } from "./managed.ts";
 import type { InputUse } from "./managed.ts";
 
@@ -86,12 +86,11 @@ export function usageOverview(
       const names = { day: dayOf(call.time), project: call.project, model: model.name };
       const used = usageOf(call, managed.get(call) ?? call, model.prices);
       add(total, used);
-      for (const part of usageParts) {
-        const name = names[part];
-        const sum = sums[part].get(name) ?? noUsage(name);
-        sums[part].set(name, sum);
-        add(sum, used);
-      }
+      for (const part of usageParts)
+        add(
+          getOrMake(sums[part], names[part], () => noUsage(names[part])),
+          used,
+        );
     }
   }
   const by = Object.fromEntries(usageParts.map((part) => [part, sorted(part, [...sums[part].values()])]));
@@ -103,18 +102,9 @@ export function usageOverview(
   };
 }
 
-const dayMs = 86_400_000;
-const days = new Map<number, string>();
-
 /** The day (UTC) of a time; empty for none. */
 function dayOf(time: number | undefined): string {
-  if (time === undefined) return "";
-  const number = Math.floor(time / dayMs);
-  const known = days.get(number);
-  if (known !== undefined) return known;
-  const day = new Date(number * dayMs).toISOString().slice(0, 10);
-  days.set(number, day);
-  return day;
+  return time === undefined ? "" : new Date(time).toISOString().slice(0, 10);
 }
 
 /** Several sums as one, under a name. */
@@ -169,11 +159,9 @@ const known = new Map<string, NamedModel>();
 
 /** A model under the table's id, so that its dated ids are one. */
 function modelNamed(id: string): NamedModel {
-  const model = known.get(id);
-  if (model) return model;
-  const facts = findModel(id);
-  const budget = facts ? Math.min(usualBudget, budgetOf(facts)) : usualBudget;
-  const named = { name: facts?.id ?? id, prices: facts?.prices, budget };
-  known.set(id, named);
-  return named;
+  return getOrMake(known, id, () => {
+    const facts = findModel(id);
+    const budget = facts ? Math.min(usualBudget, budgetOf(facts)) : usualBudget;
+    return { name: facts?.id ?? id, prices: facts?.prices, budget };
+  });
 }
