@@ -1,13 +1,13 @@
 /** Sessions out of a backup, checked. */
 import { partOf } from "../look/part.ts";
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { isLossy } from "../../store/shared/transfer-losses.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { bring, countsOf, eachId, watch } from "../exchange/transfer.ts";
 import type { TransferProgress, TransferredSession } from "../exchange/transfer.ts";
+import { hasCode, orUndefined } from "../look/errors.ts";
 import { idNamed } from "../look/find.ts";
 import { copyPath, readCopy, verifyCopy } from "./copy.ts";
-import type { CopyOf } from "./copy.ts";
 import { findGeneration, generationFile, generationNames, idsIn, readGeneration } from "./generations.ts";
 import type { Generation, StoredSession } from "./generations.ts";
 
@@ -72,46 +72,36 @@ export async function restore(
     ...{ onProgress, signal },
     stopped: "The restore was stopped; what was restored stays. Start it again to go on.",
     failed: (id, error) => ({ id, outcome: "failed", lines: 0, hash: "", masked: 0, error }),
-    work: async (id) => restored(store, scope, copyOf(folder, entries.get(id)!), replace, signal),
+    work: async (id) => {
+      const copy = entries.get(id)!;
+      return restored(store, scope, copyPath(folder, copy.hash), copy, replace, signal);
+    },
   });
   return { generation: generation.name, sessions, ...countsOf(sessions, ["restored", "same", "failed"]) };
-}
-
-/** A session's copy in the backup. */
-interface BackupCopy extends CopyOf {
-  readonly id: string;
-  readonly path: string;
-}
-
-function copyOf(folder: string, { id, hash, lines }: StoredSession): BackupCopy {
-  return { id, path: copyPath(folder, hash), hash, lines };
 }
 
 async function restored(
   store: Store,
   scope: Scope,
-  copy: BackupCopy,
+  path: string,
+  copy: StoredSession,
   replace: boolean,
   signal: AbortSignal | undefined,
 ): Promise<RestoredSession> {
   const { id } = copy;
-  const source = watch(await readCopy(copy.path, copy));
+  const source = watch(await readCopy(path, copy));
   let aside: string | undefined;
   const { outcome, ...arrived } = await bring(source, store, scope, signal).catch(async (error: unknown) => {
+    if (!hasCode(error, "bad-message", "session-exists", "store-corrupt")) throw error;
     // A line that the store refuses, or what it cannot compare, may be damage of the copy: its hash tells.
-    const codes = ["bad-message", "session-exists", "store-corrupt"] as const;
-    if (codes.some((code) => isWindrowError(error, code))) await verifyCopy(copy.path, copy);
+    await verifyCopy(path, copy);
     const { upkeep } = store;
-    if (!isWindrowError(error) || error.code === "bad-message" || !codes.some((code) => code === error.code))
-      throw error;
+    if (error.code === "bad-message") throw error;
     if (!replace) throw inTheWay(id, error);
     if (!upkeep?.putAside) throw error;
-    const mark = await upkeep.kept(scope, id).catch((reason: unknown) => {
-      if (isWindrowError(reason, "session-not-found") || isWindrowError(reason, "store-corrupt")) return undefined;
-      throw reason;
-    });
+    const mark = await orUndefined(() => upkeep.kept(scope, id), "session-not-found", "store-corrupt");
     aside = await upkeep.putAside(scope, id).catch((reason: unknown) => {
-      throw isWindrowError(reason, "session-not-found") ? error : reason;
+      throw hasCode(reason, "session-not-found") ? error : reason;
     });
     const again = await bring(source, store, scope, signal);
     if (mark) await upkeep.keep(scope, id, mark);

@@ -4,20 +4,21 @@
  * they go into the trash, and are deleted a week later. A session's age is that of its last
  * record; a file's times say nothing. A session with the mark of `keep` is never touched.
  */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
 import { addTo } from "../look/sum.ts";
+import { asError, hasCode, messageOf } from "../look/errors.ts";
 import { pause } from "../look/pause.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
 import { putToRest } from "./finish.ts";
 import { eraseHidden } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
-import { checkAge, dayMs, eachSession, messageOf } from "./sessions.ts";
+import { checkAge, dayMs, eachSession } from "./sessions.ts";
 import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
@@ -122,7 +123,7 @@ export async function cleanupEvery(
       onReport?.(await cleanup(store, options, signal));
     } catch (error) {
       if (signal?.aborted) return;
-      onFailure?.(error instanceof Error ? error : new Error(String(error)));
+      onFailure?.(asError(error));
     }
     await sleep(every, signal);
   }
@@ -266,8 +267,7 @@ class Cleanup {
       return { ...one, bytesAfter };
     } catch (error) {
       // Somebody took it away or resumed it.
-      const codes = ["session-not-found", "session-busy", "bad-option"] as const;
-      if (!codes.some((code) => isWindrowError(error, code)))
+      if (!hasCode(error, "session-not-found", "session-busy", "bad-option"))
         this.#failures.push({ sessionId: one.sessionId, message: messageOf(error) });
       return one;
     }

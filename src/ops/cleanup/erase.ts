@@ -8,6 +8,7 @@ import { SearchIndex } from "../../search/search.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere, Unerased } from "../../store/upkeep.ts";
+import { orUndefined } from "../look/errors.ts";
 import { liveId, trashedNamed } from "./sessions.ts";
 import { partOf } from "../look/part.ts";
 
@@ -198,12 +199,9 @@ export async function planErase(store: Store, name: string, { scope = {} }: Scop
 
 /** The bytes of a session; 0 if it cannot be described, or went meanwhile. */
 async function bytesOf(store: Store, scope: Scope, id: string): Promise<number> {
-  try {
-    return (await partOf(store, "upkeep").size(scope, id)).bytes;
-  } catch (error) {
-    if (isWindrowError(error, "store-corrupt") || isWindrowError(error, "session-not-found")) return 0;
-    throw error;
-  }
+  const { upkeep } = store;
+  const size = await orUndefined(async () => upkeep?.size(scope, id), "store-corrupt", "session-not-found");
+  return size?.bytes ?? 0;
 }
 
 /** The places outside the store. */

@@ -1,7 +1,8 @@
 /** Ending a session that its program left open, and putting one to rest that nobody resumed for long. */
+import { hasCode } from "../look/errors.ts";
 import { lastRecordAt } from "../look/age.ts";
 import type { TimedOptions } from "../options.ts";
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { checkEnd, isAtRest, isFinal } from "../../store/shared/rules.ts";
 import { endedRecord } from "../../store/shared/state-count.ts";
 import type { FinalStatus, Lock, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
@@ -111,7 +112,7 @@ export async function retire(store: Store, scope: Scope, id: string, last: numbe
 
 /** Whether an error says that somebody resumed, ended or erased a session meanwhile. */
 export function isTakenUp(error: unknown): boolean {
-  return (["session-busy", "read-only", "session-not-found"] as const).some((code) => isWindrowError(error, code));
+  return hasCode(error, "session-busy", "read-only", "session-not-found");
 }
 
 /**

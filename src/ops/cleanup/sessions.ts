@@ -4,6 +4,7 @@ import { isSessionId } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store, StoreArchiving } from "../../store/store.ts";
 import { notInTrash } from "../../store/upkeep.ts";
 import type { TrashedSession } from "../../store/upkeep.ts";
+import { messageOf } from "../look/errors.ts";
 import { findSession, idNamed } from "../look/find.ts";
 import { partOf } from "../look/part.ts";
 
@@ -111,9 +112,4 @@ export async function trashedNamed(store: Store, scope: Scope, name: string): Pr
   const session = found.get(idNamed(found.keys(), name) ?? "");
   if (session) return session;
   throw notInTrash(name);
-}
-
-/** An error in words. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -10,7 +10,7 @@ import { checkNoOpenDatabase } from "../../store/sqlite/connection/file.ts";
 import type { Store } from "../../store/store.ts";
 import { plainLines } from "../../disk/archive/plain-lines.ts";
 import { kindLogs } from "../../store/format/logs.ts";
-import { messageOf } from "../cleanup/sessions.ts";
+import { messageOf } from "../look/errors.ts";
 import { Unreadable } from "../look/unreadable.ts";
 
 /** A secret that lies in clear; never the secret itself. */

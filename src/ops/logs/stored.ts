@@ -13,6 +13,7 @@ import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
 import { taskName } from "../look/title.ts";
+import { orUndefined } from "../look/errors.ts";
 import { Newest } from "../look/newest.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -72,13 +73,12 @@ export async function newestLog(
     const read = async (): Promise<void> => {
       for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
     };
-    try {
-      if (unreadable) await unreadable.attempt(store, scope, info.metadata.uuid, read);
-      else await read();
-    } catch (error) {
-      // It went meanwhile.
-      if (!isWindrowError(error, "session-not-found")) throw error;
-    }
+    const { uuid: id } = info.metadata;
+    // One that went meanwhile has no lines.
+    await orUndefined(
+      async () => (unreadable ? unreadable.attempt(store, scope, id, read) : read()),
+      "session-not-found",
+    );
   }
   return newest.items();
 }

@@ -9,6 +9,7 @@ import type { WindrowError } from "../../errors.ts";
 import type { FinalStatus, Holding, Lock, LockOwner, SessionInfo, Store } from "../../store/store.ts";
 import { endSession, isTakenUp, putToRest } from "../cleanup/finish.ts";
 import { checkAge } from "../cleanup/sessions.ts";
+import { asError } from "../look/errors.ts";
 import { partOf } from "../look/part.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -213,8 +214,4 @@ function check(store: Store, options: MonitorOptions): void {
 
 function tell({ onEvent }: MonitorOptions, event: MonitorEvent): void {
   inform(onEvent, event, `the event ${event.type}`);
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

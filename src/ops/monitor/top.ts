@@ -1,10 +1,10 @@
 /** The sessions that have not ended: who holds them, what they have used, when they last did something. */
 import type { TimedOptions } from "../options.ts";
-import { isWindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { standingWith } from "../look/standing.ts";
 import type { SessionStanding } from "../look/standing.ts";
+import { orUndefined } from "../look/errors.ts";
 import { Newest } from "../look/newest.ts";
 import { sessionTitle } from "../look/title.ts";
 import { Unreadable } from "../look/unreadable.ts";
@@ -67,7 +67,8 @@ export async function top(store: Store, options: TopOptions = {}): Promise<Top> 
   const unreadable = new Unreadable();
   for await (const info of conversations(store, scope, { unfinished: true, unreadable: unreadable.note })) {
     if (isFinal(info.state.status)) continue;
-    const holder = await holderOf(store, scope, info.metadata.uuid);
+    // One that ended meanwhile has none.
+    const holder = (await orUndefined(async () => store.holding?.holder(scope, info.metadata.uuid))) ?? null;
     const standing = standingWith(info.state.status, holder ?? undefined);
     counts[standing] = (counts[standing] ?? 0) + 1;
     tokens += info.state.totalTokensUsed;
@@ -105,14 +106,4 @@ async function describe(store: Store, scope: Scope, { metadata, state, holder }:
     windowTokens: state.currentContextTokens,
     budget: typeof budget === "number" ? budget : null,
   };
-}
-
-async function holderOf(store: Store, scope: Scope, id: string): Promise<Holding | null> {
-  try {
-    return (await store.holding?.holder(scope, id)) ?? null;
-  } catch (error) {
-    // It ended meanwhile.
-    if (isWindrowError(error)) return null;
-    throw error;
-  }
 }

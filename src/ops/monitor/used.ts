@@ -1,6 +1,6 @@
 /** The tokens and the money that a store's sessions used, for metrics. A session is read again only if it changed. */
-import { isWindrowError } from "../../errors.ts";
-import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { orUndefined } from "../look/errors.ts";
 import { addedSpent, nothingSpent, spentByModel } from "../look/spent.ts";
 import type { Spent } from "../look/spent.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -34,7 +34,9 @@ export class UsedTokens {
     for await (const { metadata, state } of conversations(store, scope)) {
       const changed = `${state.status} ${state.updatedAt} ${state.llmCallCount} ${state.totalTokensUsed}`;
       const before = this.#known.get(metadata.uuid);
-      const models = before?.changed === changed ? before.models : await usedBy(store, scope, metadata);
+      // A session that went meanwhile, or that cannot be read, has nothing to tell; the monitor tells of the latter.
+      const read = (): Promise<Known["models"]> => spentByModel(store, scope, metadata);
+      const models = before?.changed === changed ? before.models : await orUndefined(read);
       if (!models) continue;
       known.set(metadata.uuid, { changed, models });
       for (const [model, spent] of models) sums.set(model, addedSpent(sums.get(model) ?? nothingSpent, spent));
@@ -42,19 +44,5 @@ export class UsedTokens {
     this.#known = known;
     const models = [...sums].map(([model, spent]) => ({ model: model === "" ? "unknown" : model, ...spent }));
     return { models, unpriced: models.reduce((sum, { unpriced }) => sum + unpriced, 0) };
-  }
-}
-
-/** Undefined for a session that went meanwhile, or that cannot be read: the monitor tells of it. */
-async function usedBy(
-  store: Store,
-  scope: Scope,
-  metadata: SessionMetadata,
-): Promise<ReadonlyMap<string, Spent> | undefined> {
-  try {
-    return await spentByModel(store, scope, metadata);
-  } catch (error) {
-    if (isWindrowError(error)) return undefined;
-    throw error;
   }
 }

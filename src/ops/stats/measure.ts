@@ -1,7 +1,7 @@
 /** A session's records and its size on disk, counted. */
-import { isWindrowError } from "../../errors.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { SessionSize } from "../../store/upkeep.ts";
+import { orUndefined } from "../look/errors.ts";
 import { spentBy } from "../look/spent.ts";
 import type { Spent } from "../look/spent.ts";
 import { sessionTitle } from "../look/title.ts";
@@ -30,7 +30,7 @@ export interface Measured {
  */
 export async function measure(store: Store, scope: Scope, info: SessionInfo): Promise<Measured | undefined> {
   const id = info.metadata.uuid;
-  return orGone(async () => {
+  return orUndefined(async () => {
     let [messages, historyTokens] = [0, 0];
     for await (const { seq, tokenCount } of store.read(scope, id, { kind: "message" })) {
       messages = seq;
@@ -47,19 +47,10 @@ export async function measure(store: Store, scope: Scope, info: SessionInfo): Pr
     const standing = await standingOf(store, scope, info);
     const title = await sessionTitle(store, scope, info.metadata);
     return { title, messages, historyTokens, summaries, failedSummaries, spent, standing, ...(size && { size }) };
-  });
+  }, "session-not-found");
 }
 
 /** The size of a session; undefined if the store cannot tell, or the session went meanwhile. */
 export async function sizeOf(store: Store, scope: Scope, { metadata }: SessionInfo): Promise<SessionSize | undefined> {
-  return orGone(async () => store.upkeep?.size(scope, metadata.uuid));
-}
-
-async function orGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isWindrowError(error, "session-not-found")) return undefined;
-    throw error;
-  }
+  return orUndefined(async () => store.upkeep?.size(scope, metadata.uuid), "session-not-found");
 }

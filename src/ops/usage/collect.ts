@@ -6,7 +6,7 @@ import { keyOf } from "../../transcript/usage/usage.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { calledModel } from "../../message/record.ts";
-import { messageOf } from "../cleanup/sessions.ts";
+import { messageOf } from "../look/errors.ts";
 import { UsageCache } from "./cache.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
