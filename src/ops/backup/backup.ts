@@ -217,7 +217,8 @@ class Backup {
     const [store, scope, before] = [this.#store, this.#scope, this.#before(id)];
     const found = await partOf(store, "transfer").dump(scope, id);
     const documents = hashOf([id, found.metadata, found.state]);
-    const { dump, metadata, state, masked } = admit(scope, this.#mask, found);
+    const admitted = admit(scope, this.#mask, found);
+    const { dump, metadata, state } = admitted;
     const isSame = before?.documents === documents && isAtRest(state.status);
     if (isSame && (this.#options.verify !== true || (await this.#isWhole(before)))) {
       this.#entries.push(before);
@@ -237,7 +238,7 @@ class Backup {
     this.#entries.push({ id, hash, documents, status, createdAt: metadata.createdAt, lines, bytes });
     const about = { id, outcome: isNew ? "written" : "unchanged", lines, bytes } as const;
     const failure = error && { error: transferError(error) };
-    return { ...about, masked: masked(), damaged, missing: losses.records, ...failure };
+    return { ...about, masked: admitted.masked(), damaged, missing: losses.records, ...failure };
   }
 
   async #isWhole({ hash, lines }: StoredSession): Promise<boolean> {

@@ -7,7 +7,8 @@ import type { ArchivedSession, SessionInfo, SessionStatus, Store } from "../../s
 import type { SessionSize } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
 import { findSession } from "../look/find.ts";
-import { archivingOf, checkAge, dayMs, eachSession, idOf, liveId, trashedNamed } from "./sessions.ts";
+import { archivingOf, eachSession, idOf, liveId, trashedNamed } from "./sessions.ts";
+import { checkAge, dayMs } from "../options.ts";
 import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 

@@ -15,10 +15,11 @@ import { asError, hasCode, messageOf } from "../look/errors.ts";
 import { pause } from "../look/pause.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
-import { putToRest } from "./finish.ts";
+import { putToRest } from "../monitor/finish.ts";
 import { eraseHidden } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
-import { checkAge, dayMs, eachSession } from "./sessions.ts";
+import { eachSession } from "./sessions.ts";
+import { checkAge, dayMs } from "../options.ts";
 import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 

@@ -8,9 +8,6 @@ import { messageOf } from "../look/errors.ts";
 import { findSession, idNamed } from "../look/find.ts";
 import { partOf } from "../look/part.ts";
 
-/** A day in milliseconds. */
-export const dayMs = 86_400_000;
-
 /** Work that could not be done, and why; without an id it concerns more than one session. */
 export interface UpkeepFailure {
   readonly sessionId?: string;
@@ -58,17 +55,6 @@ async function isThere(store: Store, scope: Scope, id: string): Promise<boolean>
     (found) => found !== undefined,
     () => true,
   );
-}
-
-/**
- * Refuses an age that is none.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkAge(name: string, age: number, least = 0): void {
-  if (Number.isFinite(age) && age >= least) return;
-  const message = `"${name}" is a number of milliseconds from ${least}, not ${age}.`;
-  throw new WindrowError("bad-option", message, { name, value: age });
 }
 
 /**

@@ -67,7 +67,11 @@ export async function eachId<T extends TransferredSession>(
   return results;
 }
 
-/** @throws WindrowError `aborted` if the signal fired */
+/**
+ * Ends the work if the signal fired.
+ *
+ * @throws WindrowError `aborted`
+ */
 export function checkStopped(signal: AbortSignal | undefined, message: string): void {
   if (signal?.aborted) throw new WindrowError("aborted", message);
 }
@@ -108,7 +112,7 @@ export function watch(dump: SessionDump, report: (lines: number) => void = () =>
   const weighed = weigh(watched.dump, () => {
     if (++seen % reportEvery === 0) report(seen);
   });
-  return { ...weighed, lines: () => linesIn(weighed.summary()), losses: watched.losses };
+  return { ...weighed, lines: () => linesIn(weighed.summary()), losses: () => watched.losses() };
 }
 
 /** The lines of all logs. */

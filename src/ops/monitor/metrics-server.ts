@@ -1,5 +1,6 @@
 /** The figures of a monitor for Prometheus: `GET /metrics` on this machine. */
 import { serveHttp } from "../../http/http.ts";
+import type { Gauge as GaugeMetric } from "prom-client";
 import { withPackage } from "../../peer.ts";
 import type { Alert } from "./alerts.ts";
 import type { Health, Work } from "./metrics.ts";
@@ -115,8 +116,6 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
     close: () => server.close(),
   };
 }
-
-type GaugeMetric = InstanceType<typeof import("prom-client").Gauge>;
 
 /** Sets a metric for each name of a record; names that are gone leave it. */
 function fill(metric: GaugeMetric, label: string, values: Readonly<Record<string, number>>): void {
