@@ -5,7 +5,7 @@ export { forgetInBackup } from "./backup/forget.ts";
 export { restore } from "./backup/restore.ts";
 export type { RestoreOptions, RestoreReport } from "./backup/restore.ts";
 export { archive, archiveOld, unarchive } from "./cleanup/archive.ts";
-export type { ArchiveOldOptions, ArchiveOldReport, ArchiveOptions, ArchiveReport } from "./cleanup/archive.ts";
+export type { ArchiveOldOptions, ArchiveOldReport, ArchiveReport } from "./cleanup/archive.ts";
 export { cleanup, cleanupEvery } from "./cleanup/cleanup.ts";
 export type { CleanupEveryOptions, CleanupOptions, CleanupReport } from "./cleanup/cleanup.ts";
 export { erase, planErase } from "./cleanup/erase.ts";

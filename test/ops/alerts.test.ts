@@ -156,7 +156,7 @@ describe("a webhook with secrets in its address", () => {
 
   it("that cannot be reached stops nothing, and is named by its host alone", async () => {
     const url = "http://hook:S3cret@127.0.0.1:9/S3cret?token=S3cret";
-    const failure = await new Webhook({ url, attempts: 2, sleep: async () => undefined }).send([raised], time);
+    const failure = await new Webhook({ url, sleep: async () => undefined }).send([raised], time);
     expect(failure).toMatch(/^127\.0\.0\.1:9: .*1 to tell it$/);
     expect(failure).not.toContain("S3cret");
   });

@@ -31,15 +31,17 @@ async function storeWithCalls(): Promise<Store> {
 it("adds up tokens by model, under the table's id, and money where the price is known", async () => {
   const used = await new UsedTokens().measure(await storeWithCalls());
   const plain = 12 * 600;
+  const unpriced = { calls: 1, cacheRead: 0, cacheWrite: 0, dollars: null, unpriced: 1 };
   const dollars = (plain * 3 + 12 * 400 * 0.3 + 12 * 100 * 15) / 1e6;
   expect(used.models.toSorted((one, two) => two.input - one.input)).toEqual([
     {
       model: "claude-sonnet-4-5",
       ...{ calls: 12, input: 12_000, output: 1_200, cacheRead: 4_800, cacheWrite: 0 },
       dollars: expect.closeTo(dollars, 10) as number,
+      ...{ unpriced: 0, unpricedModels: [] },
     },
-    { model: "house-model", calls: 1, input: 50, output: 5, cacheRead: 0, cacheWrite: 0, dollars: null },
-    { model: "unknown", calls: 1, input: 7, output: 1, cacheRead: 0, cacheWrite: 0, dollars: null },
+    { model: "house-model", input: 50, output: 5, ...unpriced, unpricedModels: ["house-model"] },
+    { model: "unknown", input: 7, output: 1, ...unpriced, unpricedModels: [""] },
   ]);
   expect(used.unpriced).toBe(2);
 });

@@ -1,6 +1,7 @@
 /** `windrow backup`: generations of a store's sessions in another folder. docs/backup.md describes them. */
 import type { Command } from "commander";
-import type { BackupProgress, BackupReport } from "../../ops/backup/backup.ts";
+import type { BackupReport } from "../../ops/backup/backup.ts";
+import type { TransferProgress } from "../../ops/exchange/transfer.ts";
 import { printable } from "../../printable.ts";
 import { scopeOf } from "../store-options.ts";
 import type { ScopeFlags } from "../store-options.ts";
@@ -64,7 +65,7 @@ async function runBackup(
   const { backup } = await import("../../ops/backup/backup.ts");
   const scope = scopeOf(io, flags);
   return onStoreAbout(io, { store: flags.store }, folder, async (store, _scope, progress) => {
-    const onProgress = ({ id, done, total, lines }: BackupProgress): void =>
+    const onProgress = ({ id, done, total, lines }: TransferProgress): void =>
       progress.update(`${id.slice(0, 8)}, ${count(lines)} records; sessions`, done, total);
     const { mask } = io.storeOptions;
     const { running = false, verify = false } = flags;

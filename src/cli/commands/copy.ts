@@ -1,6 +1,7 @@
 /** `windrow copy`: sessions from one store to another, checked. */
 import type { Command } from "commander";
-import type { CopyProgress, CopyReport } from "../../ops/exchange/copy.ts";
+import type { CopyReport } from "../../ops/exchange/copy.ts";
+import type { TransferProgress } from "../../ops/exchange/transfer.ts";
 import type { Scope } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, onStore, onStoreAbout, writeReport } from "../command.ts";
@@ -48,7 +49,7 @@ async function runCopy(flags: CopyFlags, io: CommandIo, signal: AbortSignal | un
   };
   return onStoreAbout(io, { store: flags.from }, "", (from) =>
     onStore(io, { store: flags.to, create: true }, async (to, _scope, progress) => {
-      const onProgress = ({ id, done, total, lines }: CopyProgress): void =>
+      const onProgress = ({ id, done, total, lines }: TransferProgress): void =>
         progress.update(`${id.slice(0, 8)}, ${lines.toLocaleString("en-US")} lines; sessions`, done, total);
       const ids = flags.session === undefined ? {} : { ids: flags.session };
       const report = await copy(from, to, { ...ids, scope, onProgress }, signal);

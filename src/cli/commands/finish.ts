@@ -37,7 +37,7 @@ export function addFinish(command: Command, { io, finish }: CommandContext): voi
 }
 
 async function runFinish(name: string, flags: FinishFlags, io: CommandIo): Promise<ExitStatus> {
-  const { finishSession } = await import("../../ops/cleanup/finish.ts");
+  const { finishSession } = await import("../../ops/monitor/finish.ts");
   return onStore(io, flags, async (store, scope) => {
     const { metadata } = await findSession(store, scope, name);
     const { error } = flags;

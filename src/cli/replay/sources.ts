@@ -119,7 +119,7 @@ function storedSource(name: string, { store: target }: SourceOptions, io: Comman
     name,
     read: () =>
       onStore(io, { store: target }, async (store, scope) => {
-        const { storedTranscript } = await import("../../ops/exchange/stored.ts");
+        const { storedTranscript } = await import("../../ops/exchange/export.ts");
         const { metadata } = await findSession(store, scope, name);
         const transcripts = await storedTranscript(store, scope, metadata.uuid);
         await noteDamage(io, store, scope, metadata.uuid);

@@ -2,7 +2,8 @@
  * Backups: every run makes a generation in a folder of its own, and the oldest beyond the seventh is removed. A
  * copy of a session is named by its hash, so that what has not changed is never written again.
  */
-import { createHash } from "node:crypto";
+import type { ScopedOptions } from "../options.ts";
+import { partOf } from "../look/part.ts";
 import { resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
@@ -11,12 +12,23 @@ import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import { makeFolder, removeDrafts, unavailable } from "../../disk/safe-write.ts";
 import { isAtRest } from "../../store/shared/rules.ts";
-import type { Scope, SessionDump, Store } from "../../store/store.ts";
+import { infoIfThere } from "../../store/if-there.ts";
+import type { Scope, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
-import { admit, weigh } from "../../store/shared/transfer.ts";
-import { damagedIn, isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
+import { admit } from "../../store/shared/transfer.ts";
+import { damagedIn, isLossy, lossMessage } from "../../store/shared/transfer-losses.ts";
+import { checkStopped, countsOf, eachId, transferError, watch } from "../exchange/transfer.ts";
+import type { TransferError, TransferProgress, TransferredSession } from "../exchange/transfer.ts";
 import { copyPath, keepCopy, verifyCopy } from "./copy.ts";
-import { checkScope, generationNames, generationsFolder, hasCopy, newName, readGeneration } from "./generations.ts";
+import {
+  checkScope,
+  generationNames,
+  generationsFolder,
+  hasCopy,
+  hashOf,
+  newName,
+  readGeneration,
+} from "./generations.ts";
 import { lockBackup, removeOldGenerations, writeGeneration } from "./generations.ts";
 import type { StoredSession } from "./generations.ts";
 
@@ -27,9 +39,7 @@ export type { Generation, StoredSession } from "./generations.ts";
 export const defaultGenerations = 7;
 
 /** Options of a backup: the sessions, and how long copies are kept. */
-export interface BackupOptions {
-  /** Default: sessions of no tenant, of every user. A folder takes the backups of one scope. */
-  readonly scope?: Scope;
+export interface BackupOptions extends ScopedOptions {
   /** Sessions that have neither ended nor been put to rest too, each as it is when its turn comes. Default false. */
   readonly running?: boolean;
   /** Generations that are kept, this one included. Default {@link defaultGenerations}. */
@@ -40,33 +50,18 @@ export interface BackupOptions {
   readonly mask?: Mask;
   readonly clock?: Clock;
   /** Called now and then, and after every session. */
-  readonly onProgress?: (progress: BackupProgress) => void;
-}
-
-/** How far a backup is. */
-export interface BackupProgress {
-  readonly id: string;
-  /** Sessions that are done, and all of them. */
-  readonly done: number;
-  readonly total: number;
-  /** Records of this session read so far. */
-  readonly lines: number;
+  readonly onProgress?: (progress: TransferProgress) => void;
 }
 
 /** The outcome of a backup for one session. */
-export interface BackedUpSession {
-  readonly id: string;
+export interface BackedUpSession extends TransferredSession {
   /**
    * `written`: there is a new copy, read again and right; `unchanged`: an earlier generation has it; `kept`: it could not
    * be read now, and the copy of the generation before stands in; `failed`: there is no copy of it.
    */
   readonly outcome: "written" | "unchanged" | "kept" | "failed";
-  /** Records in the copy, of all logs. */
-  readonly lines: number;
   /** Bytes of the copy, gzipped. */
   readonly bytes: number;
-  /** Records and documents from which the mask took a secret, of a copy that was written. */
-  readonly masked: number;
   /** Damaged spans of the session that are no records and were not copied. */
   readonly damaged: number;
   /**
@@ -74,7 +69,6 @@ export interface BackedUpSession {
    * same, unless the generation before has one of more.
    */
   readonly missing: number;
-  readonly error?: { readonly code: string; readonly message: string };
 }
 
 /** The outcome of a backup. */
@@ -96,9 +90,6 @@ export interface BackupReport {
   readonly removed: readonly string[];
 }
 
-/** Records between two calls of `onProgress`. */
-const progressLines = 1_000;
-
 /**
  * Backs up the sessions of a store that have ended or were put to rest, and with `running` the others too, into a folder. Writers go on meanwhile:
  * of a session that is being written, every record that was acknowledged when its turn came is in the copy. Each copy is
@@ -116,7 +107,7 @@ export async function backup(
   signal?: AbortSignal,
 ): Promise<BackupReport> {
   const { keep = defaultGenerations, clock = systemClock } = options;
-  if (!store.transfer) throw new WindrowError("bad-option", `The store "${store.name}" cannot be backed up.`);
+  partOf(store, "transfer");
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WindrowError("bad-option", `"keep" is a number of generations from 1, not ${keep}.`, { option: "keep" });
   }
@@ -144,15 +135,11 @@ class Backup {
   readonly #mask: Mask;
   readonly #signal: AbortSignal | undefined;
   readonly #entries: StoredSession[] = [];
-  readonly #sessions: BackedUpSession[] = [];
+  /** What the generation before has. */
+  #known: ReadonlyMap<string, StoredSession> = new Map();
   #leftOut = 0;
   /** Sessions that are there and cannot be described. */
   readonly #broken = new Map<string, WindrowError>();
-  readonly #noteBroken = (id: string, error: WindrowError): void => {
-    // A backup without a user's sessions would take them for erased.
-    if (error.code === "store-unavailable") throw error;
-    this.#broken.set(id, error);
-  };
 
   constructor(store: Store, folder: string, options: BackupOptions, signal: AbortSignal | undefined) {
     this.#store = store;
@@ -167,122 +154,91 @@ class Backup {
     const newest = generationNames(this.#folder).toReversed();
     const before = newest.map((name) => readGeneration(this.#folder, name)).find((found) => found !== undefined);
     checkScope(this.#folder, this.#scope, before);
-    const known = new Map(before?.sessions.map((session) => [session.id, session]));
-    const wanted = await this.#wanted(known);
-    for (const id of wanted) {
-      const report = (lines: number): void =>
-        this.#options.onProgress?.({ id, done: this.#sessions.length, total: wanted.length, lines });
-      await this.#session(id, known.get(id), report);
-      report(this.#sessions.at(-1)?.lines ?? 0);
-    }
-    for (const [id, error] of this.#broken) this.#refused(id, known.get(id), error);
-    this.#stopIfAsked();
+    this.#known = new Map(before?.sessions.map((session) => [session.id, session]));
+    const wanted = await this.#wanted();
+    const sessions = await eachId<BackedUpSession>([...wanted, ...this.#broken.keys()], {
+      ...{ onProgress: this.#options.onProgress, signal: this.#signal, stopped },
+      work: (id, report) => this.#session(id, report),
+      failed: (id, error) => this.#failed(id, error),
+    });
+    checkStopped(this.#signal, stopped);
     const name = newName(this.#folder, clock.now());
     const createdAt = new Date(clock.now()).toISOString();
     await writeGeneration(this.#folder, { name, createdAt, ...this.#scope, sessions: this.#entries });
     // If a store has lost everything, its backups must not follow it one by one.
     const removed = this.#entries.length === 0 ? [] : await removeOldGenerations(this.#folder, keep);
-    return this.#report(name, removed, known);
+    return this.#report(name, removed, sessions);
   }
 
   /** Sessions at rest, and those that were when the generation before was made: one that was resumed stays backed up. */
-  async #wanted(known: ReadonlyMap<string, StoredSession>): Promise<readonly string[]> {
+  async #wanted(): Promise<readonly string[]> {
     const wanted: string[] = [];
-    for await (const { metadata, state } of this.#store.list(this.#scope, { unreadable: this.#noteBroken })) {
-      this.#stopIfAsked();
-      const statuses = [state.status, known.get(metadata.uuid)?.status];
+    const unreadable = (id: string, error: WindrowError): void => {
+      // A backup without a user's sessions would take them for erased.
+      if (error.code === "store-unavailable") throw error;
+      this.#broken.set(id, error);
+    };
+    for await (const { metadata, state } of this.#store.list(this.#scope, { unreadable })) {
+      checkStopped(this.#signal, stopped);
+      const statuses = [state.status, this.#known.get(metadata.uuid)?.status];
       if (this.#options.running || statuses.some(isAtRest)) wanted.push(metadata.uuid);
       else this.#leftOut++;
     }
     return wanted;
   }
 
-  async #session(
-    id: string,
-    before: StoredSession | undefined,
-    report: (lines: number) => void,
-    isAgain = false,
-  ): Promise<void> {
-    this.#stopIfAsked();
-    const none = { id, lines: 0, bytes: 0, masked: 0, damaged: 0, missing: 0 };
+  async #session(id: string, report: (lines: number) => void): Promise<BackedUpSession | undefined> {
+    const broken = this.#broken.get(id);
+    if (broken) throw broken;
     try {
-      const { entry, error, ...about } = await this.#copied(id, before, report);
-      this.#entries.push(entry);
-      this.#sessions.push({ ...none, lines: entry.lines, bytes: entry.bytes, ...about, ...(error && { error }) });
+      return await this.#copied(id, report);
     } catch (error) {
-      if (!isWindrowError(error) || error.code === "aborted") throw error;
-      if (error.code !== "session-not-found" || isAgain) this.#refused(id, before, error);
+      if (!isWindrowError(error, "session-not-found")) throw error;
       // One that went while it was read may be back; one that is gone is left out, as if it had gone before it was listed.
-      else if (await this.#isThere(id)) await this.#session(id, before, report, true);
+      return (await infoIfThere(this.#store, this.#scope, id)) && this.#copied(id, report);
     }
   }
 
-  async #isThere(id: string): Promise<boolean> {
-    try {
-      await this.#store.info(this.#scope, id);
-      return true;
-    } catch (error) {
-      if (!isWindrowError(error)) throw error;
-      return error.code !== "session-not-found";
-    }
+  /** The copy of the generation before stands in, if there is one. */
+  #failed(id: string, error: TransferError): BackedUpSession {
+    const before = this.#before(id);
+    if (before) this.#entries.push(before);
+    const { lines = 0, bytes = 0 } = before ?? {};
+    return { id, outcome: before ? "kept" : "failed", lines, bytes, masked: 0, damaged: 0, missing: 0, error };
   }
 
-  /** The copy of the generation before stands in, where there is one. */
-  #refused(id: string, before: StoredSession | undefined, { code, message }: WindrowError): void {
-    const stays = before !== undefined && hasCopy(this.#folder, before);
-    if (stays) this.#entries.push(before);
-    this.#sessions.push({
-      ...{ id, lines: stays ? before.lines : 0, bytes: stays ? before.bytes : 0, masked: 0, damaged: 0, missing: 0 },
-      outcome: stays ? "kept" : "failed",
-      error: { code, message },
-    });
+  /** What the generation before has of a session, if its copy is there. */
+  #before(id: string): StoredSession | undefined {
+    const before = this.#known.get(id);
+    return before && hasCopy(this.#folder, before) ? before : undefined;
   }
 
-  async #copied(
-    id: string,
-    before: StoredSession | undefined,
-    report: (lines: number) => void,
-  ): Promise<{ entry: StoredSession } & Pick<BackedUpSession, "outcome" | "masked" | "damaged" | "missing" | "error">> {
-    const found = await this.#store.transfer.dump(this.#scope, id);
-    const documents = documentsHash(found);
-    const admitted = admit(this.#scope, this.#mask, found);
+  async #copied(id: string, report: (lines: number) => void): Promise<BackedUpSession> {
+    const [store, scope, before] = [this.#store, this.#scope, this.#before(id)];
+    const found = await partOf(store, "transfer").dump(scope, id);
+    const documents = hashOf([id, found.metadata, found.state]);
+    const admitted = admit(scope, this.#mask, found);
     const { dump, metadata, state } = admitted;
-    const isSame = before?.documents === documents && isAtRest(state.status) && hasCopy(this.#folder, before);
+    const isSame = before?.documents === documents && isAtRest(state.status);
     if (isSame && (this.#options.verify !== true || (await this.#isWhole(before)))) {
-      return { entry: before, outcome: "unchanged", masked: 0, damaged: 0, missing: 0 };
+      this.#entries.push(before);
+      const { lines, bytes } = before;
+      return { id, outcome: "unchanged", lines, bytes, masked: 0, damaged: 0, missing: 0 };
     }
     // Lines that a damaged member hides must not go missing in a copy that counts as good.
-    await this.#store.upkeep.verify?.(this.#scope, id);
-    let seen = 0;
-    const watched = watchLosses(dump);
-    const weighed = weigh(watched.dump, () => {
-      seen += 1;
-      if (seen % progressLines === 0) report(seen);
-    });
-    const about = { hash: () => weighed.summary().hash, lines: () => seen };
-    const { hash, bytes, isNew } = await keepCopy(this.#folder, weighed.dump, about, this.#signal).catch(
-      (error: unknown) => {
-        this.#stopIfAsked();
-        throw error;
-      },
-    );
-    const losses = watched.losses();
+    await store.upkeep.verify?.(scope, id);
+    const watched = watch(dump, report);
+    const { hash, bytes, isNew } = await keepCopy(this.#folder, watched, this.#signal);
+    const [lines, losses] = [watched.lines(), watched.losses()];
     const error = isLossy(losses) ? lossy(id, losses) : undefined;
     // The copy of the generation before has more of it.
-    if (error && before && before.lines > seen && hasCopy(this.#folder, before)) throw error;
-    const damaged = await damagedIn(this.#store, this.#scope, id);
-    const entry = {
-      id,
-      hash,
-      documents,
-      status: state.status,
-      createdAt: metadata.createdAt,
-      lines: seen,
-      bytes,
-    };
-    const failure = error && { error: { code: error.code, message: error.message } };
-    const outcome = isNew ? "written" : "unchanged";
-    return { entry, outcome, masked: admitted.masked(), damaged, missing: losses.records, ...failure };
+    if (error && before && before.lines > lines) throw error;
+    const damaged = await damagedIn(store, scope, id);
+    const { status } = state;
+    this.#entries.push({ id, hash, documents, status, createdAt: metadata.createdAt, lines, bytes });
+    const about = { id, outcome: isNew ? "written" : "unchanged", lines, bytes } as const;
+    const failure = error && { error: transferError(error) };
+    return { ...about, masked: admitted.masked(), damaged, missing: losses.records, ...failure };
   }
 
   async #isWhole({ hash, lines }: StoredSession): Promise<boolean> {
@@ -294,42 +250,23 @@ class Backup {
     }
   }
 
-  #report(generation: string, removed: readonly string[], known: ReadonlyMap<string, StoredSession>): BackupReport {
-    const sessions = this.#sessions;
+  #report(generation: string, removed: readonly string[], sessions: readonly BackedUpSession[]): BackupReport {
     const ids = new Set(sessions.map(({ id }) => id));
-    const count = (outcome: BackedUpSession["outcome"]): number =>
-      sessions.filter((session) => session.outcome === outcome).length;
-    const written = sessions.filter(({ outcome }) => outcome === "written");
     return {
       generation,
       sessions,
-      written: written.length,
-      unchanged: count("unchanged"),
-      kept: count("kept"),
-      failed: count("failed"),
-      bytes: written.reduce((sum, { bytes }) => sum + bytes, 0),
+      ...countsOf(sessions, ["written", "unchanged", "kept", "failed"]),
+      bytes: sessions.reduce((sum, { outcome, bytes }) => sum + (outcome === "written" ? bytes : 0), 0),
       leftOut: this.#leftOut,
-      gone: [...known.keys()].filter((id) => !ids.has(id)).length,
+      gone: [...this.#known.keys()].filter((id) => !ids.has(id)).length,
       removed,
     };
   }
-
-  #stopIfAsked(): void {
-    if (this.#signal?.aborted) throw stopped();
-  }
 }
+
+const stopped = "The backup was stopped and made no generation. Start it again to go on.";
 
 function lossy(id: string, losses: Losses): WindrowError {
   const message = `${lossMessage(id, losses)} \`windrow doctor\` says which; an earlier backup may have them.`;
   return new WindrowError("store-corrupt", message, { id, missing: losses.records });
-}
-
-function documentsHash({ id, metadata, state }: SessionDump): string {
-  return createHash("sha256")
-    .update(JSON.stringify([id, metadata, state]))
-    .digest("hex");
-}
-
-function stopped(): WindrowError {
-  return new WindrowError("aborted", "The backup was stopped and made no generation. Start it again to go on.");
 }

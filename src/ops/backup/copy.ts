@@ -1,7 +1,7 @@
 /** The copy of one session in a backup: gzipped JSON lines, named by the hash of what the session holds. */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { createWriteStream, existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -12,6 +12,7 @@ import type { SessionDump } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { weigh } from "../../store/shared/transfer.ts";
 import { lossesOf } from "../../store/shared/transfer-losses.ts";
+import type { Watched } from "../exchange/transfer.ts";
 import { readSessionFile, sessionLines } from "../../transcript/windrow/session.ts";
 
 /** Characters that go through gzip at once, about. */
@@ -22,58 +23,32 @@ export function copyPath(folder: string, hash: string): string {
   return join(folder, "objects", hash.slice(0, 2), `${hash}.gz`);
 }
 
-/**
- * Writes a session into a file that must not exist, synced.
- *
- * @returns the file's size in bytes
- */
+/** Writes a session into a file that must not exist, synced; returns its size in bytes. */
 async function writeCopy(path: string, dump: SessionDump, signal?: AbortSignal): Promise<number> {
-  const file = await open(path, "wx", fileMode);
-  let bytes = 0;
-  try {
-    await file.chmod(fileMode);
-    await pipeline(
-      Readable.from(batches(dump)),
-      createGzip(),
-      async (source: AsyncIterable<Buffer>) => {
-        for await (const chunk of source) {
-          await file.writeFile(chunk);
-          bytes += chunk.length;
-        }
-      },
-      { ...(signal && { signal }) },
-    );
-    await file.sync();
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  return bytes;
+  const file = createWriteStream(path, { flags: "wx", mode: fileMode, flush: true });
+  await pipeline(Readable.from(batches(dump)), createGzip(), file, { ...(signal && { signal }) });
+  return file.bytesWritten;
 }
 
 /**
  * Writes a copy under a name of its own, reads it again, and only then gives it the name of its hash.
  *
- * @param about - the hash and the number of lines of the dump, once it was read
  * @returns its hash and size, and whether there was none of this hash
  */
 export async function keepCopy(
   folder: string,
-  dump: SessionDump,
-  about: { readonly hash: () => string; readonly lines: () => number },
+  source: Watched,
   signal?: AbortSignal,
 ): Promise<{ readonly hash: string; readonly bytes: number; readonly isNew: boolean }> {
   const objects = join(folder, "objects");
   await makeFolder(objects);
   const draft = join(objects, `.writing-${randomUUID()}`);
   try {
-    const bytes = await writeCopy(draft, dump, signal);
-    const hash = about.hash();
+    const bytes = await writeCopy(draft, source.dump, signal);
+    const { hash } = source.summary();
     const path = copyPath(folder, hash);
     const isNew = !existsSync(path);
-    await verifyCopy(draft, { hash, lines: about.lines() });
+    await verifyCopy(draft, { hash, lines: source.lines() });
     await makeFolder(dirname(path));
     // A copy that is there already may be a damaged one.
     await rename(draft, path);
@@ -133,12 +108,8 @@ export async function verifyCopy(path: string, copy: CopyOf): Promise<Losses> {
 
 function damaged(path: string, cause?: unknown): WindrowError {
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
-  return new WindrowError(
-    "store-corrupt",
-    `The copy ${path} is missing, damaged, or not what its name says${reason}. Take another generation.`,
-    { path },
-    { cause },
-  );
+  const message = `The copy ${path} is missing, damaged, or not what its name says${reason}. Take another generation.`;
+  return new WindrowError("store-corrupt", message, { path }, { cause });
 }
 
 async function* batches(dump: SessionDump): AsyncGenerator<string> {

@@ -7,9 +7,8 @@ import { systemClock } from "../../store/shared/clock.ts";
 import { unavailable } from "../../disk/safe-write.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import { copyPath } from "./copy.ts";
-import { generationNames, lockBackup, readGeneration, removeUnused, writeGeneration } from "./generations.ts";
-import type { Generation } from "./generations.ts";
-import { namesSession } from "../look/find.ts";
+import { generationNames, idsIn, lockBackup, readGeneration, removeUnused, writeGeneration } from "./generations.ts";
+import { idNamed } from "../look/find.ts";
 
 /** From where a session was taken out. */
 export interface Forgotten {
@@ -36,7 +35,8 @@ export async function forgetInBackup(folder: string, name: string): Promise<Forg
   const lock = lockBackup(place, systemClock);
   try {
     const generations = names.map((one) => readGeneration(place, one) ?? unreadable(place, one));
-    const id = idOf(generations, name);
+    // A whole id need not be listed: an interrupted call may have left a copy of a session that no generation has.
+    const id = idNamed(new Set(generations.flatMap(idsIn)), name) ?? absent(name);
     const having = generations.filter(({ sessions }) => sessions.some((session) => session.id === id));
     const hashes = new Set(
       having.flatMap(({ sessions }) => sessions.flatMap((one) => (one.id === id ? [one.hash] : []))),
@@ -56,28 +56,12 @@ export async function forgetInBackup(folder: string, name: string): Promise<Forg
   }
 }
 
-/**
- * The session id that a name stands for. A whole id need not be in any generation: an interrupted call may have left a copy
- * of a session that no generation lists.
- */
-function idOf(generations: readonly Generation[], name: string): string {
-  const wanted = name.toLowerCase();
-  if (isSessionId(wanted)) return wanted;
-  const ids = new Set(generations.flatMap(({ sessions }) => sessions.map(({ id }) => id)));
-  const begins = namesSession(name) ? [...ids].filter((id) => id.startsWith(wanted)) : [];
-  const [only] = begins;
-  if (only !== undefined && begins.length === 1) return only;
-  const message =
-    only === undefined
-      ? `There is no session ${name} in this backup.`
-      : `"${name}" is the beginning of ${begins.length} ids; give more of it.`;
-  throw new WindrowError(only === undefined ? "session-not-found" : "bad-option", message, { id: name });
+function absent(name: string): string {
+  if (isSessionId(name.toLowerCase())) return name.toLowerCase();
+  throw new WindrowError("session-not-found", `There is no session ${name} in this backup.`, { id: name });
 }
 
 function unreadable(folder: string, name: string): never {
-  throw new WindrowError(
-    "store-corrupt",
-    `The generation ${name} of ${folder} cannot be read, so it may have the session. Remove its file, and try again.`,
-    { folder, name },
-  );
+  const message = `The generation ${name} of ${folder} cannot be read, so it may have the session. Remove its file, and try again.`;
+  throw new WindrowError("store-corrupt", message, { folder, name });
 }

@@ -33,15 +33,12 @@ export interface StoredSession {
   readonly bytes: number;
 }
 
-/** One backup: the sessions that it holds, and when it was made. */
-export interface Generation {
+/** One backup: the sessions that it holds, whose they are, and when it was made. */
+export interface Generation extends Scope {
   /** Its time, in a form that sorts and suits a file's name: `2026-01-31T00-00-00-000Z`. */
   readonly name: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** The tenant and user whose sessions it holds; absent for sessions of no tenant, of every user. */
-  readonly tenant?: string;
-  readonly user?: string;
   readonly sessions: readonly StoredSession[];
 }
 
@@ -63,7 +60,7 @@ export function generationNames(folder: string): readonly string[] {
 /** A generation, or undefined where its file cannot be read or is not as it was written. */
 export function readGeneration(folder: string, name: string): Generation | undefined {
   try {
-    const text = readFileSync(fileOf(folder, name), "utf8");
+    const text = readFileSync(generationFile(folder, name), "utf8");
     const { windrow_backup: found, hash, ...generation } = JSON.parse(text) as Record<string, unknown>;
     if (found !== version || hash !== hashOf(generation)) return undefined;
     return { name, ...generation } as unknown as Generation;
@@ -72,11 +69,16 @@ export function readGeneration(folder: string, name: string): Generation | undef
   }
 }
 
+/** The sessions of a generation, by id. */
+export function idsIn(generation: Generation | undefined): readonly string[] {
+  return generation?.sessions.map(({ id }) => id) ?? [];
+}
+
 /** Writes a generation. When it resolves the generation is there, also after a power cut. */
 export async function writeGeneration(folder: string, { name, ...generation }: Generation): Promise<void> {
   const hash = hashOf(generation);
   await replaceFile(
-    fileOf(folder, name),
+    generationFile(folder, name),
     `${JSON.stringify({ windrow_backup: version, ...generation, hash })}\n`,
     true,
   );
@@ -99,7 +101,7 @@ export function findGeneration(from: string): { readonly folder: string; readonl
   const isFile = path.endsWith(".json");
   const folder = isFile ? dirname(dirname(path)) : path;
   const name = isFile ? basename(path, ".json") : generationNames(path).at(-1);
-  if (name === undefined || !existsSync(fileOf(folder, name))) {
+  if (name === undefined || !existsSync(generationFile(folder, name))) {
     const message = isFile ? `There is no generation ${path}.` : `There is no backup in ${path}.`;
     throw new WindrowError("input-not-found", `${message} "windrow backup FOLDER --list" shows what there is.`, {
       path,
@@ -107,11 +109,8 @@ export function findGeneration(from: string): { readonly folder: string; readonl
   }
   const generation = readGeneration(folder, name);
   if (generation) return { folder, generation };
-  throw new WindrowError(
-    "store-corrupt",
-    `The generation ${fileOf(folder, name)} is damaged; name another one of ${generationsFolder(folder)}.`,
-    { path },
-  );
+  const message = `The generation ${generationFile(folder, name)} is damaged; name another one of ${generationsFolder(folder)}.`;
+  throw new WindrowError("store-corrupt", message, { path });
 }
 
 /**
@@ -122,7 +121,7 @@ export function findGeneration(from: string): { readonly folder: string; readonl
 export async function removeOldGenerations(folder: string, keep: number): Promise<readonly string[]> {
   const readable = generationNames(folder).filter((name) => readGeneration(folder, name));
   const old = readable.slice(0, Math.max(0, readable.length - keep));
-  for (const name of old) await unlink(fileOf(folder, name));
+  for (const name of old) await unlink(generationFile(folder, name));
   if (old.length > 0) await syncFolder(generationsFolder(folder));
   await removeUnused(folder);
   return old;
@@ -173,26 +172,23 @@ function copiesOf(folder: string): readonly { readonly path: string; readonly ha
   });
 }
 
-function fileOf(folder: string, name: string): string {
+/** The file of a generation. */
+export function generationFile(folder: string, name: string): string {
   return join(generationsFolder(folder), `${name}.json`);
 }
 
 function timeOf(name: string): number {
-  const [date, time = ""] = name.split("T");
-  const [hours, minutes, seconds, milliseconds] = time.replace("Z", "").split("-");
-  return Date.parse(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`) || 0;
+  return Date.parse(name.replace(/T(\d\d)-(\d\d)-(\d\d)-(\d+)Z$/, "T$1:$2:$3.$4Z")) || 0;
 }
 
-function hashOf(generation: object): string {
-  return createHash("sha256").update(JSON.stringify(generation)).digest("hex");
+/** SHA-256 of a value, in hexadecimal. */
+export function hashOf(value: object): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 /** A folder takes the backups of one scope. @throws WindrowError `bad-option` where those of another lie there */
 export function checkScope(folder: string, scope: Scope, before: Generation | undefined): void {
   if (!before || (before.tenant === scope.tenant && before.user === scope.user)) return;
-  throw new WindrowError(
-    "bad-option",
-    `${folder} has backups of another tenant or user. Name a folder of its own for each.`,
-    { folder, scope, found: { tenant: before.tenant, user: before.user } },
-  );
+  const message = `${folder} has backups of another tenant or user. Name a folder of its own for each.`;
+  throw new WindrowError("bad-option", message, { folder, scope, found: { tenant: before.tenant, user: before.user } });
 }

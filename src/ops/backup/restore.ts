@@ -1,13 +1,15 @@
 /** Sessions out of a backup, checked. */
-import { join } from "node:path";
-import { isWindrowError, WindrowError } from "../../errors.ts";
-import type { Restored, SessionDump, Store } from "../../store/store.ts";
-import { summaryOf } from "../../store/shared/transfer.ts";
-import { isLossy, watchLosses } from "../../store/shared/transfer-losses.ts";
+import { partOf } from "../look/part.ts";
+import { WindrowError } from "../../errors.ts";
+import { isLossy } from "../../store/shared/transfer-losses.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { bring, countsOf, eachId, watch } from "../exchange/transfer.ts";
+import type { TransferProgress, TransferredSession } from "../exchange/transfer.ts";
+import { hasCode, orUndefined } from "../look/errors.ts";
+import { idNamed } from "../look/find.ts";
 import { copyPath, readCopy, verifyCopy } from "./copy.ts";
-import { findGeneration, generationNames, generationsFolder, readGeneration } from "./generations.ts";
+import { findGeneration, generationFile, generationNames, idsIn, readGeneration } from "./generations.ts";
 import type { Generation, StoredSession } from "./generations.ts";
-import { namesSession } from "../look/find.ts";
 
 /** Which sessions of a backup are restored, and how. */
 export interface RestoreOptions {
@@ -19,25 +21,19 @@ export interface RestoreOptions {
    */
   readonly replace?: boolean;
   /** Called after every session. */
-  readonly onProgress?: (progress: { readonly id: string; readonly done: number; readonly total: number }) => void;
+  readonly onProgress?: (progress: TransferProgress) => void;
 }
 
 /** The outcome of a restore for one session. */
-export interface RestoredSession {
-  readonly id: string;
+export interface RestoredSession extends TransferredSession {
   /** `same`: it was there already, record by record; `failed`: what was there, if anything, stays as it was. */
   readonly outcome: "restored" | "same" | "failed";
-  /** Records in the store, of all logs. */
-  readonly lines: number;
   /** SHA-256 of the session as the store gives it out; of a failed one "". */
   readonly hash: string;
-  /** Records and documents from which the store's mask took a secret. */
-  readonly masked: number;
   /** The place to which the session that stood here was moved. */
   readonly aside?: string;
   /** Records that the copy lacks, by its own numbers. */
   readonly missing?: number;
-  readonly error?: { readonly code: string; readonly message: string };
 }
 
 /** The outcome of a restore. */
@@ -65,147 +61,82 @@ export async function restore(
   options: RestoreOptions = {},
   signal?: AbortSignal,
 ): Promise<RestoreReport> {
-  if (!store.transfer) {
-    throw new WindrowError("bad-option", `Nothing can be restored to the store "${store.name}".`, {
-      store: store.name,
-    });
-  }
+  partOf(store, "transfer");
   const { folder, generation } = findGeneration(from);
-  const wanted = options.ids?.map((name) => chosen(folder, generation, name)) ?? generation.sessions;
-  const sessions: RestoredSession[] = [];
-  for (const entry of wanted) {
-    const tenant = generation.tenant === undefined ? {} : { tenant: generation.tenant };
-    sessions.push(await restored({ store, scope: tenant, replace: options.replace === true }, folder, entry, signal));
-    options.onProgress?.({ id: entry.id, done: sessions.length, total: wanted.length });
-  }
-  const count = (outcome: RestoredSession["outcome"]): number =>
-    sessions.filter((session) => session.outcome === outcome).length;
-  return {
-    generation: generation.name,
-    sessions,
-    restored: count("restored"),
-    same: count("same"),
-    failed: count("failed"),
-  };
-}
-
-/** The store that sessions go to, and whether they may take the place of others. */
-interface Target {
-  readonly store: Store;
-  readonly scope: { readonly tenant?: string };
-  readonly replace: boolean;
+  const { tenant, sessions: all } = generation;
+  const wanted = options.ids?.map((name) => chosen(folder, generation, name)) ?? all.map(({ id }) => id);
+  const entries = new Map(all.map((entry) => [entry.id, entry]));
+  const { replace = false, onProgress } = options;
+  const scope = tenant === undefined ? {} : { tenant };
+  const sessions = await eachId<RestoredSession>(wanted, {
+    ...{ onProgress, signal },
+    stopped: "The restore was stopped; what was restored stays. Start it again to go on.",
+    failed: (id, error) => ({ id, outcome: "failed", lines: 0, hash: "", masked: 0, error }),
+    work: async (id) => {
+      const copy = entries.get(id)!;
+      return restored(store, scope, copyPath(folder, copy.hash), copy, replace, signal);
+    },
+  });
+  return { generation: generation.name, sessions, ...countsOf(sessions, ["restored", "same", "failed"]) };
 }
 
 async function restored(
-  target: Target,
-  folder: string,
-  { id, hash, lines }: StoredSession,
+  store: Store,
+  scope: Scope,
+  path: string,
+  copy: StoredSession,
+  replace: boolean,
   signal: AbortSignal | undefined,
 ): Promise<RestoredSession> {
-  const { store, scope } = target;
-  if (signal?.aborted) throw stopped();
-  try {
-    const path = copyPath(folder, hash);
-    const copy = { hash, lines };
-    const watched = watchLosses(await readCopy(path, copy));
-    const { written, aside } = await write(target, watched.dump, () => verifyCopy(path, copy), signal);
-    const losses = watched.losses();
-    const kept = await summaryOf(await store.transfer.dump(scope, id));
-    const isRight = kept.hash === written.hash && (written.masked > 0 || kept.hash === hash);
-    if (!isRight) {
-      const reads = `Session ${id} reads back different from the store; do not rely on what was restored.`;
-      throw new WindrowError("store-corrupt", reads, { id });
-    }
-    return {
-      id,
-      outcome: written.outcome === "same" ? "same" : "restored",
-      lines: Object.values(kept.lines).reduce((sum, lines) => sum + lines, 0),
-      hash: kept.hash,
-      masked: written.masked,
-      ...(aside !== undefined && { aside }),
-      ...(isLossy(losses) && { missing: losses.records }),
-    };
-  } catch (error) {
-    if (signal?.aborted) throw stopped();
-    if (!isWindrowError(error)) throw error;
-    const { code, message } = error;
-    return { id, outcome: "failed", lines: 0, hash: "", masked: 0, error: { code, message } };
-  }
-}
-
-/** Writes a session; where another one is in its place, and may go, that one is put aside first. */
-async function write(
-  { store, scope, replace }: Target,
-  dump: SessionDump,
-  verify: () => Promise<unknown>,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly written: Restored; readonly aside?: string }> {
-  const { id } = dump;
-  try {
-    return { written: await store.transfer.restore(scope, dump, signal) };
-  } catch (error) {
-    // A line that the store refuses may be a damaged one: the copy's hash tells.
-    if (isWindrowError(error, "bad-message")) await verify();
-    const isInTheWay = isWindrowError(error, "session-exists") || isWindrowError(error, "store-corrupt");
-    if (!isInTheWay) throw error;
-    if (!replace) throw isWindrowError(error, "session-exists") ? differs(id) : damaged(id, error);
+  const { id } = copy;
+  const source = watch(await readCopy(path, copy));
+  let aside: string | undefined;
+  const { outcome, ...arrived } = await bring(source, store, scope, signal).catch(async (error: unknown) => {
+    if (!hasCode(error, "bad-message", "session-exists", "store-corrupt")) throw error;
+    // A line that the store refuses, or what it cannot compare, may be damage of the copy: its hash tells.
+    await verifyCopy(path, copy);
     const { upkeep } = store;
+    if (error.code === "bad-message") throw error;
+    if (!replace) throw inTheWay(id, error);
     if (!upkeep.putAside) throw error;
-    await verify();
-    const mark = await upkeep.kept(scope, id).catch((reason: unknown) => {
-      if (isWindrowError(reason, "session-not-found") || isWindrowError(reason, "store-corrupt")) return undefined;
-      throw reason;
+    const mark = await orUndefined(() => upkeep.kept(scope, id), "session-not-found", "store-corrupt");
+    aside = await upkeep.putAside(scope, id).catch((reason: unknown) => {
+      throw hasCode(reason, "session-not-found") ? error : reason;
     });
-    const aside = await upkeep.putAside(scope, id).catch((reason: unknown) => {
-      throw isWindrowError(reason, "session-not-found") ? error : reason;
-    });
-    const written = await store.transfer.restore(scope, dump, signal);
+    const again = await bring(source, store, scope, signal);
     if (mark) await upkeep.keep(scope, id, mark);
-    return { written, aside };
-  }
-}
-
-/** The error for a session of the store that cannot be compared with the backup's. */
-function damaged(id: string, cause: WindrowError): WindrowError {
-  const message =
-    `The store's copy of session ${id} is damaged; nothing was changed. With --replace (in a program: \`replace: true\`) ` +
-    "it is put aside, never deleted, and the backup's takes its place.";
-  return new WindrowError("store-corrupt", message, { id }, { cause });
-}
-
-function differs(id: string): WindrowError {
-  return new WindrowError(
-    "session-exists",
-    `Session ${id} is in the store already and differs from the backup's; nothing was changed. With --replace (in a ` +
-      "program: `replace: true`) it is put aside, never deleted, and the backup's takes its place.",
-    { id },
-  );
-}
-
-function chosen(folder: string, generation: Generation, name: string): StoredSession {
-  const begins = namedIn(generation, name);
-  const [only] = begins;
-  if (only !== undefined && begins.length === 1) return only;
-  const message =
-    begins.length === 0
-      ? `There is no session ${name} in the generation ${generation.name}.${whereElse(folder, name)}`
-      : `"${name}" is the beginning of ${begins.length} ids; give more of it.`;
-  throw new WindrowError(begins.length === 0 ? "session-not-found" : "bad-option", message, { id: name });
-}
-
-function namedIn({ sessions }: Generation, name: string): readonly StoredSession[] {
-  return sessions.filter(({ id }) => namesSession(name) && id.startsWith(name.toLowerCase()));
-}
-
-/** A running session is only in generations that were made with those that run. */
-function whereElse(folder: string, name: string): string {
-  const having = generationNames(folder).findLast((other) => {
-    const generation = readGeneration(folder, other);
-    return generation !== undefined && namedIn(generation, name).length > 0;
+    return again;
   });
-  return having === undefined ? "" : ` Another one has it: ${join(generationsFolder(folder), `${having}.json`)}`;
+  const losses = source.losses();
+  return {
+    id,
+    outcome: outcome === "same" ? "same" : "restored",
+    ...arrived,
+    ...(aside !== undefined && { aside }),
+    ...(isLossy(losses) && { missing: losses.records }),
+  };
 }
 
-function stopped(): WindrowError {
-  return new WindrowError("aborted", "The restore was stopped; what was restored stays. Start it again to go on.");
+/** The error for a session of the store that differs from the backup's, or cannot be compared with it. */
+function inTheWay(id: string, cause: WindrowError): WindrowError {
+  const { code } = cause;
+  const what = code === "store-corrupt" ? "is damaged" : "differs from the backup's";
+  const message =
+    `The store's copy of session ${id} ${what}; nothing was changed. With --replace (in a program: \`replace: true\`) ` +
+    "it is put aside, never deleted, and the backup's takes its place.";
+  return new WindrowError(code, message, { id }, { cause });
+}
+
+/** The id of the session that a name means. */
+function chosen(folder: string, generation: Generation, name: string): string {
+  const id = idNamed(idsIn(generation), name);
+  if (id !== undefined) return id;
+  // A running session is only in generations that were made with those that run.
+  const having = generationNames(folder).findLast((other) => {
+    const ids = idsIn(readGeneration(folder, other));
+    return ids.some((one) => one.startsWith(name.toLowerCase()));
+  });
+  const elsewhere = having === undefined ? "" : ` Another one has it: ${generationFile(folder, having)}`;
+  const message = `There is no session ${name} in the generation ${generation.name}.${elsewhere}`;
+  throw new WindrowError("session-not-found", message, { id: name });
 }

@@ -1,12 +1,15 @@
 /** Archiving: what can be undone. A session is compressed, goes into the archive beside the store, or comes back. */
+import type { ScopedOptions, TimedOptions } from "../options.ts";
 import { WindrowError } from "../../errors.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { isFinal } from "../../store/shared/rules.ts";
-import type { ArchivedSession, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
+import type { ArchivedSession, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { SessionSize } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
 import { findSession } from "../look/find.ts";
-import { archivingOf, checkAge, dayMs, eachSession, idOf, liveId, trashedNamed, upkeepOf } from "./sessions.ts";
+import { archivingOf, eachSession, idOf, liveId, trashedNamed } from "./sessions.ts";
+import { checkAge, dayMs } from "../options.ts";
+import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
 /** Days after which a session is archived by default. */
@@ -21,20 +24,14 @@ export interface ArchiveReport {
   readonly after: SessionSize;
 }
 
-/** Options of archiving: the owner of the sessions. */
-export interface ArchiveOptions {
-  /** Default: every user's, of no tenant. */
-  readonly scope?: Scope;
-}
-
 /**
  * Compresses a finished session now, however young it is.
  *
  * @param name - its id, the beginning of it, or `latest`
  * @throws WindrowError `bad-option` if it is not finished, or the store has nothing to compress; `session-not-found`
  */
-export async function archive(store: Store, name: string, { scope = {} }: ArchiveOptions = {}): Promise<ArchiveReport> {
-  const upkeep = upkeepOf(store);
+export async function archive(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<ArchiveReport> {
+  const upkeep = partOf(store, "upkeep");
   if (!upkeep.compress) throw cannotCompress(store);
   const sessionId = await idOf(store, scope, name);
   const before = await upkeep.size(scope, sessionId);
@@ -49,9 +46,9 @@ export async function archive(store: Store, name: string, { scope = {} }: Archiv
 export async function unarchive(
   store: Store,
   name: string,
-  { scope = {} }: ArchiveOptions = {},
+  { scope = {} }: ScopedOptions = {},
 ): Promise<ArchiveReport> {
-  const upkeep = upkeepOf(store);
+  const upkeep = partOf(store, "upkeep");
   const live = await liveId(store, scope, name);
   const sessionId = live ?? (await trashedNamed(store, scope, name)).sessionId;
   if (live === undefined) await upkeep.untrash(scope, sessionId);
@@ -71,9 +68,7 @@ function cannotCompress(store: Store): WindrowError {
 }
 
 /** Which sessions are archived. */
-export interface ArchiveOldOptions {
-  /** Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface ArchiveOldOptions extends TimedOptions {
   /** These alone, by id or its beginning, whatever their age. Default: all that are old enough. */
   readonly names?: readonly string[];
   /** Milliseconds since the last record. Default: 30 days. */
@@ -82,8 +77,6 @@ export interface ArchiveOldOptions {
   readonly statuses?: readonly SessionStatus[];
   /** Change nothing; report what would be done. Default false. */
   readonly dryRun?: boolean;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
   /** Called after every session, with how many were seen, of how many. */
   readonly onProgress?: (seen: number, total: number) => void;
 }
@@ -130,7 +123,7 @@ export async function archiveOld(
   signal?: AbortSignal,
 ): Promise<ArchiveOldReport> {
   const archiving = archivingOf(store);
-  const upkeep = upkeepOf(store);
+  const upkeep = partOf(store, "upkeep");
   const { scope = {}, names, olderThan = archiveAfterDays * dayMs, statuses, dryRun = false } = options;
   checkAge("olderThan", olderThan);
   const time = options.now?.() ?? new Date();

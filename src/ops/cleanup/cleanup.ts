@@ -4,31 +4,24 @@
  * they go into the trash, and are deleted a week later. A session's age is that of its last
  * record; a file's times say nothing. A session with the mark of `keep` is never touched.
  */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
+import { addTo } from "../look/sum.ts";
+import { asError, hasCode, messageOf } from "../look/errors.ts";
 import { pause } from "../look/pause.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
-import { isIdle, retire } from "../monitor/retire.ts";
+import { putToRest } from "../monitor/finish.ts";
 import { eraseHidden } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
-import { checkAge, dayMs, eachSession, messageOf, upkeepOf } from "./sessions.ts";
+import { eachSession } from "./sessions.ts";
+import { checkAge, dayMs } from "../options.ts";
+import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
-
-/** Ages at which sessions are put to rest, compressed, trashed and deleted, in milliseconds. */
-export const cleanupAges = {
-  closedAfter: 7 * dayMs,
-  compressAfter: 7 * dayMs,
-  deleteAfter: 30 * dayMs,
-  trashFor: 7 * dayMs,
-} as const;
-
-/** Every age, in milliseconds. */
-type Ages = Readonly<Record<keyof typeof cleanupAges, number>>;
 
 /** A session that something was done to, or is due to be. */
 export interface CleanedSession {
@@ -123,7 +116,7 @@ export async function cleanupEvery(
   signal?: AbortSignal,
 ): Promise<void> {
   const { every = dayMs, onReport, onFailure, sleep = pause } = options;
-  upkeepOf(store);
+  partOf(store, "upkeep");
   agesOf(options);
   checkAge("every", every);
   while (signal?.aborted !== true) {
@@ -131,21 +124,20 @@ export async function cleanupEvery(
       onReport?.(await cleanup(store, options, signal));
     } catch (error) {
       if (signal?.aborted) return;
-      onFailure?.(error instanceof Error ? error : new Error(String(error)));
+      onFailure?.(asError(error));
     }
     await sleep(every, signal);
   }
 }
 
-/**
- * The ages of a clean-up: those that are given, else the defaults.
- *
- * @throws WindrowError `bad-option`
- */
-function agesOf(options: CleanupOptions): Ages {
-  const ages = Object.entries(cleanupAges).map(([name, age]) => [name, options[name as keyof Ages] ?? age] as const);
-  for (const [name, age] of ages) checkAge(name, age);
-  return Object.fromEntries(ages) as Ages;
+const weekMs = 7 * dayMs;
+
+/** The ages of a clean-up. @throws WindrowError `bad-option` */
+function agesOf(options: CleanupOptions) {
+  const { closedAfter = weekMs, compressAfter = weekMs, deleteAfter = 30 * dayMs, trashFor = weekMs } = options;
+  const ages = { closedAfter, compressAfter, deleteAfter, trashFor };
+  for (const [name, age] of Object.entries(ages)) checkAge(name, age);
+  return ages;
 }
 
 /** One run. */
@@ -154,7 +146,7 @@ class Cleanup {
   readonly #upkeep: Upkeep;
   readonly #options: CleanupOptions;
   readonly #scope: Scope;
-  readonly #ages: Ages;
+  readonly #ages: ReturnType<typeof agesOf>;
   readonly #time: Date;
   readonly #sums = { looked: 0, kept: 0, bytes: 0 };
   readonly #done: Readonly<Record<"compressed" | "retired" | "trashed" | "due", CleanedSession[]>>;
@@ -162,7 +154,7 @@ class Cleanup {
 
   constructor(store: Store, options: CleanupOptions) {
     this.#store = store;
-    this.#upkeep = upkeepOf(store);
+    this.#upkeep = partOf(store, "upkeep");
     this.#options = options;
     this.#scope = options.scope ?? {};
     this.#ages = agesOf(options);
@@ -210,18 +202,15 @@ class Cleanup {
 
   /** Ends erasures that were begun, and erases what lay in the trash long enough. */
   async #emptyTrash(): Promise<readonly EraseReceipt[]> {
-    const begun = this.#options.dryRun === true ? [] : await this.#upkeep.unerased(this.#scope);
     const old = (await this.#trash()).flatMap(({ sessionId, trashedAt: since, user, bytes }) => {
       const isDue = since !== undefined && this.#time.getTime() - Date.parse(since) >= this.#ages.trashFor;
       return isDue ? [{ sessionId, ...(user !== undefined && { user }), since, bytes }] : [];
     });
     if (!this.#removes) this.#done.due.push(...old);
+    if (this.#options.dryRun === true) return [];
     try {
-      const trashed = this.#removes ? old.map(({ since: _since, bytes: _bytes, ...one }) => one) : [];
-      const { erased, refused, unread } = await eraseHidden(this.#store, begun, trashed, {
-        ...this.#options,
-        now: () => this.#time,
-      });
+      const options = { ...this.#options, now: () => this.#time };
+      const { erased, refused, unread } = await eraseHidden(this.#store, this.#removes ? old : [], options);
       const reasons = new Set(unread.map(messageOf));
       for (const reason of reasons)
         this.#failures.push({ message: `A memory could not be looked through for what was erased: ${reason}` });
@@ -244,36 +233,26 @@ class Cleanup {
     const { uuid: sessionId, user } = info.metadata;
     const { status } = info.state;
     const isEnded = isFinal(status);
-    if (!isEnded && status !== "closed" && !(await isIdle(store, scope, info))) return;
+    const isAtRest = isEnded || status === "closed";
+    const { closedAfter, compressAfter, deleteAfter } = this.#ages;
+    const { dryRun } = this.#options;
+    const retired = isAtRest ? undefined : await putToRest(store, scope, info, closedAfter, this.#time, dryRun);
+    if (!isAtRest && retired === undefined) return;
     const { bytes, compressed } = await this.#upkeep.size(scope, sessionId);
-    if (isEnded) {
-      this.#sums.looked += 1;
-      this.#sums.bytes += bytes;
-    }
+    if (isEnded) addTo(this.#sums, { looked: 1, kept: 0, bytes });
     if (await this.#upkeep.kept(scope, sessionId)) {
       if (isEnded) this.#sums.kept += 1;
       return;
     }
-    const last = await lastRecordAt(store, scope, info);
-    if (last === undefined) {
+    const last = retired ?? (await lastRecordAt(store, scope, info));
+    if (last === undefined)
       throw new WindrowError("store-corrupt", "No time can be read in it, so its age is not known.");
-    }
     const age = this.#time.getTime() - last;
-    const one: CleanedSession = {
-      sessionId,
-      ...(user !== undefined && { user }),
-      since: new Date(last).toISOString(),
-      bytes,
-    };
-    if (!isEnded && status !== "closed") {
-      if (age < this.#ages.closedAfter) return;
-      if (this.#options.dryRun !== true && !(await retire(store, scope, sessionId, last, this.#time))) return;
-      this.#done.retired.push(one);
-    }
-    const isTime = age >= this.#ages.compressAfter && !compressed;
-    const after = isTime ? await this.#compress(one) : one;
+    const one = { sessionId, ...(user !== undefined && { user }), since: new Date(last).toISOString(), bytes };
+    if (!isAtRest) this.#done.retired.push(one);
+    const after: CleanedSession = age >= compressAfter && !compressed ? await this.#compress(one) : one;
     if (isEnded) this.#sums.bytes += (after.bytesAfter ?? bytes) - bytes;
-    if (isEnded && age >= this.#ages.deleteAfter) await this.#remove(after);
+    if (isEnded && age >= deleteAfter) await this.#remove(after);
   }
 
   /** Compresses a session; if it refuses, the rest of its work goes on. */
@@ -289,8 +268,7 @@ class Cleanup {
       return { ...one, bytesAfter };
     } catch (error) {
       // Somebody took it away or resumed it.
-      const codes = ["session-not-found", "session-busy", "bad-option"] as const;
-      if (!codes.some((code) => isWindrowError(error, code)))
+      if (!hasCode(error, "session-not-found", "session-busy", "bad-option"))
         this.#failures.push({ sessionId: one.sessionId, message: messageOf(error) });
       return one;
     }

@@ -1,4 +1,5 @@
 /** Erasing a session for good: nothing of it is left in the store or beside it, and a receipt names the places that were searched. */
+import type { ScopedOptions, TimedOptions } from "../options.ts";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
@@ -7,18 +8,16 @@ import { SearchIndex } from "../../search/search.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere, Unerased } from "../../store/upkeep.ts";
-import { liveId, trashedNamed, upkeepOf } from "./sessions.ts";
+import { orUndefined } from "../look/errors.ts";
+import { liveId, trashedNamed } from "./sessions.ts";
+import { partOf } from "../look/part.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
-export interface EraseOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface EraseOptions extends TimedOptions {
   /** The folder of the search index (`searchFolderOf`). Default: there is none. */
   readonly index?: string;
   /** Erases what a program keeps of sessions elsewhere, as a memory's passages; its places join the receipt. */
   readonly elsewhere?: EraseElsewhere;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** The proof of an erasure. It names places and sizes, and nothing of what stood there. */
@@ -53,27 +52,28 @@ export async function erase(
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { scope = {} } = options;
-  const begun = await upkeepOf(store).unerased(scope);
+  const upkeep = partOf(store, "upkeep");
+  const begun = await upkeep.unerased(scope);
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
   const ids = [...named];
-  const erased: Erased[] = [];
-  const forks = await forksOf(store, scope, [...ids, ...begun.map(({ sessionId }) => sessionId)]);
+  const erased: EraseReceipt[] = [];
   if (ids.length > 0) {
+    const forks = await forksOf(store, scope, ids);
     // The memory first: killed behind it, the sessions are still there to be erased.
     const memory = await forgetSessions(store, scope, ids);
-    erased.push(...(await upkeepOf(store).erase(scope, ids, elsewhereOf(options, memory))));
+    const gone = await upkeep.erase(scope, ids, elsewhereOf(options, memory));
     // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
     await forgetSessions(store, scope, ids);
+    erased.push(...gone.map((one) => receiptOf(one, forks, begun, options)));
   }
-  const left = begun.filter(({ sessionId }) => !named.has(sessionId));
-  const ended = await eraseAll(store, left, options).catch((error: unknown) => {
+  const ended = await eraseHidden(store, [], options).catch((error: unknown) => {
     if (ids.length === 0) throw error;
     return { erased: [], refused: [] };
   });
   const [refusal] = ended.refused;
   if (ids.length === 0 && ended.erased.length === 0 && refusal) throw refusal.error;
-  return [...ended.erased, ...erased].map((one) => receiptOf(one, forks, begun, options));
+  return [...ended.erased, ...erased];
 }
 
 /** A session that could not be erased now, while others were, and why. */
@@ -84,33 +84,25 @@ export interface EraseRefusal extends Unerased {
 }
 
 /** The outcome of erasing sessions of several owners: no session and no owner's memory stops another. */
-export interface EraseOutcome<E = EraseReceipt> {
-  readonly erased: readonly E[];
+export interface EraseOutcome {
+  readonly erased: readonly EraseReceipt[];
   readonly refused: readonly EraseRefusal[];
   /** The errors of other owners' memories that could not be looked through for what they hold of these sessions. */
   readonly unread: readonly unknown[];
 }
 
-/** Ends erasures that were begun, and erases sessions from the trash; a session that came back from there stays. */
+/** Ends erasures that were begun, and erases sessions from the trash; one that came back from there stays. */
 export async function eraseHidden(
   store: Store,
-  begun: readonly Unerased[],
   trashed: readonly Unerased[],
   options: EraseOptions,
 ): Promise<EraseOutcome> {
-  const sessions = [...begun, ...trashed];
-  const ids = sessions.map(({ sessionId }) => sessionId);
-  const forks = await forksOf(store, options.scope ?? {}, ids);
-  const { erased, ...others } = await eraseAll(store, sessions, options);
-  return { ...others, erased: erased.map((one) => receiptOf(one, forks, begun, options)) };
-}
-
-async function eraseAll(
-  store: Store,
-  sessions: readonly Unerased[],
-  options: EraseOptions,
-): Promise<EraseOutcome<Erased>> {
   const { scope = {} } = options;
+  const begun = await partOf(store, "upkeep").unerased(scope);
+  const sessions = [...begun, ...trashed];
+  if (sessions.length === 0) return { erased: [], refused: [], unread: [] };
+  const ids = sessions.map(({ sessionId }) => sessionId);
+  const forks = await forksOf(store, scope, ids);
   const before = await forgetByUser(store, scope, byUser(sessions));
   const refused: EraseRefusal[] = [];
   const forgotten = sessions.filter((one) => {
@@ -122,14 +114,15 @@ async function eraseAll(
   const gone = new Map(erased.map((one) => [one.sessionId, one]));
   const owned = forgotten.filter(({ sessionId }) => gone.has(sessionId));
   const after = await forgetByUser(store, scope, byUser(owned));
-  const receipts = owned.flatMap(({ sessionId, user }): readonly Erased[] => {
+  const receipts = owned.flatMap(({ sessionId, user }): readonly EraseReceipt[] => {
     const [own, again] = [before.outcomes.get(user), after.outcomes.get(user)];
     if (again?.status === "rejected") {
       refused.push({ sessionId, ...(user !== undefined && { user }), error: again.reason, isErased: true });
       return [];
     }
     const memory = own?.status === "fulfilled" ? own.value : [];
-    return [{ sessionId, places: [...(gone.get(sessionId)?.places ?? []), ...memory] }];
+    const places = [...(gone.get(sessionId)?.places ?? []), ...memory];
+    return [receiptOf({ sessionId, places }, forks, begun, options)];
   });
   const isLeft = ({ error }: EraseRefusal): boolean => !isWindrowError(error, "session-not-found");
   return { erased: receipts, refused: refused.filter(isLeft), unread: before.unread };
@@ -155,7 +148,7 @@ async function eraseInTurn(
 ): Promise<readonly Erased[]> {
   const ids = sessions.map(({ sessionId }) => sessionId);
   const work = (some: readonly string[]): Promise<readonly Erased[]> =>
-    upkeepOf(store).erase(options.scope ?? {}, some, elsewhereOf(options), { trashAlone: true });
+    partOf(store, "upkeep").erase(options.scope ?? {}, some, elsewhereOf(options), { trashAlone: true });
   if (sessions.length > 1) {
     const all = await work(ids).catch(() => undefined);
     if (all) return all;
@@ -190,11 +183,7 @@ function receiptOf(
  *
  * @throws WindrowError `session-not-found`, `bad-option`
  */
-export async function planErase(
-  store: Store,
-  name: string,
-  { scope = {} }: Pick<EraseOptions, "scope"> = {},
-): Promise<ErasePlan> {
+export async function planErase(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<ErasePlan> {
   const sessionId = await liveId(store, scope, name);
   if (sessionId !== undefined) return { sessionId, where: "store", bytes: await bytesOf(store, scope, sessionId) };
   const id = name.toLowerCase();
@@ -210,12 +199,9 @@ export async function planErase(
 
 /** The bytes of a session; 0 if it cannot be described, or went meanwhile. */
 async function bytesOf(store: Store, scope: Scope, id: string): Promise<number> {
-  try {
-    return (await upkeepOf(store).size(scope, id)).bytes;
-  } catch (error) {
-    if (isWindrowError(error, "store-corrupt") || isWindrowError(error, "session-not-found")) return 0;
-    throw error;
-  }
+  const { upkeep } = store;
+  const size = await orUndefined(async () => upkeep.size(scope, id), "store-corrupt", "session-not-found");
+  return size?.bytes ?? 0;
 }
 
 /** The places outside the store. */

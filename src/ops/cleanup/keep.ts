@@ -1,17 +1,15 @@
 /** The mark of `windrow keep`: no clean-up compresses or deletes a session that has it. */
-import type { Scope, Store } from "../../store/store.ts";
-import { idOf, upkeepOf } from "./sessions.ts";
+import type { ScopedOptions, TimedOptions } from "../options.ts";
+import type { Store } from "../../store/store.ts";
+import { idOf } from "./sessions.ts";
+import { partOf } from "../look/part.ts";
 
 /** Which session, and why. */
-export interface KeepOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface KeepOptions extends TimedOptions {
   /** The name of the person or program that keeps it. */
   readonly by?: string;
   /** Why, for who finds it later. */
   readonly reason?: string;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** The outcome for a session's mark. */
@@ -30,7 +28,7 @@ export interface KeepReport {
  */
 export async function keep(store: Store, name: string, options: KeepOptions = {}): Promise<KeepReport> {
   const { scope = {}, by, reason, now = () => new Date() } = options;
-  const upkeep = upkeepOf(store);
+  const upkeep = partOf(store, "upkeep");
   const sessionId = await idOf(store, scope, name);
   const changed = (await upkeep.kept(scope, sessionId)) === undefined;
   const why = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
@@ -39,11 +37,7 @@ export async function keep(store: Store, name: string, options: KeepOptions = {}
 }
 
 /** Takes the mark away. As {@link keep}. */
-export async function unkeep(
-  store: Store,
-  name: string,
-  { scope = {} }: Pick<KeepOptions, "scope"> = {},
-): Promise<KeepReport> {
+export async function unkeep(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<KeepReport> {
   const sessionId = await idOf(store, scope, name);
-  return { sessionId, kept: false, changed: await upkeepOf(store).unkeep(scope, sessionId) };
+  return { sessionId, kept: false, changed: await partOf(store, "upkeep").unkeep(scope, sessionId) };
 }

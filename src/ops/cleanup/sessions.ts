@@ -3,11 +3,10 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store, StoreArchiving } from "../../store/store.ts";
 import { notInTrash } from "../../store/upkeep.ts";
-import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
-import { findSession } from "../look/find.ts";
-
-/** A day in milliseconds. */
-export const dayMs = 86_400_000;
+import type { TrashedSession } from "../../store/upkeep.ts";
+import { messageOf } from "../look/errors.ts";
+import { findSession, idNamed } from "../look/find.ts";
+import { partOf } from "../look/part.ts";
 
 /** Work that could not be done, and why; without an id it concerns more than one session. */
 export interface UpkeepFailure {
@@ -59,28 +58,6 @@ async function isThere(store: Store, scope: Scope, id: string): Promise<boolean>
 }
 
 /**
- * Refuses an age that is none.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkAge(name: string, age: number): void {
-  if (Number.isFinite(age) && age >= 0) return;
-  const message = `"${name}" is a number of milliseconds from 0, not ${age}.`;
-  throw new WindrowError("bad-option", message, { name, value: age });
-}
-
-/**
- * The upkeep of a store.
- *
- * @throws WindrowError `bad-option` if it has none
- */
-export function upkeepOf(store: Store): Upkeep {
-  if (store.upkeep) return store.upkeep;
-  const message = `The ${store.name} store cannot keep, archive or erase sessions: it has no Store.upkeep.`;
-  throw new WindrowError("bad-option", message, { store: store.name });
-}
-
-/**
  * The archive beside a store.
  *
  * @throws WindrowError `bad-option` if it was opened without one
@@ -115,18 +92,10 @@ export async function liveId(store: Store, scope: Scope, name: string): Promise<
  * @throws WindrowError `session-not-found`; `bad-option` if several do
  */
 export async function trashedNamed(store: Store, scope: Scope, name: string): Promise<TrashedSession> {
-  const found: TrashedSession[] = [];
-  const wanted = name.toLowerCase();
-  const id = isSessionId(wanted) ? wanted : undefined;
-  for await (const one of upkeepOf(store).trashed(scope, id)) if (one.sessionId.startsWith(wanted)) found.push(one);
-  const [only] = found;
-  if (!only || wanted.length < 4) throw notInTrash(name);
-  if (found.length === 1) return only;
-  const message = `"${name}" is the beginning of ${found.length} ids in the trash; give more of it.`;
-  throw new WindrowError("bad-option", message, { id: name, candidates: found.map(({ sessionId }) => sessionId) });
-}
-
-/** An error in words. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const found = new Map<string, TrashedSession>();
+  const id = isSessionId(name.toLowerCase()) ? name.toLowerCase() : undefined;
+  for await (const one of partOf(store, "upkeep").trashed(scope, id)) found.set(one.sessionId, one);
+  const session = found.get(idNamed(found.keys(), name) ?? "");
+  if (session) return session;
+  throw notInTrash(name);
 }

@@ -2,8 +2,9 @@
  * The doctor: reads everything in a store and says what is wrong with it. It changes nothing unless it is asked to mend,
  * deletes nothing even then, and looks again afterwards to see that nothing was lost.
  */
-import { WindrowError } from "../../errors.ts";
 import type { Examined, Finding, Store } from "../../store/store.ts";
+import { addTo } from "../look/sum.ts";
+import { partOf } from "../look/part.ts";
 import { diskTrouble, runningTrouble, offloadTrouble, summaryTrouble } from "./trouble.ts";
 import type { FreeBytes } from "./trouble.ts";
 
@@ -60,15 +61,47 @@ export interface DoctorOptions {
 /**
  * Examines a store, whoever its sessions belong to.
  *
- * @throws WindrowError `bad-option` when the store cannot be examined, `store-unavailable`, `aborted`
+ * @throws WindrowError `bad-option` if the store cannot be examined; `store-unavailable`, `aborted`
  */
 export async function doctor(store: Store, options: DoctorOptions = {}, signal?: AbortSignal): Promise<Diagnosis> {
-  const first = await examineAll(store, options.mend === true, options, signal);
-  const { findings, count: before } = first;
+  const { mend = false, folder, freeBytes, onProgress, now = () => new Date() } = options;
+  const checkup = partOf(store, "checkup");
+  const findings: Finding[] = folder === undefined ? [] : [...(await diskTrouble(store, folder, freeBytes))];
+  const before = noCount();
+  const mended = new Map<string, Examined>();
+  for await (const examined of checkup.examine({ mend }, signal)) {
+    findings.push(...examined.findings);
+    const { sessionId: id } = examined;
+    // An archived session has ended, and its object may be far away.
+    if (id !== undefined && !examined.archived) findings.push(...(await summaryTrouble(store, id)));
+    if (id !== undefined && examined.findings.some((one) => one.mended)) mended.set(id, examined);
+    count(before, examined);
+    onProgress?.(before.sessions);
+  }
+  findings.push(...(await runningTrouble(store, now())), ...(await offloadTrouble(store)));
   const told = { findings, ...triage(findings), before };
-  if (!findings.some(({ mended }) => mended)) return { ...told, addsUp: true };
-  const second = await examineAll(store, false, options, signal, new Set(first.mended.keys()));
-  return { ...told, after: second.count, addsUp: addsUp(first.mended, second.mended, findings) };
+  if (!findings.some((one) => one.mended)) return { ...told, addsUp: true };
+  const after = noCount();
+  let addsUp = true;
+  for await (const examined of checkup.examine({}, signal)) {
+    count(after, examined);
+    const was = mended.get(examined.sessionId ?? "");
+    if (was && !isWhole(was, examined)) addsUp = false;
+  }
+  return { ...told, after, addsUp };
+}
+
+const noCount = () => ({ sessions: 0, records: 0, goodBytes: 0, badBytes: 0 });
+
+function count(sums: ReturnType<typeof noCount>, examined: Examined): void {
+  addTo(sums, { ...examined, sessions: examined.sessionId === undefined ? 0 : 1 });
+}
+
+/** A torn end is cut off and kept aside; every other byte stays in its place. The writer of a session may add to it. */
+function isWhole(was: Examined, is: Examined): boolean {
+  const torn = was.findings.filter(({ problem, mended }) => problem === "torn-tail" && mended);
+  const bad = torn.reduce((left, { length = 0 }) => left - length, was.badBytes);
+  return is.records >= was.records && is.badBytes === bad && is.goodBytes >= was.goodBytes;
 }
 
 /** The open findings, grouped by what helps against them. */
@@ -88,66 +121,4 @@ function triage(
     restore: [...new Set(restore)],
     lost: open.reduce((sum, { records = 0 }) => sum + records, 0),
   };
-}
-
-/** The findings of one look at the whole store. */
-interface Look {
-  readonly findings: readonly Finding[];
-  readonly count: StoreCount;
-  /** Sessions of which something was mended, or that were asked for. */
-  readonly mended: ReadonlyMap<string, Examined>;
-}
-
-async function examineAll(
-  store: Store,
-  mend: boolean,
-  { folder, freeBytes, onProgress, now = () => new Date() }: DoctorOptions,
-  signal: AbortSignal | undefined,
-  asked: ReadonlySet<string> = new Set(),
-): Promise<Look> {
-  if (!store.checkup) {
-    const message = `The ${store.name} store cannot be examined: it has no Store.checkup, as stores of files have.`;
-    throw new WindrowError("bad-option", message, { store: store.name });
-  }
-  const findings: Finding[] = folder === undefined ? [] : [...(await diskTrouble(store, folder, freeBytes))];
-  const count = { sessions: 0, records: 0, goodBytes: 0, badBytes: 0 };
-  const kept = new Map<string, Examined>();
-  for await (const examined of store.checkup.examine({ mend }, signal)) {
-    findings.push(...examined.findings);
-    const { sessionId: id } = examined;
-    if (id !== undefined) {
-      // An archived session has ended, and its object may be far away.
-      if (!examined.archived) findings.push(...(await summaryTrouble(store, id)));
-      if (asked.has(id) || examined.findings.some(({ mended }) => mended)) kept.set(id, { ...examined, findings: [] });
-    }
-    add(count, examined);
-    onProgress?.(count.sessions);
-  }
-  findings.push(...(await runningTrouble(store, now())), ...(await offloadTrouble(store)));
-  return { findings, count, mended: kept };
-}
-
-function add(count: { -readonly [name in keyof StoreCount]: number }, examined: Examined): void {
-  if (examined.sessionId !== undefined) count.sessions += 1;
-  count.records += examined.records;
-  count.goodBytes += examined.goodBytes;
-  count.badBytes += examined.badBytes;
-}
-
-/** A torn end is cut off and kept aside; every other byte stays where it is. Who writes a session may add to it. */
-function addsUp(
-  before: ReadonlyMap<string, Examined>,
-  after: ReadonlyMap<string, Examined>,
-  findings: readonly Finding[],
-): boolean {
-  const aside = new Map<string, number>();
-  for (const { problem, mended, sessionId = "", length = 0 } of findings) {
-    if (problem === "torn-tail" && mended) aside.set(sessionId, (aside.get(sessionId) ?? 0) + length);
-  }
-  return [...before].every(([id, was]) => {
-    const is = after.get(id);
-    if (!is) return true;
-    const bad = was.badBytes - (aside.get(id) ?? 0);
-    return is.records >= was.records && is.badBytes === bad && is.goodBytes >= was.goodBytes;
-  });
 }

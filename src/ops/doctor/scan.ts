@@ -10,7 +10,7 @@ import { checkNoOpenDatabase } from "../../store/sqlite/connection/file.ts";
 import type { Store } from "../../store/store.ts";
 import { plainLines } from "../../disk/archive/plain-lines.ts";
 import { kindLogs } from "../../store/format/logs.ts";
-import { messageOf } from "../cleanup/sessions.ts";
+import { messageOf } from "../look/errors.ts";
 import { Unreadable } from "../look/unreadable.ts";
 
 /** A secret that lies in clear; never the secret itself. */
@@ -36,11 +36,7 @@ export interface ScanReport {
 }
 
 /** A file that could not be read, or only in part. */
-export interface UnreadFile {
-  /** Absent where the file belongs to no session. */
-  readonly sessionId?: string;
-  /** Relative to the store's folder; in a database, the log's name and `.jsonl`. */
-  readonly file: string;
+export interface UnreadFile extends Pick<FoundSecret, "sessionId" | "file"> {
   /** The part that was left out, and why. */
   readonly message: string;
 }
@@ -54,6 +50,26 @@ export interface ScanOptions {
 
 const sessionFolder = /(?:^|[\\/])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[\\/.]|$)/i;
 
+/** What a scan found so far. */
+class Scan {
+  readonly #mask: Mask;
+  readonly #signal: AbortSignal | undefined;
+  readonly found: FoundSecret[] = [];
+  characters = 0;
+
+  constructor({ mask }: ScanOptions, signal: AbortSignal | undefined) {
+    this.#mask = mask;
+    this.#signal = signal;
+  }
+
+  /** Looks at a text. @throws WindrowError `aborted` */
+  look(text: string, place: Omit<FoundSecret, "kind">): void {
+    if (this.#signal?.aborted) throw new WindrowError("aborted", "The scan was stopped; it had changed nothing.");
+    this.characters += text.length;
+    this.found.push(...maskText(this.#mask, text).masks.map(({ kind }) => ({ kind, ...place })));
+  }
+}
+
 /**
  * Reads every file of a folder, line by line, whoever's session it is: logs, blobs, indexes, what lies aside. What is
  * gzipped is unpacked on the way. A file that cannot be read is told and stops no other. Changes nothing.
@@ -62,9 +78,8 @@ const sessionFolder = /(?:^|[\\/])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
  */
 export async function scanFolder(folder: string, options: ScanOptions, signal?: AbortSignal): Promise<ScanReport> {
   const files = await filesOf(folder);
-  const found: FoundSecret[] = [];
+  const scan = new Scan(options, signal);
   const unread: UnreadFile[] = [];
-  let characters = 0;
   for (const [index, path] of files.entries()) {
     const file = relative(folder, path).split(sep).join("/");
     const sessionId = sessionFolder.exec(file)?.[1];
@@ -72,12 +87,8 @@ export async function scanFolder(folder: string, options: ScanOptions, signal?: 
     let line = 0;
     checkNoOpenDatabase(path);
     try {
-      for await (const text of plainLines(path, (message) => unread.push({ ...place, message }))) {
-        checkAborted(signal);
-        line += 1;
-        characters += text.length;
-        found.push(...maskText(options.mask, text).masks.map(({ kind }) => ({ kind, ...place, line })));
-      }
+      for await (const text of plainLines(path, (message) => unread.push({ ...place, message })))
+        scan.look(text, { ...place, line: ++line });
     } catch (error) {
       if (isWindrowError(error, "aborted")) throw error;
       // It went or was replaced since it was listed.
@@ -86,7 +97,7 @@ export async function scanFolder(folder: string, options: ScanOptions, signal?: 
     }
     options.onProgress?.(index + 1, files.length);
   }
-  return { found, files: files.length, characters, unread };
+  return { found: scan.found, files: files.length, characters: scan.characters, unread };
 }
 
 /**
@@ -96,32 +107,25 @@ export async function scanFolder(folder: string, options: ScanOptions, signal?: 
  */
 export async function scanStore(store: Store, options: ScanOptions, signal?: AbortSignal): Promise<ScanReport> {
   const ids: string[] = [];
-  const found: FoundSecret[] = [];
-  let characters = 0;
-  const look = (value: unknown, place: Omit<FoundSecret, "kind">): void => {
-    const text = JSON.stringify(value);
-    characters += text.length;
-    found.push(...maskText(options.mask, text).masks.map(({ kind }) => ({ kind, ...place })));
-  };
+  const scan = new Scan(options, signal);
   const unreadable = new Unreadable();
   for await (const { metadata, state } of store.list({}, { unreadable: unreadable.note })) {
-    ids.push(metadata.uuid);
-    look(metadata, { sessionId: metadata.uuid, file: "metadata.json", line: 1 });
-    look(state, { sessionId: metadata.uuid, file: "state.json", line: 1 });
+    const sessionId = metadata.uuid;
+    ids.push(sessionId);
+    scan.look(JSON.stringify(metadata), { sessionId, file: "metadata.json", line: 1 });
+    scan.look(JSON.stringify(state), { sessionId, file: "state.json", line: 1 });
   }
-  for (const [index, id] of ids.entries()) {
-    await unreadable.attempt(store, {}, id, async () => {
+  for (const [index, sessionId] of ids.entries()) {
+    await unreadable.attempt(store, {}, sessionId, async () => {
       for (const [kind, log] of Object.entries(kindLogs) as [RecordKind, string][]) {
-        for await (const record of store.read({}, id, { kind })) {
-          checkAborted(signal);
-          look(record, { sessionId: id, file: `${log}.jsonl`, line: record.seq });
-        }
+        for await (const record of store.read({}, sessionId, { kind }))
+          scan.look(JSON.stringify(record), { sessionId, file: `${log}.jsonl`, line: record.seq });
       }
     });
     options.onProgress?.(index + 1, ids.length);
   }
   const unread = unreadable.sessions().map(({ sessionId, message }) => ({ sessionId, file: "", message }));
-  return { found, files: ids.length, characters, unread };
+  return { found: scan.found, files: ids.length, characters: scan.characters, unread };
 }
 
 async function filesOf(folder: string): Promise<readonly string[]> {
@@ -130,8 +134,4 @@ async function filesOf(folder: string): Promise<readonly string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-}
-
-function checkAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new WindrowError("aborted", "The scan was stopped; it had changed nothing.");
 }

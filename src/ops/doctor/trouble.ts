@@ -50,8 +50,7 @@ export async function runningTrouble(store: Store, now: Date): Promise<readonly 
   // Not `info`, which ends a move that was cut short: the doctor changes nothing unless it is asked to.
   for await (const info of conversations(store, {}, { unfinished: true, unreadable: () => undefined })) {
     if (isFinal(info.state.status)) continue;
-    found.push(await orUnreadable(() => silentHolder(store, info.metadata.uuid, now)), outgrown(info));
-    found.push(await orUnreadable(() => leftCompleting(store, info)));
+    found.push(await orUnreadable(() => holderTrouble(store, info, now)), outgrown(info));
   }
   return found.filter((finding) => finding !== undefined);
 }
@@ -103,27 +102,21 @@ export async function offloadTrouble(store: Store): Promise<readonly Finding[]> 
   });
 }
 
-/** A process that lives and has the session, and says nothing any more. */
-async function silentHolder(store: Store, id: string, now: Date): Promise<Finding | undefined> {
-  const holding = await store.holding.holder({}, id);
-  if (holding.state !== "held" || !holding.owner) return undefined;
-  const { processId, hostname, heartbeatAt } = holding.owner;
-  const silent = now.getTime() - Date.parse(heartbeatAt);
-  if (!(silent >= silentMs)) return undefined;
+/** A process that lives and says nothing any more, or one that began to end the session and did not. */
+async function holderTrouble(store: Store, info: SessionInfo, now: Date): Promise<Finding | undefined> {
+  const id = info.metadata.uuid;
+  const { state, owner } = (await store.holding.holder({}, id)) ?? {};
+  if (info.state.status === "completing" && state !== "held") {
+    const message =
+      "Its state is `completing`, which no Windrow writes, and nobody holds it: the program that was ending it stopped. " +
+      "`windrow monitor --once` ends it as completed.";
+    return notice("left-completing", message, id);
+  }
+  if (state !== "held" || !owner || !(now.getTime() - Date.parse(owner.heartbeatAt) >= silentMs)) return undefined;
   const message =
-    `Process ${processId} on ${hostname} holds the session, and was last heard of ${heartbeatAt}. It lives; if it hangs, ` +
-    `end it, or \`windrow unlock ${id} --force --reason "…"\`.`;
+    `Process ${owner.processId} on ${owner.hostname} holds the session, and was last heard of ${owner.heartbeatAt}. It ` +
+    `lives; if it hangs, end it, or \`windrow unlock ${id} --force --reason "…"\`.`;
   return notice("holder-silent", message, id);
-}
-
-/** A session that another program began to end, and did not. */
-async function leftCompleting(store: Store, { metadata, state }: SessionInfo): Promise<Finding | undefined> {
-  if (state.status !== "completing") return undefined;
-  if ((await store.holding.holder({}, metadata.uuid))?.state === "held") return undefined;
-  const message =
-    "Its state is `completing`, which no Windrow writes, and nobody holds it: the program that was ending it stopped. " +
-    "`windrow monitor --once` ends it as completed.";
-  return notice("left-completing", message, metadata.uuid);
 }
 
 /** A window over its budget that was never made smaller. */

@@ -1,46 +1,29 @@
 /** Copies of sessions between any two stores, each read again and compared. */
-import { WindrowError, isWindrowError } from "../../errors.ts";
-import type { Scope, SessionInfo, Store } from "../../store/store.ts";
-import { summaryOf, weigh } from "../../store/shared/transfer.ts";
-import { damagedIn, watchLosses } from "../../store/shared/transfer-losses.ts";
-import type { DumpSummary } from "../../store/shared/transfer.ts";
+import type { ScopedOptions } from "../options.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { partOf } from "../look/part.ts";
+import { damagedIn } from "../../store/shared/transfer-losses.ts";
+import { bring, checkStopped, countsOf, eachId, watch } from "./transfer.ts";
+import type { TransferProgress, TransferredSession } from "./transfer.ts";
 
 /** Options of a copy: the sessions, and their owner. */
-export interface CopyOptions {
+export interface CopyOptions extends ScopedOptions {
   /** Only these sessions. Default: every session of the scope. */
   readonly ids?: readonly string[];
-  /** Default: sessions of no tenant, of every user. */
-  readonly scope?: Scope;
   /** Called now and then, and after every session. */
-  readonly onProgress?: (progress: CopyProgress) => void;
-}
-
-/** How far a copy is. */
-export interface CopyProgress {
-  readonly id: string;
-  /** Sessions that are done, and all of them. */
-  readonly done: number;
-  readonly total: number;
-  /** Lines of this session read so far. */
-  readonly lines: number;
+  readonly onProgress?: (progress: TransferProgress) => void;
 }
 
 /** The outcome of a copy for one session. */
-export interface CopiedSession {
-  readonly id: string;
+export interface CopiedSession extends TransferredSession {
   /** `same`: it was there already, line by line; `failed`: nothing of it is there, or what was there stays as it was. */
   readonly outcome: "copied" | "same" | "failed";
-  /** Lines in the other store, of all logs. */
-  readonly lines: number;
   /** SHA-256 of the session as the other store gives it out, in hexadecimal; of a failed one "". */
   readonly hash: string;
-  /** Lines and documents that held something the other store's mask took out. */
-  readonly masked: number;
   /** Damaged spans of the source that are no lines and were not copied. */
   readonly damaged: number;
   /** Records that the source lacks, by its own numbers, and the copy too. */
   readonly missing: number;
-  readonly error?: { readonly code: string; readonly message: string };
 }
 
 /** The outcome of a copy. */
@@ -51,8 +34,7 @@ export interface CopyReport {
   readonly failed: number;
 }
 
-/** Lines between two calls of `onProgress`. */
-const progressLines = 1_000;
+const stopped = "The copy was stopped; what was copied stays. Start it again to go on.";
 
 /**
  * Copies sessions as they are: numbers, times, ids, metadata, state, and lines byte by byte. Each is there whole or not
@@ -68,90 +50,29 @@ export async function copy(
   options: CopyOptions = {},
   signal?: AbortSignal,
 ): Promise<CopyReport> {
-  if (!from.transfer) throw cannotTransfer(from);
-  if (!to.transfer) throw cannotTransfer(to);
+  const source = partOf(from, "transfer");
+  partOf(to, "transfer");
   const { scope = {}, onProgress } = options;
-  const ids = options.ids ?? (await idsOf(from.list(scope), signal));
-  const sessions: CopiedSession[] = [];
-  for (const id of ids) {
-    const report = (lines: number): void => onProgress?.({ id, done: sessions.length, total: ids.length, lines });
-    const session = await copySession(from, to, scope, id, report, signal);
-    sessions.push(session);
-    report(session.lines);
-  }
-  const count = (outcome: CopiedSession["outcome"]): number =>
-    sessions.filter((session) => session.outcome === outcome).length;
-  return { sessions, copied: count("copied"), same: count("same"), failed: count("failed") };
+  const none = { lines: 0, hash: "", masked: 0, damaged: 0, missing: 0 };
+  const sessions = await eachId<CopiedSession>(options.ids ?? (await idsOf(from, scope, signal)), {
+    ...{ onProgress, signal, stopped },
+    failed: (id, error) => ({ id, outcome: "failed", ...none, error }),
+    async work(id, report) {
+      const watched = watch(await source.dump(scope, id), report);
+      const { outcome, ...arrived } = await bring(watched, to, scope, signal);
+      const damaged = await damagedIn(from, scope, id);
+      const missing = watched.losses().records;
+      return { id, outcome: outcome === "same" ? "same" : "copied", ...arrived, damaged, missing };
+    },
+  });
+  return { sessions, ...countsOf(sessions, ["copied", "same", "failed"]) };
 }
 
-async function copySession(
-  from: Store,
-  to: Store,
-  scope: Scope,
-  id: string,
-  report: (lines: number) => void,
-  signal: AbortSignal | undefined,
-): Promise<CopiedSession> {
-  stopIf(signal);
-  try {
-    let seen = 0;
-    const watched = watchLosses(await from.transfer.dump(scope, id));
-    const source = weigh(watched.dump, () => {
-      seen += 1;
-      if (seen % progressLines === 0) report(seen);
-    });
-    const { outcome, masked, hash } = await to.transfer.restore(scope, source.dump, signal);
-    const kept = await summaryOf(await to.transfer.dump(scope, id));
-    check(id, source.summary(), kept, masked, hash);
-    const damaged = await damagedIn(from, scope, id);
-    return {
-      id,
-      outcome: outcome === "same" ? "same" : "copied",
-      lines: total(kept),
-      hash: kept.hash,
-      masked,
-      damaged,
-      missing: watched.losses().records,
-    };
-  } catch (error) {
-    if (!isWindrowError(error) || error.code === "aborted") throw error;
-    const { code, message } = error;
-    return { id, outcome: "failed", lines: 0, hash: "", masked: 0, damaged: 0, missing: 0, error: { code, message } };
-  }
-}
-
-/** The other store must give out what was read here, except for secrets that its mask replaced. */
-function check(id: string, source: DumpSummary, kept: DumpSummary, masked: number, hash: string): void {
-  const isSame = kept.hash === hash && (masked > 0 || source.hash === hash) && total(source) === total(kept);
-  if (isSame) return;
-  throw new WindrowError(
-    "store-corrupt",
-    `Session ${id} was copied, but reads back different: ${total(kept)} of ${total(source)} lines, hash ` +
-      `${kept.hash.slice(0, 12)} for ${hash.slice(0, 12)}. The original was not changed; do not rely on the copy.`,
-    { id, source, kept },
-  );
-}
-
-async function idsOf(list: AsyncIterable<SessionInfo>, signal: AbortSignal | undefined): Promise<readonly string[]> {
+async function idsOf(from: Store, scope: Scope, signal: AbortSignal | undefined): Promise<readonly string[]> {
   const ids: string[] = [];
-  for await (const { metadata } of list) {
-    stopIf(signal);
+  for await (const { metadata } of from.list(scope)) {
+    checkStopped(signal, stopped);
     ids.push(metadata.uuid);
   }
   return ids;
-}
-
-function total({ lines }: DumpSummary): number {
-  return Object.values(lines).reduce((sum, count) => sum + count, 0);
-}
-
-function stopIf(signal: AbortSignal | undefined): void {
-  if (!signal?.aborted) return;
-  throw new WindrowError("aborted", "The copy was stopped; what was copied stays. Start it again to go on.");
-}
-
-function cannotTransfer(store: Store): WindrowError {
-  return new WindrowError("bad-option", `Sessions cannot be copied from or to the store "${store.name}".`, {
-    store: store.name,
-  });
 }

@@ -13,7 +13,11 @@ import { encoders } from "../../transcript/encoders.ts";
 import type { TranscriptEncoder, TranscriptHead } from "../../transcript/encoder.ts";
 import { lossBetween } from "../../transcript/loss.ts";
 import type { Loss } from "../../transcript/loss.ts";
+import { windrow } from "../../transcript/windrow/read.ts";
+import type { Transcript } from "../../transcript/transcript.ts";
 import { sessionLines } from "../../transcript/windrow/session.ts";
+
+import { partOf } from "../look/part.ts";
 
 export { lossKinds } from "../../transcript/loss.ts";
 export type { Loss, LossKind } from "../../transcript/loss.ts";
@@ -60,8 +64,7 @@ export async function exportSession(
   options: ExportOptions = {},
 ): Promise<ExportedSession> {
   const format = exportFormat(options.format ?? "windrow");
-  if (!store.transfer) throw new WindrowError("bad-option", `The store "${store.name}" gives no session out.`);
-  const found = await store.transfer.dump(scope, id);
+  const found = await partOf(store, "transfer").dump(scope, id);
   const { tenant } = found.metadata;
   const owner = typeof tenant === "string" ? { tenant } : {};
   const watched = watchLosses(found);
@@ -115,4 +118,16 @@ function readBack(
 
 async function* textOf(values: readonly JsonObject[]): AsyncGenerator<string> {
   for (const value of values) yield JSON.stringify(value);
+}
+
+/**
+ * Reads a session of a store whole, as a file that `windrow export` writes would be read.
+ *
+ * @throws WindrowError `session-not-found`, `bad-option` for a store that gives no session out
+ */
+export async function storedTranscript(store: Store, scope: Scope, id: string): Promise<readonly Transcript[]> {
+  const { lines } = await exportSession(store, scope, id);
+  const entries: { line: number; value: unknown }[] = [];
+  for await (const line of lines) entries.push({ line: entries.length + 1, value: JSON.parse(line) as unknown });
+  return windrow.decode({ name: id, entries });
 }

@@ -1,5 +1,4 @@
 /** Transcripts of other agents, imported as sessions of a store. */
-import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import type { JsonObject, Message } from "../../message/message.ts";
 import { usedTokens } from "../../message/parts.ts";
@@ -7,7 +6,7 @@ import type { NewRecord } from "../../message/record.ts";
 import { encodeRecord } from "../../store/format/record.ts";
 import { encodeMetadata, encodeState, parseDocument } from "../../store/format/documents.ts";
 import { lineText, numberedLine } from "../../store/format/lines.ts";
-import { formatVersion, isSessionId } from "../../store/shared/rules.ts";
+import { formatVersion, isSessionId, uuidOf } from "../../store/shared/rules.ts";
 import { initialState } from "../../store/format/documents.ts";
 import type { DumpedLine, LogName, Scope, SessionDump, SessionState } from "../../store/store.ts";
 import { kindLogs } from "../../store/format/logs.ts";
@@ -33,7 +32,7 @@ const counter = "estimate";
  */
 export function transcriptDump(transcript: Transcript, settings: TranscriptSettings): SessionDump {
   const { id: source, format, model, meta, messages, otherCalls = [] } = transcript;
-  const id = isSessionId(source) ? source : idOf(transcript);
+  const id = isSessionId(source) ? source : uuidOf([format, source, JSON.stringify(messages)]);
   const records = recordsOf(messages, otherCalls, settings.time);
   const [first] = records;
   const createdAt = first?.timestamp ?? settings.time;
@@ -62,22 +61,6 @@ export function transcriptDump(transcript: Transcript, settings: TranscriptSetti
       yield* linesOf("usage", records);
     },
   };
-}
-
-/** An id for a session that has none of its own: a UUID of version 8, from what it holds. */
-function idOf({ id, format, messages }: Transcript): string {
-  const hash = createHash("sha256")
-    .update(JSON.stringify([format, id, messages]))
-    .digest("hex");
-  const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16);
-  const [a, b, c, d, e] = [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    hash.slice(13, 16),
-    hash.slice(17, 20),
-    hash.slice(20, 32),
-  ];
-  return `${a}-${b}-8${c}-${variant}${d}-${e}`;
 }
 
 function recordsOf(messages: readonly Message[], otherCalls: readonly OtherCall[], time: string): readonly NewRecord[] {

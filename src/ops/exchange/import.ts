@@ -1,17 +1,19 @@
 /** Sessions out of files: Windrow's own come back as they were, those of other agents become sessions of their own. */
+import type { ScopedOptions } from "../options.ts";
+import { partOf } from "../look/part.ts";
 import { stat } from "node:fs/promises";
-import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Scope, SessionDump, Store } from "../../store/store.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import { readTranscripts } from "../../transcript/read.ts";
 import type { TranscriptProblem } from "../../transcript/transcript.ts";
 import { readSessionFile } from "../../transcript/windrow/session.ts";
+import { weigh } from "../../store/shared/transfer.ts";
+import { transferError } from "./transfer.ts";
+import type { TransferError } from "./transfer.ts";
 import { transcriptDump } from "./import-transcript.ts";
 
 /** How files are imported. */
-export interface ImportOptions {
-  /** The owner of the sessions, where the file names none. Default: nobody's, of no tenant. */
-  readonly scope?: Scope;
+export interface ImportOptions extends ScopedOptions {
   /** Read as this format, whatever the file looks like: `windrow`, `openai-chat`, `claude-code`, `codex`, `pi`, … */
   readonly format?: string;
   /** Imported transcripts are finished sessions. Default false: they can be resumed. */
@@ -35,7 +37,7 @@ export interface ImportedSession {
   readonly problems: readonly TranscriptProblem[];
   /** Records and documents from which the store's mask took a secret. */
   readonly masked: number;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: TransferError;
 }
 
 /**
@@ -51,7 +53,7 @@ export async function importFile(
   options: ImportOptions = {},
   signal?: AbortSignal,
 ): Promise<readonly ImportedSession[]> {
-  if (!store.transfer) throw new WindrowError("bad-option", `Nothing can be imported to the store "${store.name}".`);
+  partOf(store, "transfer");
   const { scope = {}, format, finished = false, limits } = options;
   const isOwn = format === undefined || format === "windrow";
   const own = isOwn && (await isFile(path)) ? await readSessionFile(path, limits) : undefined;
@@ -85,24 +87,12 @@ async function restored(
   dump: SessionDump,
   signal: AbortSignal | undefined,
 ): Promise<Pick<ImportedSession, "outcome" | "messages" | "masked" | "error">> {
-  let messages = 0;
-  const counted: SessionDump = {
-    ...dump,
-    async *lines() {
-      messages = 0;
-      for await (const one of dump.lines()) {
-        messages += Number(one.log === "messages");
-        yield one;
-      }
-    },
-  };
+  const weighed = weigh(dump);
   try {
-    const { outcome, masked } = await store.transfer.restore(scope, counted, signal);
-    return { outcome: outcome === "same" ? "same" : "imported", messages, masked };
+    const { outcome, masked } = await partOf(store, "transfer").restore(scope, weighed.dump, signal);
+    return { outcome: outcome === "same" ? "same" : "imported", messages: weighed.summary().lines.messages, masked };
   } catch (error) {
-    if (!isWindrowError(error) || error.code === "aborted") throw error;
-    const { code, message } = error;
-    return { outcome: "failed", messages: 0, masked: 0, error: { code, message } };
+    return { outcome: "failed", messages: 0, masked: 0, error: transferError(error) };
   }
 }
 

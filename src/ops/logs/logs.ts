@@ -9,7 +9,7 @@ import { printable } from "../../printable.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
-import { plain, taskName } from "../look/task-name.ts";
+import { plain, taskName } from "../look/title.ts";
 import { checkTypes, kinds } from "../../window/options.ts";
 import type { EpochReason } from "../../window/window.ts";
 
@@ -41,83 +41,68 @@ const renewing: ReadonlySet<unknown> = new Set<EpochReason>(["system-changed", "
 
 /** The text of each event. An event that is not here is logged by its name and its plain fields. */
 const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
-  "session-opened": (fields) =>
-    info(
-      fields["resumed"] === true ? "Task resumed" : "Task started",
-      typeof fields["task"] === "string" ? fields["task"] : taskName(fields["taskKey"]),
-    ),
-  "session-recovered": ({ recovery }) => [
-    { level: "WARNING", text: `Recovered ${count(recovery, "damaged span")} that a crash left` },
-  ],
-  "message-appended": ({ seq, tokens }) => [
-    { level: "DEBUG", text: `Message #${plain(seq)}: ${plain(tokens)} tokens` },
-  ],
+  "session-opened": ({ resumed, task, taskKey }) =>
+    info(resumed === true ? "Task resumed" : "Task started", typeof task === "string" ? task : taskName(taskKey)),
+  "session-recovered": ({ recovery }) =>
+    said("WARNING", `Recovered ${count(recovery, "damaged span")} that a crash left`),
+  "message-appended": ({ seq, tokens }) => said("DEBUG", `Message #${plain(seq)}: ${plain(tokens)} tokens`),
   "tool-started": ({ toolName }) => info("Tool execution", plain(toolName)),
-  "tool-finished": ({ callId, durationMs }) => [
-    { level: "DEBUG", text: `Tool finished: ${plain(callId)} after ${plain(durationMs)} ms` },
-  ],
+  "tool-finished": ({ callId, durationMs }) =>
+    said("DEBUG", `Tool finished: ${plain(callId)} after ${plain(durationMs)} ms`),
   "window-composed": ({ call, report }) => {
     const tokens = field(report, "tokens");
-    return info(
-      `LLM call${call === undefined ? "" : ` #${plain(call)}`}`,
-      tokens === undefined ? "" : `${plain(tokens)} tokens`,
-    );
+    const what = call === undefined ? "LLM call" : `LLM call #${plain(call)}`;
+    return info(what, tokens === undefined ? "" : `${plain(tokens)} tokens`);
   },
   "epoch-opened": ({ report }) => {
     const opened = field(report, "opened");
-    const [before, after] = [field(opened, "tokensBefore"), field(opened, "tokensAfter")];
-    return renewing.has(field(opened, "reason")) && before === after
-      ? info("Window begun anew", plain(field(opened, "reason")))
-      : compressed(before, after);
+    const [before, after, reason] = ["tokensBefore", "tokensAfter", "reason"].map((name) => field(opened, name));
+    const isRenewed = renewing.has(reason) && before === after;
+    return isRenewed ? info("Window begun anew", plain(reason)) : compressed(before, after);
   },
   "epoch-undone": ({ undone }) => info("Context compression undone", `epoch ${plain(undone)}`),
   "summary-committed": ({ epoch, originalTokens, summaryTokens }) =>
     originalTokens === undefined
       ? info("Summary committed", `epoch ${plain(epoch)}`)
       : compressed(originalTokens, summaryTokens),
-  "summary-failed": ({ reason, failures, open }) => [
-    {
-      level: "ERROR",
-      text: `Summary failed: ${plain(reason)} (${plain(failures)} in a row${open === true ? "; none is tried for a while" : ""})`,
-    },
-  ],
-  "call-masked": ({ toolName }) => [
-    { level: "WARNING", text: `Tool call with a masked value in its arguments: ${plain(toolName)}` },
-  ],
-  "usage-ignored": ({ warning: why }) => warning(`Usage ignored: ${plain(why)}`),
-  "session-offloaded": ({ memory, messages }) => info("Memory", `${plain(messages)} messages to ${plain(memory)}`),
-  "offload-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} took nothing: ${plain(reason)}`),
-  "bootstrap-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} told nothing: ${plain(reason)}`),
-  "pins-missing": ({ pins }) => [{ level: "ERROR", text: `${count(pins, "pin")} missing from a window` }],
-  "mask-rule-failed": ({ rule }) => warning(`The mask rule ${plain(rule)} failed and was left out for a text`),
-  "user-config-failed": ({ user, reason }) => warning(`Settings of ${plain(user)} not had: ${plain(reason)}`),
-  "session-closed": ({ reason }) =>
-    reason === "asked" ? [{ level: "DEBUG", text: "Session closed" }] : info("Session closed", plain(reason)),
-  "usage-recorded": ({ purpose, usage }) => {
-    const [input, output] = [field(usage, "input"), field(usage, "output")].map((count) => plain(count ?? 0));
-    return [{ level: "DEBUG", text: `Usage (${plain(purpose)}): ${input} tokens in, ${output} out` }];
+  "summary-failed": ({ reason, failures, open }) => {
+    const pause = open === true ? "; none is tried for a while" : "";
+    return said("ERROR", `Summary failed: ${plain(reason)} (${plain(failures)} in a row${pause})`);
   },
-  "session-unlocked": ({ reason }) => warning(`Unlocked by force: ${plain(reason)}`),
+  "call-masked": ({ toolName }) =>
+    said("WARNING", `Tool call with a masked value in its arguments: ${plain(toolName)}`),
+  "usage-ignored": ({ warning }) => said("WARNING", `Usage ignored: ${plain(warning)}`),
+  "session-offloaded": ({ memory, messages }) => info("Memory", `${plain(messages)} messages to ${plain(memory)}`),
+  "offload-failed": ({ memory, reason }) => said("WARNING", `Memory ${plain(memory)} took nothing: ${plain(reason)}`),
+  "bootstrap-failed": ({ memory, reason }) => said("WARNING", `Memory ${plain(memory)} told nothing: ${plain(reason)}`),
+  "pins-missing": ({ pins }) => said("ERROR", `${count(pins, "pin")} missing from a window`),
+  "mask-rule-failed": ({ rule }) => said("WARNING", `The mask rule ${plain(rule)} failed and was left out for a text`),
+  "user-config-failed": ({ user, reason }) => said("WARNING", `Settings of ${plain(user)} not had: ${plain(reason)}`),
+  "session-closed": ({ reason }) =>
+    reason === "asked" ? said("DEBUG", "Session closed") : info("Session closed", plain(reason)),
+  "usage-recorded": ({ purpose, usage }) => {
+    const [input, output] = [field(usage, "input"), field(usage, "output")].map((tokens) => plain(tokens ?? 0));
+    return said("DEBUG", `Usage (${plain(purpose)}): ${input} tokens in, ${output} out`);
+  },
+  "session-unlocked": ({ reason }) => said("WARNING", `Unlocked by force: ${plain(reason)}`),
   "alert-raised": ({ level, message }) =>
     level === "critical"
-      ? [{ level: "ERROR", text: `Critical alert: ${plain(message)}` }]
-      : warning(`Alert: ${plain(message)}`),
+      ? said("ERROR", `Critical alert: ${plain(message)}`)
+      : said("WARNING", `Alert: ${plain(message)}`),
   "alert-cleared": ({ message }) => info("Alert over", plain(message)),
-  "webhook-failed": ({ error }) => [{ level: "ERROR", text: `Webhook failed: ${plain(error)}` }],
-  "append-failed": ({ error }) => [{ level: "ERROR", text: `Append failed: ${plain(field(error, "message"))}` }],
+  "webhook-failed": ({ error }) => said("ERROR", `Webhook failed: ${plain(error)}`),
+  "append-failed": ({ error }) => said("ERROR", `Append failed: ${plain(field(error, "message"))}`),
   "session-finished": ({ status, error }) => ended(status, error),
   "session-failed": ({ error }) => ended("failed", error),
   "session-timed-out": ({ error }) => ended("timeout", error),
-  "session-overdue": ({ error }) => warning(`Task overdue: ${plain(error)}`),
+  "session-overdue": ({ error }) => said("WARNING", `Task overdue: ${plain(error)}`),
   "session-moved": () => info("Move to completed ended after a crash"),
   "session-retired": ({ since }) => info("Put to rest, until it is resumed", `last record ${plain(since)}`),
-  "monitor-failed": ({ error }) => [{ level: "ERROR", text: `Monitor failed: ${plain(field(error, "message"))}` }],
-  "scan-finished": ({ looked, failed, timedOut, overdue }) => [
-    {
-      level: "DEBUG",
-      text: `Scan: ${plain(looked)} running, ${plain(failed)} failed, ${plain(timedOut)} timed out, ${plain(overdue)} overdue`,
-    },
-  ],
+  "monitor-failed": ({ error }) => said("ERROR", `Monitor failed: ${plain(field(error, "message"))}`),
+  "scan-finished": ({ looked, failed, timedOut, overdue }) => {
+    const counts = `${plain(failed)} failed, ${plain(timedOut)} timed out, ${plain(overdue)} overdue`;
+    return said("DEBUG", `Scan: ${plain(looked)} running, ${counts}`);
+  },
 };
 
 /**
@@ -126,7 +111,7 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
  * @param time - when it happened; written in UTC, to the second
  */
 export function logLine(event: LoggedEvent, time: Date): string {
-  return linesOf(event, time, "DEBUG").join("\n");
+  return logEntries(event, time).map(lineOf).join("\n");
 }
 
 /** How {@link logTo} writes. */
@@ -150,12 +135,9 @@ export function logTo(
 ): (event: LoggedEvent) => void {
   checkTypes("logTo", { write }, { write: kinds.action });
   return (event) => {
-    for (const line of linesOf(maskEvent(event, mask), now(), level)) inform(write, line, "a line of a log");
+    for (const entry of logEntries(maskEvent(event, mask), now(), level))
+      inform(write, lineOf(entry), "a line of a log");
   };
-}
-
-function linesOf(event: LoggedEvent, time: Date, least: LogLevel): readonly string[] {
-  return logEntries(event, time, least).map(lineOf);
 }
 
 /** A line of a log in its parts, for programs. */
@@ -176,9 +158,9 @@ export interface LogEntry {
 export function logEntries(event: LoggedEvent, time: Date, least: LogLevel = "DEBUG"): readonly LogEntry[] {
   const known = words[event.type];
   const fields = event as unknown as Fields;
-  const said = known ? known(fields) : [{ level: "DEBUG" as const, text: otherwise(event.type, fields) }];
+  const lines = known ? known(fields) : said("DEBUG", otherwise(event.type, fields));
   const { sessionId } = event;
-  return said
+  return lines
     .filter(({ level }) => logLevels.indexOf(level) >= logLevels.indexOf(least))
     .map(({ level, text }) => ({
       time: time.toISOString(),
@@ -194,12 +176,12 @@ export function lineOf({ time, level, sessionId, text }: LogEntry): string {
   return printable(`${time.slice(0, 19).replace("T", " ")} ${level}${about} ${text}`);
 }
 
-function warning(text: string): readonly Words[] {
-  return [{ level: "WARNING", text }];
+function said(level: LogLevel, text: string): readonly Words[] {
+  return [{ level, text }];
 }
 
 function info(what: string, detail = ""): readonly Words[] {
-  return [{ level: "INFO", text: detail === "" ? what : `${what}: ${detail}` }];
+  return said("INFO", detail === "" ? what : `${what}: ${detail}`);
 }
 
 function compressed(before: unknown, after: unknown): readonly Words[] {
@@ -210,9 +192,9 @@ function compressed(before: unknown, after: unknown): readonly Words[] {
 }
 
 function ended(status: unknown, error: unknown): readonly Words[] {
-  const why = typeof error === "string" && error !== "" ? `: ${error}` : "";
   if (status === "completed") return info("Task completed successfully");
-  return [{ level: "ERROR", text: status === "timeout" ? `Task timed out${why}` : `Task failed${why}` }];
+  const why = typeof error === "string" && error !== "" ? `: ${error}` : "";
+  return said("ERROR", `${status === "timeout" ? "Task timed out" : "Task failed"}${why}`);
 }
 
 function otherwise(type: string, fields: Fields): string {

@@ -2,6 +2,7 @@
  * Log lines made from the records of a store: the lines of a live session, read afterwards or while it is written.
  * Nothing is locked and nothing written; a session is read record by record.
  */
+import type { ScopedOptions } from "../options.ts";
 import { endedType } from "../../store/shared/state-count.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
@@ -11,13 +12,14 @@ import { outlineOf } from "../../window/epoch/record.ts";
 import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
-import { taskName } from "../look/task-name.ts";
+import { taskName } from "../look/title.ts";
+import { orUndefined } from "../look/errors.ts";
+import { Newest } from "../look/newest.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
 /** Which lines to read. */
-export interface StoredLogOptions {
-  readonly scope?: Scope;
+export interface StoredLogOptions extends ScopedOptions {
   /** Only this session. Default: every session of the scope. */
   readonly sessionId?: string;
   /** The lowest level of the entries. Default `INFO`. */
@@ -36,17 +38,6 @@ export interface FollowOptions extends StoredLogOptions {
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** How far a session was read. */
-interface Cursor {
-  /** The next record of each kind; absent where none was read. */
-  readonly next: Map<RecordKind, number>;
-  readonly createdAt: string;
-  /** Model calls so far. */
-  calls: number;
-  opened: boolean;
-  ended: boolean;
-}
-
 const kinds = ["call", "usage", "summary", "edit"] as const;
 /** Kinds of records that give entries only at the level `DEBUG`. */
 const detailKinds = ["message", "tool"] as const;
@@ -56,13 +47,8 @@ const detailKinds = ["message", "tool"] as const;
  *
  * @throws WindrowError `session-not-found`
  */
-export async function* sessionLog(
-  store: Store,
-  scope: Scope,
-  info: SessionInfo,
-  level: LogLevel = "INFO",
-): AsyncGenerator<LogEntry> {
-  yield* newEntries(store, scope, info, level, newCursor(info));
+export function sessionLog(store: Store, scope: Scope, info: SessionInfo, level?: LogLevel): AsyncGenerator<LogEntry> {
+  return new LogReader(store, scope, info, level).entries(info);
 }
 
 /**
@@ -73,27 +59,28 @@ export async function* sessionLog(
  */
 export async function newestLog(
   store: Store,
-  { scope = {}, sessionId, level = "INFO", unreadable }: StoredLogOptions,
+  { scope = {}, sessionId, level, unreadable }: StoredLogOptions,
   last: number,
 ): Promise<readonly LogEntry[]> {
-  const newest = new Newest(last);
+  const newest = new Newest<LogEntry>(last, byTime);
   const query = unreadable ? { unreadable: unreadable.note } : {};
   const sessions = sessionId === undefined ? conversations(store, scope, query) : [await store.info(scope, sessionId)];
   for await (const info of sessions) {
     const { status, updatedAt } = info.state;
-    if (isFinal(status) && newest.isNewerThan(updatedAt)) continue;
-    try {
-      const read = async (): Promise<void> => {
-        for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
-      };
-      if (unreadable) await unreadable.attempt(store, scope, info.metadata.uuid, read);
-      else await read();
-    } catch (error) {
-      // It went meanwhile.
-      if (!isWindrowError(error, "session-not-found")) throw error;
-    }
+    const held = isFinal(status) ? newest.items() : [];
+    // It ended before all that are held.
+    if (held.length > 0 && held.length === last && updatedAt < held[0]!.time) continue;
+    const read = async (): Promise<void> => {
+      for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
+    };
+    const { uuid: id } = info.metadata;
+    // One that went meanwhile has no lines.
+    await orUndefined(
+      async () => (unreadable ? unreadable.attempt(store, scope, id, read) : read()),
+      "session-not-found",
+    );
   }
-  return newest.entries();
+  return newest.items();
 }
 
 /**
@@ -105,152 +92,151 @@ export async function* followLog(
   options: FollowOptions = {},
   signal?: AbortSignal,
 ): AsyncGenerator<LogEntry> {
-  const { scope = {}, sessionId, level = "INFO", last = 10, interval = 1_000, sleep = pause, unreadable } = options;
-  const followed = new Map<string, Cursor>();
-  const follow = (info: SessionInfo): unknown =>
-    followed.has(info.metadata.uuid) || followed.set(info.metadata.uuid, newCursor(info));
+  const { scope = {}, sessionId, level, last = 10, interval = 1_000, sleep = pause, unreadable } = options;
+  const followed = new Map<string, LogReader>();
+  const follow = (info: SessionInfo): void => {
+    const { uuid: id } = info.metadata;
+    if (!followed.has(id)) followed.set(id, new LogReader(store, scope, info, level));
+  };
   let begun = "";
   if (sessionId !== undefined) follow(await store.info(scope, sessionId));
   else {
     for await (const info of conversations(store, scope, { limit: 1 })) {
       begun = info.metadata.createdAt;
-      followed.set(info.metadata.uuid, { ...newCursor(info), ended: isFinal(info.state.status) });
+      follow(info);
+      for (const reader of followed.values()) reader.ended = isFinal(info.state.status);
     }
     for await (const info of conversations(store, scope, { unfinished: true }))
       if (!isFinal(info.state.status)) follow(info);
   }
-  let first: Newest | undefined = Number.isFinite(last) ? new Newest(last) : undefined;
+  let first = Number.isFinite(last) ? new Newest<LogEntry>(last, byTime) : undefined;
   for (;;) {
-    for (const [id, cursor] of followed) {
-      if (cursor.ended) continue;
-      for await (const entry of entriesSince(store, scope, id, level, cursor, unreadable)) {
+    for (const reader of followed.values()) {
+      for await (const entry of reader.newEntries(unreadable)) {
         if (first) first.add(entry);
         else yield entry;
       }
     }
-    yield* first?.entries() ?? [];
+    yield* first?.items() ?? [];
     first = undefined;
     if (sessionId !== undefined && followed.get(sessionId)?.ended) return;
     if (signal?.aborted) return;
     await sleep(interval, signal);
     if (signal?.aborted) return;
-    if (sessionId === undefined) begun = await followNew(store, scope, begun, followed, follow);
+    if (sessionId !== undefined) continue;
+    // Those begun since the last look; those that ended are forgotten.
+    const before = begun;
+    for await (const info of conversations(store, scope)) {
+      const { createdAt } = info.metadata;
+      if (createdAt > begun) begun = createdAt;
+      if (createdAt < before) break;
+      follow(info);
+    }
+    for (const [id, { ended, createdAt }] of followed) if (ended && createdAt < begun) followed.delete(id);
   }
 }
 
-/** Follows the sessions begun since the last look, and forgets those that ended. */
-async function followNew(
-  store: Store,
-  scope: Scope,
-  begun: string,
-  followed: Map<string, Cursor>,
-  follow: (info: SessionInfo) => unknown,
-): Promise<string> {
-  let newest = begun;
-  for await (const info of conversations(store, scope)) {
-    const { createdAt } = info.metadata;
-    if (createdAt > newest) newest = createdAt;
-    if (createdAt < begun) break;
-    follow(info);
-  }
-  for (const [id, { ended, createdAt }] of followed) if (ended && createdAt < newest) followed.delete(id);
-  return newest;
-}
+/** Reads the entries of a session, each once. */
+class LogReader {
+  readonly createdAt: string;
+  /** Whether nothing more is to come. */
+  ended = false;
+  readonly #store: Store;
+  readonly #scope: Scope;
+  readonly #id: string;
+  readonly #task: string;
+  readonly #level: LogLevel;
+  /** The next record of each kind; absent if none was read. */
+  readonly #next = new Map<RecordKind, number>();
+  /** Model calls so far. */
+  #calls = 0;
+  #opened = false;
 
-async function* entriesSince(
-  store: Store,
-  scope: Scope,
-  id: string,
-  level: LogLevel,
-  cursor: Cursor,
-  unreadable: Unreadable | undefined,
-): AsyncGenerator<LogEntry> {
-  try {
-    yield* newEntries(store, scope, await store.info(scope, id), level, cursor);
-  } catch (error) {
-    if (isAboutRecords(error) && unreadable) unreadable.note(id, error);
-    else if (!isWindrowError(error, "session-not-found")) throw error;
-    cursor.ended = true;
+  constructor(store: Store, scope: Scope, { metadata }: SessionInfo, level: LogLevel = "INFO") {
+    this.createdAt = metadata.createdAt;
+    this.#store = store;
+    this.#scope = scope;
+    this.#id = metadata.uuid;
+    this.#task = taskName(metadata.taskKey);
+    this.#level = level;
   }
-}
 
-/** The entries of a session behind the cursor, which moves on. */
-async function* newEntries(
-  store: Store,
-  scope: Scope,
-  { metadata, state }: SessionInfo,
-  level: LogLevel,
-  cursor: Cursor,
-): AsyncGenerator<LogEntry> {
-  const { uuid: sessionId, createdAt } = metadata;
-  const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
-    logEntries({ ...event, sessionId }, new Date(time), level);
-  const task = taskName(metadata.taskKey);
-  if (!cursor.opened) {
-    cursor.opened = true;
-    yield* entries({ type: "session-opened", ...{ task } }, createdAt);
+  /** The entries that were written since; those of a session that went or cannot be read end. */
+  async *newEntries(unreadable: Unreadable | undefined): AsyncGenerator<LogEntry> {
+    if (this.ended) return;
+    try {
+      yield* this.entries(await this.#store.info(this.#scope, this.#id));
+    } catch (error) {
+      if (isAboutRecords(error) && unreadable) unreadable.note(this.#id, error);
+      else if (!isWindrowError(error, "session-not-found")) throw error;
+      this.ended = true;
+    }
   }
-  const read = level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
-  const logs = read.map((kind) => store.read<RecordKind>(scope, sessionId, { kind, from: cursor.next.get(kind) ?? 1 }));
-  for await (const record of inOrder(logs)) {
-    cursor.next.set(record.kind, record.seq + 1);
-    for (const event of eventsOf(record, cursor, task)) yield* entries(event, record.timestamp);
-  }
-  if (isFinal(state.status) && !cursor.ended) {
-    cursor.ended = true;
+
+  /** The entries that were not read yet. */
+  async *entries({ state }: SessionInfo): AsyncGenerator<LogEntry> {
+    const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
+      logEntries({ ...event, sessionId: this.#id }, new Date(time), this.#level);
+    if (!this.#opened) yield* entries({ type: "session-opened", ...{ task: this.#task } }, this.createdAt);
+    this.#opened = true;
+    const read = this.#level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
+    const logs = read.map((kind) => {
+      return this.#store.read<RecordKind>(this.#scope, this.#id, { kind, from: this.#next.get(kind) ?? 1 });
+    });
+    for await (const record of inOrder(logs)) {
+      this.#next.set(record.kind, record.seq + 1);
+      for (const event of this.#eventsOf(record)) yield* entries(event, record.timestamp);
+    }
+    if (!isFinal(state.status) || this.ended) return;
+    this.ended = true;
     const { status, error } = state;
     yield* entries({ type: "session-finished", ...{ status, error } }, state.completedAt ?? state.updatedAt);
   }
-}
 
-/** The events that were told when a record was written. */
-function eventsOf(record: StoredRecord, cursor: Cursor, task: string): readonly LoggedEvent[] {
-  const event = <F extends object>(type: string, fields: F): readonly LoggedEvent[] => [{ type, ...fields }];
-  switch (record.kind) {
-    case "message":
-      return event("message-appended", { seq: record.seq, tokens: record.tokenCount });
-    case "call":
-      return event("tool-started", { toolName: record.toolName });
-    case "tool":
-      return event("tool-finished", { callId: record.callId, durationMs: record.durationMs });
-    case "usage": {
-      const { purpose, usage, window } = record;
-      const recorded = event("usage-recorded", { purpose, usage });
-      if (purpose !== "turn") return recorded;
-      cursor.calls += 1;
-      const report = { tokens: window?.tokens ?? usage.input };
-      return [...event("window-composed", { call: cursor.calls, report }), ...recorded];
+  /** The events that were told when a record was written. */
+  #eventsOf(record: StoredRecord): readonly LoggedEvent[] {
+    const event = <F extends object>(type: string, fields: F): readonly LoggedEvent[] => [{ type, ...fields }];
+    switch (record.kind) {
+      case "message":
+        return event("message-appended", { seq: record.seq, tokens: record.tokenCount });
+      case "call":
+        return event("tool-started", { toolName: record.toolName });
+      case "tool":
+        return event("tool-finished", { callId: record.callId, durationMs: record.durationMs });
+      case "usage": {
+        const { purpose, usage, window } = record;
+        const recorded = event("usage-recorded", { purpose, usage });
+        if (purpose !== "turn") return recorded;
+        const report = { tokens: window?.tokens ?? usage.input };
+        return [...event("window-composed", { call: (this.#calls += 1), report }), ...recorded];
+      }
+      case "summary": {
+        const { originalTokens, summaryTokens } = record;
+        return event("summary-committed", { originalTokens, summaryTokens });
+      }
+      case "edit":
+        return editEvents(record, this.#task);
+      default:
+        return [];
     }
-    case "summary": {
-      const { originalTokens, summaryTokens } = record;
-      return event("summary-committed", { originalTokens, summaryTokens });
-    }
-    case "edit": {
-      const told = editEvent(record, task);
-      return told ? [told] : [];
-    }
-    default:
-      return [];
   }
 }
 
-function editEvent({ type, data }: EditRecord, task: string): LoggedEvent | undefined {
-  if (type === "resumed") return { type: "session-opened", ...{ resumed: true, task } };
+function editEvents({ type, data }: EditRecord, task: string): readonly LoggedEvent[] {
+  if (type === "resumed") return [{ type: "session-opened", ...{ resumed: true, task } }];
   // The state tells of the end.
-  if (type === endedType) return undefined;
-  if (type === "summary-failed") return { ...data, type };
-  if (type === "unlocked") return { ...data, type: "session-unlocked" };
-  if (type !== "epoch") return { type };
+  if (type === endedType) return [];
+  if (type === "summary-failed") return [{ ...data, type }];
+  if (type === "unlocked") return [{ ...data, type: "session-unlocked" }];
+  if (type !== "epoch") return [{ type }];
   const epoch = outlineOf(data)?.state.epoch;
   // The line of epoch 0 records the first window: nothing was rewritten.
-  if (epoch === undefined || epoch === 0) return undefined;
-  // The summaries of such an epoch have lines of their own.
-  if (data["reason"] === "summary" && data["summaries"] !== 0) return undefined;
-  if (data["reason"] === "summary") return { type: "summary-committed", ...{ epoch } };
-  if (data["reason"] === "undo") return { type: "epoch-undone", ...{ undone: epoch - 1 } };
+  if (epoch === undefined || epoch === 0) return [];
   const { reason, tokens_before: tokensBefore, tokens_after: tokensAfter } = data;
-  const opened = { reason, tokensBefore, tokensAfter };
-  return { type: "epoch-opened", ...{ report: { opened } } };
+  // The summaries of such an epoch have lines of their own.
+  if (reason === "summary") return data["summaries"] === 0 ? [{ type: "summary-committed", ...{ epoch } }] : [];
+  if (reason === "undo") return [{ type: "epoch-undone", ...{ undone: epoch - 1 } }];
+  return [{ type: "epoch-opened", ...{ report: { opened: { reason, tokensBefore, tokensAfter } } } }];
 }
 
 /** Records of several kinds in the order they were written; of each kind one is held. */
@@ -258,53 +244,12 @@ async function* inOrder(logs: readonly AsyncIterable<StoredRecord>[]): AsyncGene
   const readers = logs.map((log) => log[Symbol.asyncIterator]());
   const heads = await Promise.all(readers.map((reader) => reader.next()));
   for (;;) {
-    let least = -1;
-    for (const [index, head] of heads.entries()) {
-      if (head.done) continue;
-      const other = heads[least];
-      if (!other || other.done || head.value.pos < other.value.pos) least = index;
-    }
-    const head = heads[least];
-    const reader = readers[least];
-    if (!head || head.done || !reader) return;
-    yield head.value;
-    heads[least] = await reader.next();
+    const open = heads.flatMap((head, place) => (head.done ? [] : [{ place, record: head.value }]));
+    const [next] = open.toSorted((one, other) => one.record.pos - other.record.pos);
+    if (!next) return;
+    yield next.record;
+    heads[next.place] = await readers[next.place]!.next();
   }
 }
 
-/** The newest of many entries. */
-class Newest {
-  readonly #most: number;
-  #entries: LogEntry[] = [];
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  add(entry: LogEntry): void {
-    this.#entries.push(entry);
-    if (this.#entries.length >= 2 * this.#most + 64) this.#trim();
-  }
-
-  /** Whether all that are asked for are newer than a time. */
-  isNewerThan(time: string): boolean {
-    this.#trim();
-    const oldest = this.#entries[0];
-    return oldest !== undefined && this.#entries.length === this.#most && time < oldest.time;
-  }
-
-  /** The newest, oldest first. */
-  entries(): readonly LogEntry[] {
-    this.#trim();
-    return this.#entries;
-  }
-
-  #trim(): void {
-    const sorted = this.#entries.toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
-    this.#entries = sorted.slice(Math.max(0, sorted.length - this.#most));
-  }
-}
-
-function newCursor({ metadata }: SessionInfo): Cursor {
-  return { next: new Map(), createdAt: metadata.createdAt, calls: 0, opened: false, ended: false };
-}
+const byTime = (one: LogEntry, other: LogEntry): number => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0);

@@ -1,5 +1,6 @@
 /** The window for the next call of a recorded history or of a session in a store, and why: nothing is written. */
 import { isWindrowError, WindrowError } from "../../errors.ts";
+import { hasCode } from "./errors.ts";
 import type { JsonObject, Message, ToolDefinition } from "../../message/message.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -79,7 +80,7 @@ function composeAnyway(composer: Composer, settings: WindowSettings): void {
   try {
     composer.compose(settings);
   } catch (error) {
-    if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+    if (!hasCode(error, "over-budget", "budget-too-small")) throw error;
   }
 }
 
@@ -181,14 +182,12 @@ function preview(
       ...rest,
       budget: Number.isFinite(budget) ? budget : null,
       prefixHash: state.prefixHash,
-      ...(opened && {
-        opened: {
-          reason: opened.reason,
-          tokensBefore: opened.tokensBefore,
-          tokensAfter: opened.tokensAfter,
-        },
-      }),
+      ...(opened && { opened: withoutEdits(opened) }),
       ...explanation,
     },
   };
+}
+
+function withoutEdits({ reason, tokensBefore, tokensAfter }: NonNullable<Report["opened"]>) {
+  return { reason, tokensBefore, tokensAfter };
 }

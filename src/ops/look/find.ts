@@ -20,6 +20,19 @@ export function namesSession(name: string): boolean {
 }
 
 /**
+ * The id among some that a name means: the id itself, or its beginning.
+ *
+ * @throws WindrowError `bad-option` if several begin so
+ */
+export function idNamed(ids: Iterable<string>, name: string): string | undefined {
+  const wanted = name.toLowerCase();
+  const found = namesSession(name) ? [...ids].filter((id) => id.startsWith(wanted)) : [];
+  if (found.length < 2) return found[0];
+  const message = `"${name}" is the beginning of ${found.length} ids; give more of it.`;
+  throw new WindrowError("bad-option", message, { id: name, candidates: found });
+}
+
+/**
  * The session that a name means.
  *
  * @param name - an id, at least its first four characters where no other id begins so, or `latest`: of the 50 sessions that
@@ -57,9 +70,6 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
     return `\n  ${metadata.uuid}  created ${metadata.createdAt}  ${await sessionTitle(store, scope, metadata)}`;
   });
   const more = found.length > listed ? `\n  … and ${found.length - listed} more` : "";
-  throw new WindrowError(
-    "bad-option",
-    `"${name}" is the beginning of ${found.length} ids; give more of it:${(await Promise.all(shown)).join("")}${more}`,
-    { id: name, candidates: found.map(({ metadata }) => metadata.uuid) },
-  );
+  const message = `"${name}" is the beginning of ${found.length} ids; give more of it:${(await Promise.all(shown)).join("")}${more}`;
+  throw new WindrowError("bad-option", message, { id: name, candidates: found.map(({ metadata }) => metadata.uuid) });
 }

@@ -4,14 +4,8 @@ import { messageText, partText, toolCalls, toolResults } from "../../message/mes
 import type { Message, Part, Role } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
-
-/** Some of the records of a kind. */
-export interface Shown<T> {
-  /** How many there are. */
-  readonly total: number;
-  /** The newest of them, oldest first. */
-  readonly shown: readonly T[];
-}
+import { Newest } from "./newest.ts";
+import type { Shown } from "./newest.ts";
 
 /** Messages by their numbers, both included. */
 export interface MessageRange {
@@ -56,19 +50,19 @@ export async function readMessages(
 ): Promise<ReadMessages> {
   const { from, to } = "last" in wanted ? { from: 1, to: Infinity } : wanted;
   const most = "last" in wanted ? wanted.last + lookBack : Infinity;
-  let read: StoredRecordOf<"message">[] = [];
+  const newest = new Newest<StoredRecordOf<"message">>(most);
   let [total, historyTokens] = [0, 0];
   for await (const record of store.read(scope, id, { kind: "message" })) {
     total = record.seq;
     historyTokens += record.tokenCount;
-    if (record.seq >= from - lookBack && record.seq <= to) read.push(record);
-    if (read.length > 2 * most) read = read.slice(-most);
+    if (record.seq >= from - lookBack && record.seq <= to) newest.add(record);
   }
   if (!("last" in wanted) && (from < 1 || from > to || to > total)) {
     const asked = from === to ? `${from}` : `${from} to ${to}`;
     const message = `The session has messages 1 to ${total}; there is no ${asked}.`;
     throw new WindrowError("bad-option", message, { ...wanted });
   }
+  const read = newest.items();
   const tools = new Map<string, string>();
   for (const { message } of read) for (const { callId, name } of toolCalls(message)) tools.set(callId, name);
   const shown = "last" in wanted ? read.slice(Math.max(0, read.length - wanted.last)) : read;

@@ -5,7 +5,8 @@ import { calledModel } from "../../message/record.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { UsageRecord } from "../../message/record.ts";
 import { usedTokens } from "../../message/parts.ts";
-import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
+import { addTo, plusKnown } from "./sum.ts";
 
 /** The usage of model calls, added up. Calls for summaries count too. */
 export interface Spent {
@@ -41,15 +42,11 @@ export const nothingSpent: Spent = {
 
 /** Two sums as one. */
 export function addedSpent(one: Spent, other: Spent): Spent {
-  const { dollars } = one;
+  const { dollars: _dollars, unpricedModels: _models, ...numbers } = one;
+  addTo(numbers, other);
   return {
-    calls: one.calls + other.calls,
-    input: one.input + other.input,
-    output: one.output + other.output,
-    cacheRead: one.cacheRead + other.cacheRead,
-    cacheWrite: one.cacheWrite + other.cacheWrite,
-    dollars: dollars === null || other.dollars === null ? (dollars ?? other.dollars) : dollars + other.dollars,
-    unpriced: one.unpriced + other.unpriced,
+    ...numbers,
+    dollars: plusKnown(one.dollars, other.dollars),
     unpricedModels: [...new Set([...one.unpricedModels, ...other.unpricedModels])].sort(),
   };
 }
@@ -63,20 +60,27 @@ export function dollarsFor(config: JsonObject, call: SpentCall): number | null {
   return prices && usedTokens(call.usage) > 0 ? priceOf(call.usage, prices) : null;
 }
 
-/** Adds up what the calls of a session used. */
-export async function spentBy(store: Store, scope: Scope, { metadata }: SessionInfo): Promise<Spent> {
-  const { config } = metadata;
-  let spent = nothingSpent;
-  for await (const call of store.read(scope, metadata.uuid, { kind: "usage" })) {
+/** What the calls of a session used, by their models' ids: those of the table if it has them, empty for no name. */
+export async function spentByModel(
+  store: Store,
+  scope: Scope,
+  { uuid, config }: SessionMetadata,
+): Promise<ReadonlyMap<string, Spent>> {
+  const sums = new Map<string, Spent>();
+  for await (const call of store.read(scope, uuid, { kind: "usage" })) {
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = call.usage;
     if (input + output === 0) continue;
+    const name = calledModel(config, call) ?? "";
     const dollars = dollarsFor(config, call);
-    spent = addedSpent(spent, {
-      ...{ calls: 1, input, output, cacheRead, cacheWrite },
-      dollars,
-      unpriced: dollars === null ? 1 : 0,
-      unpricedModels: dollars === null ? [calledModel(config, call) ?? ""] : [],
-    });
+    const price = dollars === null ? { unpriced: 1, unpricedModels: [name] } : { unpriced: 0, unpricedModels: [] };
+    const spent = { calls: 1, input, output, cacheRead, cacheWrite, dollars, ...price };
+    const model = findModel(name)?.id ?? name;
+    sums.set(model, addedSpent(sums.get(model) ?? nothingSpent, spent));
   }
-  return spent;
+  return sums;
+}
+
+/** What the calls of a session used. */
+export async function spentBy(store: Store, scope: Scope, { metadata }: SessionInfo): Promise<Spent> {
+  return [...(await spentByModel(store, scope, metadata)).values()].reduce(addedSpent, nothingSpent);
 }

@@ -2,7 +2,8 @@
 import { partText, toolCalls, toolResults } from "../../message/message.ts";
 import type { ToolRecord } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import type { Shown } from "./messages.ts";
+import { Newest } from "./newest.ts";
+import type { Shown } from "./newest.ts";
 
 /** A tool run that ended; in a session without runs a call of its messages, which its client ran. */
 export interface ViewedTool extends Pick<ToolRecord, "callId" | "toolName" | "arguments" | "timestamp"> {
@@ -32,28 +33,23 @@ export async function viewTools(store: Store, scope: Scope, id: string, last: nu
 
 /** The calls in the messages of a session, each with the end that its result tells of. */
 async function calledIn(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedTool>> {
-  let shown: ViewedTool[] = [];
-  let total = 0;
+  const newest = new Newest<ViewedTool>(last);
+  const open = new Map<string, { -readonly [name in keyof ViewedTool]: ViewedTool[name] }>();
+  let seq = 0;
   for await (const { message, timestamp } of store.read(scope, id, { kind: "message" })) {
-    for (const { callId, name: toolName, args } of toolCalls(message))
-      shown.push({
-        ...{ seq: ++total, callId, toolName, arguments: args },
-        status: "open",
-        durationMs: null,
-        timestamp,
-      });
-    for (const result of toolResults(message)) {
-      const place = shown.findLastIndex(({ callId, status }) => callId === result.callId && status === "open");
-      const call = shown[place];
-      if (!call) continue;
-      const isError = result.isError === true;
-      const error = isError ? { error: partText(result).slice(0, longestError).toWellFormed() } : {};
-      shown[place] = { ...call, status: isError ? "error" : "success", ...error };
+    for (const { callId, name: toolName, args } of toolCalls(message)) {
+      const about = { seq: ++seq, callId, toolName, arguments: args };
+      const call = { ...about, status: "open", durationMs: null, timestamp } as const;
+      open.set(callId, call);
+      newest.add(call);
     }
-    if (shown.length > 2 * last + mostOpen) shown = shown.slice(-last - mostOpen);
+    for (const result of toolResults(message)) {
+      const call = open.get(result.callId);
+      if (!call) continue;
+      open.delete(result.callId);
+      call.status = result.isError === true ? "error" : "success";
+      if (result.isError === true) call.error = partText(result).slice(0, longestError).toWellFormed();
+    }
   }
-  return { total, shown: Number.isFinite(last) ? shown.slice(Math.max(0, shown.length - last)) : shown };
+  return newest.shown();
 }
-
-/** Calls beside those that are shown which are kept, as their results may be still to come. */
-const mostOpen = 256;

@@ -1,12 +1,14 @@
 /** One session as its store has it: state, messages, tool runs, epochs. Nothing is locked and nothing written. */
 import type { JsonObject } from "../../message/message.ts";
-import type { Recovered, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
+import type { Recovered, Scope, SessionStatus, Store } from "../../store/store.ts";
 import { outlineOf } from "../../window/epoch/record.ts";
 import { ratioOf } from "../../window/summary/summary.ts";
 import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
 import { findSession } from "./find.ts";
 import { readMessages } from "./messages.ts";
-import type { MessageRange, ReadMessages, Shown, ViewedMessage } from "./messages.ts";
+import type { MessageRange, ViewedMessage } from "./messages.ts";
+import { Newest } from "./newest.ts";
+import type { Shown } from "./newest.ts";
 import { spentBy } from "./spent.ts";
 import type { Spent } from "./spent.ts";
 import { modelOf } from "./model.ts";
@@ -19,7 +21,8 @@ import { defined } from "../../message/json.ts";
 import { openCalls } from "../../session/log.ts";
 import type { OpenCall } from "../../session/log.ts";
 
-export type { MessageRange, Shown, ViewedMessage } from "./messages.ts";
+export type { MessageRange, ViewedMessage } from "./messages.ts";
+export type { Shown } from "./newest.ts";
 export type { ViewedTool } from "./tools.ts";
 
 /** Which parts of a session to look at beside what it is; `last` limits lists to the newest. */
@@ -150,7 +153,16 @@ export async function viewSession(
     completedAt: state.completedAt,
     durationMs: Math.max(0, Date.parse(state.completedAt ?? state.updatedAt) - Date.parse(state.startedAt)),
     error: state.error,
-    statistics: statisticsOf(session, log, summaries.total),
+    statistics: {
+      llmCalls: state.llmCallCount,
+      toolCalls: state.toolCallCount,
+      totalTokens: state.totalTokensUsed,
+      compressions: state.compressionCount,
+      epochs: state.epochCount,
+      messages: log.total,
+      historyTokens: log.historyTokens,
+      summaries: summaries.total,
+    },
     usage: await spentBy(store, scope, session),
     openCalls: await openCalls(store, scope, id),
     summaries,
@@ -158,45 +170,18 @@ export async function viewSession(
     ...(tools && { tools: await viewTools(store, scope, id, last) }),
     ...(epochs && { epochs: await viewEpochs(store, scope, id, last) }),
     ...(window !== false && {
-      window: await windowOf(store, scope, session, window === true ? {} : window),
+      // Loaded on demand: composing takes the strategies, and most looks at a session do without them.
+      window: await (await import("./compose.ts")).composeStored(store, scope, session, window === true ? {} : window),
     }),
   };
   return { ...view, damage: await store.recovery(scope, id) };
 }
 
-/** Loaded on demand: composing takes the strategies, and most looks at a session do without them. */
-async function windowOf(
-  store: Store,
-  scope: Scope,
-  session: SessionInfo,
-  options: StoredWindowOptions,
-): Promise<WindowPreview> {
-  const { composeStored } = await import("./compose.ts");
-  return composeStored(store, scope, session, options);
-}
-
-function settingsIn(config: JsonObject): Pick<SessionView, "strategy" | "profile" | "budget"> {
-  const named = (key: string): string | null => {
-    const value = config[key];
-    return typeof value === "string" ? value : null;
-  };
-  const { budget } = config;
+function settingsIn({ strategy, profile, budget }: JsonObject): Pick<SessionView, "strategy" | "profile" | "budget"> {
   return {
-    ...{ strategy: named("strategy"), profile: named("profile") },
+    strategy: typeof strategy === "string" ? strategy : null,
+    profile: typeof profile === "string" ? profile : null,
     budget: typeof budget === "number" ? budget : null,
-  };
-}
-
-function statisticsOf({ state }: SessionInfo, log: ReadMessages, summaries: number): SessionView["statistics"] {
-  return {
-    llmCalls: state.llmCallCount,
-    toolCalls: state.toolCallCount,
-    totalTokens: state.totalTokensUsed,
-    compressions: state.compressionCount,
-    epochs: state.epochCount,
-    messages: log.total,
-    historyTokens: log.historyTokens,
-    summaries,
   };
 }
 
@@ -212,8 +197,7 @@ async function viewSummaries(store: Store, scope: Scope, id: string, last: numbe
 }
 
 async function viewEpochs(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedEpoch>> {
-  let shown: ViewedEpoch[] = [];
-  let total = 0;
+  const epochs = new Newest<ViewedEpoch>(last);
   const sent = new SentReader();
   for await (const record of store.read(scope, id, { kind: "edit" })) {
     const { type, data, timestamp } = record;
@@ -221,26 +205,15 @@ async function viewEpochs(store: Store, scope: Scope, id: string, last: number):
     const changed = found ? sent.change(found) : sent.take(record);
     // The line of epoch 0 records the first window: nothing was rewritten.
     if (!found || found.state.epoch === 0) continue;
-    total++;
     const edits: Record<string, number> = {};
     for (const { pass } of found.state.edits) edits[pass] = (edits[pass] ?? 0) + 1;
     const { epoch, opened, prefixHash } = found.state;
     const [tokensBefore, tokensAfter] = [Number(data["tokens_before"]), Number(data["tokens_after"])];
     const reason = typeof data["reason"] === "string" ? data["reason"] : "";
-    shown.push({
-      epoch,
-      reason,
-      timestamp,
-      tokensBefore,
-      tokensAfter,
-      edits,
-      opened,
-      prefixHash,
-      ...defined({ changed }),
-    });
-    if (shown.length > 2 * last) shown = shown.slice(-last);
+    const about = { epoch, reason, timestamp, tokensBefore, tokensAfter, edits, opened, prefixHash };
+    epochs.add({ ...about, ...defined({ changed }) });
   }
-  return { total, shown: Number.isFinite(last) ? shown.slice(Math.max(0, shown.length - last)) : shown };
+  return epochs.shown();
 }
 
 /** The fields of a task key: task_source, owner, repo, task_type, task_id. */

@@ -30,13 +30,8 @@ export interface AlertLimits {
 }
 
 /** An alert that began, changed its level, or is over. */
-export interface AlertEvent {
+export interface AlertEvent extends Alert {
   readonly type: "alert-raised" | "alert-cleared";
-  readonly name: AlertName;
-  readonly level: Alert["level"];
-  readonly value: number;
-  readonly limit: number;
-  readonly message: string;
 }
 
 /** The limits of alerts where none is given. */
@@ -51,39 +46,32 @@ export const defaultLimits: Required<AlertLimits> = {
 /** The limits that a store is over. */
 export function alertsOf(health: Health, given: AlertLimits = {}): readonly Alert[] {
   const limits = { ...defaultLimits, ...given };
-  const alerts: Alert[] = [];
-  const bytes = health.disk ? health.disk.running + health.disk.completed : 0;
-  const [level, limit] =
-    bytes > limits.diskCritical
-      ? (["critical", limits.diskCritical] as const)
-      : (["warning", limits.diskWarning] as const);
-  if (health.disk && bytes > limit) {
-    const { running, completed } = health.disk;
-    const message =
-      `Sessions take ${gigabytes(bytes)} (running ${gigabytes(running)}, completed ${gigabytes(completed)}), more than ` +
-      `${gigabytes(limit)}. Compress or delete old ones with \`windrow cleanup\`.`;
-    alerts.push({ name: "disk", level, value: bytes, limit, message });
-  }
-  const { failedShare, running, longRunning, longest } = health;
-  if (failedShare !== null && failedShare > limits.failedShare) {
-    const message =
-      `${percent(failedShare)} of the ended sessions failed, more than ${percent(limits.failedShare)}. ` +
-      "`windrow stats --status failed` counts them, `windrow logs --level ERROR` says why.";
-    alerts.push({ name: "failures", level: "warning", value: failedShare, limit: limits.failedShare, message });
-  }
-  if (running > limits.stuck) {
-    const message =
-      `${running} sessions have not ended, more than ${limits.stuck}. \`windrow top\` shows them; \`windrow finish\` ends ` +
-      "one, and `windrow cleanup` puts to rest what was closed long ago.";
-    alerts.push({ name: "stuck", level: "warning", value: running, limit: limits.stuck, message });
-  }
-  if (longRunning > limits.longRunning) {
-    const some = longest.slice(0, 3).map((id) => id.slice(0, 8));
-    const ids = `${some.join(", ")}${longRunning > some.length ? " …" : ""}`;
-    const message = `${longRunning} ${longRunning === 1 ? "session runs" : "sessions run"} long: ${ids}.`;
-    alerts.push({ name: "long-running", level: "warning", value: longRunning, limit: limits.longRunning, message });
-  }
-  return alerts;
+  const { disk, failedShare, running, longRunning, longest } = health;
+  const bytes = disk ? disk.running + disk.completed : 0;
+  const isCritical = bytes > limits.diskCritical;
+  const most = isCritical ? limits.diskCritical : limits.diskWarning;
+  const sizes = disk ? `running ${gigabytes(disk.running)}, completed ${gigabytes(disk.completed)}` : "";
+  const some = longest.slice(0, 3).map((id) => id.slice(0, 8));
+  const ids = `${some.join(", ")}${longRunning > some.length ? " …" : ""}`;
+  const alert = (name: AlertName, value: number, limit: number, message: string): Alert => {
+    return { name, level: name === "disk" && isCritical ? "critical" : "warning", value, limit, message };
+  };
+  const diskMessage =
+    `Sessions take ${gigabytes(bytes)} (${sizes}), more than ${gigabytes(most)}. Compress or delete old ones with ` +
+    "`windrow cleanup`.";
+  const failedMessage =
+    `${percent(failedShare ?? 0)} of the ended sessions failed, more than ${percent(limits.failedShare)}. ` +
+    "`windrow stats --status failed` counts them, `windrow logs --level ERROR` says why.";
+  const stuckMessage =
+    `${running} sessions have not ended, more than ${limits.stuck}. \`windrow top\` shows them; \`windrow finish\` ends ` +
+    "one, and `windrow cleanup` puts to rest what was closed long ago.";
+  const longMessage = `${longRunning} ${longRunning === 1 ? "session runs" : "sessions run"} long: ${ids}.`;
+  return [
+    alert("disk", bytes, most, diskMessage),
+    alert("failures", failedShare ?? 0, limits.failedShare, failedMessage),
+    alert("stuck", running, limits.stuck, stuckMessage),
+    alert("long-running", longRunning, limits.longRunning, longMessage),
+  ].filter(({ value, limit }) => value > limit);
 }
 
 /** Remembers which alerts there are, so that each is told when it begins, changes its level, and is over. */

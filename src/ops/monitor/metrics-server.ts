@@ -1,8 +1,9 @@
 /** The figures of a monitor for Prometheus: `GET /metrics` on this machine. */
 import { serveHttp } from "../../http/http.ts";
+import type { Gauge as GaugeMetric } from "prom-client";
 import { withPackage } from "../../peer.ts";
 import type { Alert } from "./alerts.ts";
-import type { Health } from "./metrics.ts";
+import type { Health, Work } from "./metrics.ts";
 import type { MonitorScan } from "./monitor.ts";
 import type { Used } from "./used.ts";
 
@@ -40,32 +41,28 @@ const alertLevels: readonly Alert["level"][] = ["warning", "critical"];
 export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
   const { Counter, Gauge, Registry } = await withPackage("prom-client", "Serving metrics", () => import("prom-client"));
   const registry = new Registry();
-  const gauge = (name: string, help: string, labelNames: readonly string[] = []): InstanceType<typeof Gauge> =>
-    new Gauge({ name: `windrow_${name}`, help, labelNames: [...labelNames], registers: [registry] });
-  const sessions = gauge("sessions", "Sessions, by status.", ["status"]);
-  const running = gauge("sessions_running", "Sessions that have neither ended nor been put to rest.");
-  const long = gauge("sessions_long_running", "Sessions that run longer than is usual.");
-  const disk = gauge("disk_bytes", "Bytes of sessions, by folder.", ["folder"]);
-  const failed = gauge("sessions_failed_ratio", "Failed sessions, of those that ended.");
-  const duration = gauge("session_duration_seconds", "Average time from start to end of ended sessions.");
-  const windows = gauge("stored_window_tokens", "Tokens of the newest windows, by the status of their sessions.", [
-    "status",
-  ]);
-  const calls = gauge("stored_model_calls", "Model calls of the stored sessions, by status.", ["status"]);
-  const tools = gauge("stored_tool_calls", "Tool runs of the stored sessions, by status.", ["status"]);
-  const epochs = gauge("stored_epochs", "Epochs of the stored sessions, by status.", ["status"]);
-  const summaries = gauge("stored_summaries", "Summaries in the stored sessions, by status.", ["status"]);
-  const tokens = gauge(
-    "stored_tokens",
-    "Tokens that the stored sessions used, by model and type; input includes cached and cache_write.",
-    ["model", "type"],
-  );
-  const cost = gauge("stored_cost_dollars", "List price of the stored sessions' calls, where it is known, by model.", [
-    "model",
-  ]);
-  const unpriced = gauge("stored_unpriced_calls", "Calls of the stored sessions whose model has no known price.");
-  const alerts = gauge("alert", "1 where a limit is exceeded.", ["name", "level"]);
-  const scanned = gauge("monitor_scan_timestamp_seconds", "When the monitor looked last.");
+  const gauge = (name: string, labels: readonly string[], help: string): GaugeMetric =>
+    new Gauge({ name: `windrow_${name}`, help, labelNames: [...labels], registers: [registry] });
+  const sessions = gauge("sessions", ["status"], "Sessions, by status.");
+  const running = gauge("sessions_running", [], "Sessions that have neither ended nor been put to rest.");
+  const long = gauge("sessions_long_running", [], "Sessions that run longer than is usual.");
+  const disk = gauge("disk_bytes", ["folder"], "Bytes of sessions, by folder.");
+  const failed = gauge("sessions_failed_ratio", [], "Failed sessions, of those that ended.");
+  const duration = gauge("session_duration_seconds", [], "Average time from start to end of ended sessions.");
+  const work = {
+    windowTokens: gauge("stored_window_tokens", ["status"], "Tokens of the newest windows, by their sessions' status."),
+    modelCalls: gauge("stored_model_calls", ["status"], "Model calls of the stored sessions, by status."),
+    toolCalls: gauge("stored_tool_calls", ["status"], "Tool runs of the stored sessions, by status."),
+    epochs: gauge("stored_epochs", ["status"], "Epochs of the stored sessions, by status."),
+    summaries: gauge("stored_summaries", ["status"], "Summaries in the stored sessions, by status."),
+  };
+  const tokensHelp = "Tokens that the stored sessions used, by model and type; input includes cached and cache_write.";
+  const tokens = gauge("stored_tokens", ["model", "type"], tokensHelp);
+  const costHelp = "List price of the stored sessions' calls, where it is known, by model.";
+  const cost = gauge("stored_cost_dollars", ["model"], costHelp);
+  const unpriced = gauge("stored_unpriced_calls", [], "Calls of the stored sessions whose model has no known price.");
+  const alerts = gauge("alert", ["name", "level"], "1 where a limit is exceeded.");
+  const scanned = gauge("monitor_scan_timestamp_seconds", [], "When the monitor looked last.");
   const ended = new Counter({
     name: "windrow_monitor_ended_total",
     help: "Sessions that this monitor ended, by what became of them.",
@@ -89,29 +86,18 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
   return {
     url: `${server.url}/metrics`,
     update(health, active, scan) {
-      sessions.reset();
-      for (const [status, count] of Object.entries(health.byStatus)) sessions.set({ status }, count);
+      fill(sessions, "status", health.byStatus);
       running.set(health.running);
       long.set(health.longRunning);
-      disk.reset();
-      for (const [folder, bytes] of Object.entries(health.disk ?? {})) disk.set({ folder }, bytes);
-      for (const [name, metric] of [
-        ["windowTokens", windows],
-        ["modelCalls", calls],
-        ["toolCalls", tools],
-        ["epochs", epochs],
-        ["summaries", summaries],
-      ] as const) {
-        metric.reset();
-        for (const [status, work] of Object.entries(health.work)) metric.set({ status }, work[name]);
+      fill(disk, "folder", health.disk ?? {});
+      for (const [name, metric] of Object.entries(work)) {
+        const sums = Object.entries(health.work).map(([status, sum]) => [status, sum[name as keyof Work]] as const);
+        fill(metric, "status", Object.fromEntries(sums));
       }
       failed.set(health.failedShare ?? Number.NaN);
       duration.set((health.averageDurationMs ?? Number.NaN) / 1_000);
-      for (const name of alertNames) {
-        for (const level of alertLevels) {
-          alerts.set({ name, level }, active.some((alert) => alert.name === name && alert.level === level) ? 1 : 0);
-        }
-      }
+      for (const name of alertNames) for (const level of alertLevels) alerts.set({ name, level }, 0);
+      for (const { name, level } of active) alerts.set({ name, level }, 1);
       ended.inc({ outcome: "failed" }, scan?.failed ?? 0);
       ended.inc({ outcome: "timeout" }, scan?.timedOut ?? 0);
       scanned.set(Date.parse(health.time) / 1_000);
@@ -129,4 +115,10 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
     },
     close: () => server.close(),
   };
+}
+
+/** Sets a metric for each name of a record; names that are gone leave it. */
+function fill(metric: GaugeMetric, label: string, values: Readonly<Record<string, number>>): void {
+  metric.reset();
+  for (const [name, value] of Object.entries(values)) metric.set({ [label]: name }, value);
 }

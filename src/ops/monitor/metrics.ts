@@ -1,6 +1,9 @@
 /** A store's health in figures, for alerts and metrics. */
+import type { TimedOptions } from "../options.ts";
 import { isFinal } from "../../store/shared/rules.ts";
-import type { Scope, SessionState, SessionStatus, Store } from "../../store/store.ts";
+import type { SessionStatus, Store } from "../../store/store.ts";
+import { Newest } from "../look/newest.ts";
+import { addTo, ratio } from "../look/sum.ts";
 import { sizeOf } from "../stats/measure.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -40,13 +43,9 @@ export interface Health {
 }
 
 /** Options of the measurement of health. */
-export interface HealthOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface HealthOptions extends TimedOptions {
   /** Milliseconds after which a session runs long. Default {@link defaultLongRunning}. */
   readonly longRunning?: number;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** Ids that {@link Health.longest} names. */
@@ -57,25 +56,27 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
   const { scope = {}, longRunning = defaultLongRunning, now = () => new Date() } = options;
   const time = now();
   const byStatus: Partial<Record<SessionStatus, number>> = {};
-  const work: Partial<Record<SessionStatus, Work>> = {};
-  const long: string[] = [];
+  const work: Partial<Record<SessionStatus, { -readonly [name in keyof Work]: number }>> = {};
+  const long = new Newest<string>(mostLongest);
   const disk = { running: 0, completed: 0 };
   const ended = { sessions: 0, durationMs: 0 };
-  let [sessions, sized, longer] = [0, 0, 0];
+  let [sessions, sized] = [0, 0];
   for await (const info of conversations(store, scope)) {
     const { status, startedAt, completedAt } = info.state;
     const isEnded = isFinal(status);
     sessions += 1;
     byStatus[status] = (byStatus[status] ?? 0) + 1;
-    work[status] = plus(work[status], info.state);
+    const { currentContextTokens, llmCallCount, toolCallCount, epochCount, compressionCount } = info.state;
+    addTo((work[status] ??= { windowTokens: 0, modelCalls: 0, toolCalls: 0, epochs: 0, summaries: 0 }), {
+      ...{ windowTokens: currentContextTokens, modelCalls: llmCallCount, toolCalls: toolCallCount },
+      ...{ epochs: epochCount, summaries: compressionCount },
+    });
     if (isEnded) {
       ended.sessions += 1;
       ended.durationMs += Math.max(0, Date.parse(completedAt ?? startedAt) - Date.parse(startedAt));
     } else if (status !== "closed" && time.getTime() - Date.parse(startedAt) >= longRunning) {
-      longer += 1;
-      long.push(info.metadata.uuid);
       // Newest first: the last ones began first.
-      if (long.length > mostLongest) long.shift();
+      long.add(info.metadata.uuid);
     }
     const size = await sizeOf(store, scope, info);
     if (!size) continue;
@@ -88,20 +89,10 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     byStatus,
     work,
     running: sessions - ended.sessions - (byStatus.closed ?? 0),
-    longRunning: longer,
-    longest: long.toReversed(),
-    failedShare: ended.sessions > 0 ? (byStatus.failed ?? 0) / ended.sessions : null,
-    averageDurationMs: ended.sessions > 0 ? ended.durationMs / ended.sessions : null,
+    longRunning: long.shown().total,
+    longest: long.items().toReversed(),
+    failedShare: ratio(byStatus.failed ?? 0, ended.sessions),
+    averageDurationMs: ratio(ended.durationMs, ended.sessions),
     disk: sized > 0 || sessions === 0 ? disk : null,
-  };
-}
-
-function plus(sum: Work | undefined, state: SessionState): Work {
-  return {
-    windowTokens: (sum?.windowTokens ?? 0) + state.currentContextTokens,
-    modelCalls: (sum?.modelCalls ?? 0) + state.llmCallCount,
-    toolCalls: (sum?.toolCalls ?? 0) + state.toolCallCount,
-    epochs: (sum?.epochs ?? 0) + state.epochCount,
-    summaries: (sum?.summaries ?? 0) + state.compressionCount,
   };
 }

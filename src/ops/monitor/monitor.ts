@@ -2,13 +2,16 @@
  * The monitor ends the sessions that no process will end any more. A session whose process died becomes `failed`, one that ran longer than it may becomes `timeout`; both move to where finished sessions are. What a
  * live process writes is never touched. Any number of monitors may run at once: a session's lock is taken first.
  */
-import { endedRecord } from "../../store/shared/state-count.ts";
+import type { TimedOptions } from "../options.ts";
 import { inform } from "../../handed-in.ts";
-import { WindrowError, isWindrowError } from "../../errors.ts";
-import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from "../../store/store.ts";
-import { lastRecordAt } from "../look/age.ts";
+import { isWindrowError } from "../../errors.ts";
+import type { WindrowError } from "../../errors.ts";
+import type { FinalStatus, Holding, Lock, LockOwner, SessionInfo, Store } from "../../store/store.ts";
+import { endSession, isTakenUp, putToRest } from "./finish.ts";
+import { checkAge } from "../options.ts";
+import { asError } from "../look/errors.ts";
+import { partOf } from "../look/part.ts";
 import { pause } from "../look/pause.ts";
-import { isIdle, retire } from "./retire.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
 /** Seconds between two scans (five minutes). */
@@ -17,44 +20,24 @@ export const defaultMonitorInterval = 300;
 /** How long a holder must have been silent, in milliseconds, before its session is failed. */
 export const defaultStaleAfterMs = 60_000;
 
-/** An event that a monitor caused or saw. */
+/**
+ * An event that a monitor caused or saw. `session-failed`: its process died; `session-timed-out`: it ran longer than its
+ * task timeout, and nobody writes it; both were ended and moved. `session-overdue`: it ran longer, and a live process writes
+ * it; it was left alone. `session-retired`: nobody resumed it for as long as {@link MonitorOptions.closedAfter} says; it was
+ * put to rest. `session-moved`: another program left it `completing`; it was ended. `monitor-failed`: one session, or
+ * without an id the whole scan, could not be looked at; the monitor goes on.
+ */
 export type MonitorEvent =
   | {
-      /** Its process died; the session was failed and moved. */
-      readonly type: "session-failed";
+      readonly type: "session-failed" | "session-timed-out" | "session-overdue";
       readonly sessionId: string;
       readonly error: string;
       readonly owner?: LockOwner;
     }
-  | {
-      /** It ran longer than its task timeout, and nobody writes it; it was ended and moved. */
-      readonly type: "session-timed-out";
-      readonly sessionId: string;
-      readonly error: string;
-    }
-  | {
-      /** It ran longer than its task timeout, and a live process writes it; it was left alone. */
-      readonly type: "session-overdue";
-      readonly sessionId: string;
-      readonly error: string;
-      readonly owner?: LockOwner;
-    }
-  | {
-      /** Nobody resumed it for as long as {@link MonitorOptions.closedAfter} says; it was put to rest. */
-      readonly type: "session-retired";
-      readonly sessionId: string;
-      /** Its last record, ISO 8601, UTC. */
-      readonly since: string;
-    }
-  | {
-      /** Another program left it `completing`; it is ended. */ readonly type: "session-moved";
-      readonly sessionId: string;
-    }
-  | {
-      /** One session, or without an id the whole scan, could not be looked at; the monitor goes on. */ readonly type: "monitor-failed";
-      readonly sessionId?: string;
-      readonly error: Error;
-    }
+  /** `since`: its last record, ISO 8601, UTC. */
+  | { readonly type: "session-retired"; readonly sessionId: string; readonly since: string }
+  | { readonly type: "session-moved"; readonly sessionId: string }
+  | { readonly type: "monitor-failed"; readonly sessionId?: string; readonly error: Error }
   | ({ readonly type: "scan-finished" } & MonitorScan);
 
 /** One scan in numbers of sessions. */
@@ -72,9 +55,7 @@ export interface MonitorScan {
 }
 
 /** How a monitor works. */
-export interface MonitorOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface MonitorOptions extends TimedOptions {
   /** Milliseconds a dead holder must have been silent. Default 60,000, so that a supervisor can restart its agent. */
   readonly staleAfter?: number;
   /**
@@ -94,8 +75,6 @@ export interface MonitorOptions {
   readonly onEvent?: (event: MonitorEvent) => void;
   /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
   readonly afterScan?: (scan: MonitorScan) => Promise<void>;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
   /** Waits between two scans. Default: a timer. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
   /** Ends the monitor after the session at hand. */
@@ -112,7 +91,7 @@ export interface MonitorOptions {
 export async function monitor(store: Store, options: MonitorOptions = {}): Promise<MonitorScan> {
   check(store, options);
   const { interval = 1_000 * defaultMonitorInterval, once = false, sleep = pause, signal } = options;
-  let last: MonitorScan = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, retired: 0, errors: 0 };
+  let last: MonitorScan = noScan;
   for (;;) {
     try {
       last = await scan(store, options);
@@ -127,16 +106,20 @@ export async function monitor(store: Store, options: MonitorOptions = {}): Promi
   }
 }
 
+const noScan = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, retired: 0, errors: 0 };
+
+/** What each event counts as. */
+const counters = {
+  "session-failed": "failed",
+  "session-timed-out": "timedOut",
+  "session-overdue": "overdue",
+  "session-moved": "moved",
+  "session-retired": "retired",
+  "monitor-failed": "errors",
+} as const;
+
 async function scan(store: Store, options: MonitorOptions): Promise<MonitorScan> {
-  const totals = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, retired: 0, errors: 0 };
-  const counters = {
-    "session-failed": "failed",
-    "session-timed-out": "timedOut",
-    "session-overdue": "overdue",
-    "session-moved": "moved",
-    "session-retired": "retired",
-    "monitor-failed": "errors",
-  } as const;
+  const totals = { ...noScan };
   const unreadable = (_place: string, error: WindrowError): void => {
     if (error.code !== "store-unavailable") return;
     totals.errors += 1;
@@ -160,87 +143,50 @@ type SessionEvent = Exclude<MonitorEvent, { readonly type: "scan-finished" }>;
 async function lookAt(store: Store, info: SessionInfo, options: MonitorOptions): Promise<SessionEvent | undefined> {
   const sessionId = info.metadata.uuid;
   try {
-    const { status } = info.state;
-    const holder = await store.holding.holder(options.scope ?? {}, sessionId);
+    const holder = await partOf(store, "holding").holder(options.scope ?? {}, sessionId);
     // A session at rest is nobody's, whoever died with its lock: nothing was written under it.
-    if (!holder || (status === "closed" && holder.state !== "held")) return undefined;
-    return (await judge(store, info, holder, options)) ?? (await putToRest(store, info, options));
+    if (info.state.status === "closed" && holder.state !== "held") return undefined;
+    return await judge(store, info, holder, options);
   } catch (error) {
-    // Somebody else took it up or ended it meanwhile: a resuming process, or another monitor.
-    if (
-      ["session-busy", "read-only", "session-not-found"].some((code) => isWindrowError(error) && error.code === code)
-    ) {
-      return undefined;
-    }
-    return { type: "monitor-failed", sessionId, error: asError(error) };
+    return isTakenUp(error) ? undefined : { type: "monitor-failed", sessionId, error: asError(error) };
   }
 }
 
 async function judge(
   store: Store,
   info: SessionInfo,
-  holder: Holding,
-  options: MonitorOptions,
+  { state, owner }: Holding,
+  { scope = {}, now = () => new Date(), ...options }: MonitorOptions,
 ): Promise<SessionEvent | undefined> {
   const sessionId = info.metadata.uuid;
-  const now = (options.now ?? (() => new Date()))();
-  const about = holder.owner ? { owner: holder.owner } : {};
-  const late = overrun(info, now, options.taskTimeout);
-  if (holder.state === "held") {
+  const time = now();
+  const about = owner ? { owner } : {};
+  const late = overrun(info, time, options.taskTimeout);
+  if (state === "held") {
     return late === undefined ? undefined : { type: "session-overdue", sessionId, error: late, ...about };
   }
-  if (
-    info.state.status === "completing" &&
-    (holder.state === "none" || isSilent(info, holder, now, options.staleAfter ?? defaultStaleAfterMs))
-  ) {
-    const ended = await end(store, info, holder, "completed", null, now, options);
-    return ended ? { type: "session-moved", sessionId } : undefined;
+  const seen = owner?.heartbeatAt || info.state.updatedAt;
+  const isSilent = !(time.getTime() - Date.parse(seen) < (options.staleAfter ?? defaultStaleAfterMs));
+  const end = async (status: FinalStatus, error: string | null, event: SessionEvent) => {
+    const end = { status, error, lastActivity: `monitor_${status}`, time: time.toISOString() };
+    // Nobody had it since it was looked at.
+    const isSame = (lock: Lock): boolean => !owner || lock.owner.generation === owner.generation + 1;
+    return (await endSession(store, scope, sessionId, end, isSame)) ? event : undefined;
+  };
+  if (info.state.status === "completing" && (state === "none" || isSilent)) {
+    return end("completed", null, { type: "session-moved", sessionId });
   }
-  if (holder.state === "gone" && isSilent(info, holder, now, options.staleAfter ?? defaultStaleAfterMs)) {
-    const error = `${whoever(holder)} died without ending the session; last seen ${lastSeen(info, holder)}.`;
-    const ended = await end(store, info, holder, "failed", error, now, options);
-    return ended ? { type: "session-failed", sessionId, error, ...about } : undefined;
+  if (state === "gone" && isSilent) {
+    const who = owner ? `Process ${owner.processId} on ${owner.hostname}` : "The process";
+    const error = `${who} died without ending the session; last seen ${seen}.`;
+    return end("failed", error, { type: "session-failed", sessionId, error, ...about });
   }
-  if (late === undefined || holder.state === "gone") return undefined;
-  const ended = await end(store, info, holder, "timeout", late, now, options);
-  return ended ? { type: "session-timed-out", sessionId, error: late } : undefined;
-}
-
-/** Retires a session that nobody resumed for long. */
-async function putToRest(store: Store, info: SessionInfo, options: MonitorOptions): Promise<SessionEvent | undefined> {
-  const { closedAfter, scope = {}, now = () => new Date() } = options;
-  if (closedAfter === undefined || !(await isIdle(store, scope, info))) return undefined;
-  const last = await lastRecordAt(store, scope, info);
-  const time = now();
-  if (last === undefined || time.getTime() - last < closedAfter) return undefined;
-  const sessionId = info.metadata.uuid;
-  if (!(await retire(store, scope, sessionId, last, time))) return undefined;
-  return { type: "session-retired", sessionId, since: new Date(last).toISOString() };
-}
-
-/** Ends a session, unless somebody had it since it was looked at. */
-async function end(
-  store: Store,
-  info: SessionInfo,
-  holder: Holding,
-  status: FinalStatus,
-  error: string | null,
-  now: Date,
-  options: MonitorOptions,
-): Promise<boolean> {
-  const scope = options.scope ?? {};
-  const lock = await store.lock(scope, info.metadata.uuid);
-  try {
-    if (holder.owner && lock.owner.generation !== holder.owner.generation + 1) return false;
-    const { state } = await store.info(scope, info.metadata.uuid);
-    const time = now.toISOString();
-    const lastActivity = `monitor_${status}`;
-    if (error !== null) await store.append(lock, [endedRecord({ status, error }, time)]);
-    await store.finish(lock, { ...state, status, error, lastActivity, updatedAt: time, completedAt: time });
-    return true;
-  } finally {
-    await lock.release();
+  if (late !== undefined && state !== "gone") {
+    return end("timeout", late, { type: "session-timed-out", sessionId, error: late });
   }
+  const { closedAfter } = options;
+  const last = closedAfter === undefined ? undefined : await putToRest(store, scope, info, closedAfter, time);
+  return last === undefined ? undefined : { type: "session-retired", sessionId, since: new Date(last).toISOString() };
 }
 
 /** Why a session has run too long, or undefined. */
@@ -252,44 +198,20 @@ function overrun({ metadata, state }: SessionInfo, now: Date, otherwise: number 
   return `The session has run for ${whole(ran)} s; its task timeout is ${whole(allowed)} s.`;
 }
 
-function isSilent(info: SessionInfo, holder: Holding, now: Date, staleAfter: number): boolean {
-  const seen = Date.parse(lastSeen(info, holder));
-  return Number.isNaN(seen) || now.getTime() - seen >= staleAfter;
-}
-
-function lastSeen({ state }: SessionInfo, { owner }: Holding): string {
-  return owner && owner.heartbeatAt !== "" ? owner.heartbeatAt : state.updatedAt;
-}
-
-function whoever({ owner }: Holding): string {
-  return owner ? `Process ${owner.processId} on ${owner.hostname}` : "The process";
-}
-
 function whole(milliseconds: number): string {
   return Math.round(milliseconds / 1_000).toLocaleString("en-US");
 }
 
 function check(store: Store, options: MonitorOptions): void {
-  if (!store.holding) {
-    const message = `The ${store.name} store cannot say who holds a session, so it cannot be monitored.`;
-    throw new WindrowError("bad-option", message, { store: store.name });
-  }
+  partOf(store, "holding");
   for (const name of ["staleAfter", "taskTimeout", "closedAfter", "interval"] as const) {
     const value = options[name];
     // Without a pause between two looks a process would do nothing else.
     const least = name === "interval" && options.once !== true ? 1 : 0;
-    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
-    throw new WindrowError("bad-option", `"${name}" is a number of milliseconds from ${least}, not ${value}.`, {
-      name,
-      value,
-    });
+    if (value !== undefined) checkAge(name, value, least);
   }
 }
 
 function tell({ onEvent }: MonitorOptions, event: MonitorEvent): void {
   inform(onEvent, event, `the event ${event.type}`);
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

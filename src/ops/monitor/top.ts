@@ -1,9 +1,11 @@
 /** The sessions that have not ended: who holds them, what they have used, when they last did something. */
-import { isWindrowError } from "../../errors.ts";
+import type { TimedOptions } from "../options.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { standingWith } from "../look/standing.ts";
 import type { SessionStanding } from "../look/standing.ts";
+import { orUndefined } from "../look/errors.ts";
+import { Newest } from "../look/newest.ts";
 import { sessionTitle } from "../look/title.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
@@ -51,40 +53,30 @@ export interface Top {
 }
 
 /** Options of the list of running sessions. */
-export interface TopOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface TopOptions extends TimedOptions {
   /** Most sessions to show; the others are counted. Default 50. */
   readonly limit?: number;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
 }
 
 /** Looks at the sessions that have not ended. Nothing is locked and nothing written. */
 export async function top(store: Store, options: TopOptions = {}): Promise<Top> {
   const { scope = {}, limit = 50, now = () => new Date() } = options;
-  let newest: HeldSession[] = [];
-  const counts: Record<SessionStanding, number> = {
-    running: 0,
-    died: 0,
-    closed: 0,
-    completed: 0,
-    failed: 0,
-    timeout: 0,
-  };
+  const newest = new Newest<HeldSession>(limit, byActivity);
+  const counts: Partial<Record<SessionStanding, number>> = {};
   let tokens = 0;
   const unreadable = new Unreadable();
   for await (const info of conversations(store, scope, { unfinished: true, unreadable: unreadable.note })) {
     if (isFinal(info.state.status)) continue;
-    const holder = await holderOf(store, scope, info.metadata.uuid);
-    counts[standingWith(info.state.status, holder ?? undefined)] += 1;
+    // One that ended meanwhile has none.
+    const holder = (await orUndefined(async () => store.holding.holder(scope, info.metadata.uuid))) ?? null;
+    const standing = standingWith(info.state.status, holder ?? undefined);
+    counts[standing] = (counts[standing] ?? 0) + 1;
     tokens += info.state.totalTokensUsed;
-    newest.push({ ...info, holder });
-    if (newest.length >= 2 * limit + 64) newest = lastActive(newest, limit);
+    newest.add({ ...info, holder });
   }
-  const shown = lastActive(newest, limit);
+  const shown = newest.items().toReversed();
   const sessions = await Promise.all(shown.map((info) => describe(store, scope, info)));
-  const { running, died, closed } = counts;
+  const { running = 0, died = 0, closed = 0 } = counts;
   return { time: now().toISOString(), running, died, closed, tokens, sessions, unreadable: unreadable.sessions() };
 }
 
@@ -93,8 +85,8 @@ interface HeldSession extends SessionInfo {
   readonly holder: Holding | null;
 }
 
-function lastActive(sessions: readonly HeldSession[], limit: number): HeldSession[] {
-  return sessions.toSorted((one, other) => (one.state.updatedAt < other.state.updatedAt ? 1 : -1)).slice(0, limit);
+function byActivity({ state: one }: HeldSession, { state: other }: HeldSession): number {
+  return one.updatedAt < other.updatedAt ? -1 : one.updatedAt > other.updatedAt ? 1 : 0;
 }
 
 async function describe(store: Store, scope: Scope, { metadata, state, holder }: HeldSession): Promise<RunningSession> {
@@ -114,14 +106,4 @@ async function describe(store: Store, scope: Scope, { metadata, state, holder }:
     windowTokens: state.currentContextTokens,
     budget: typeof budget === "number" ? budget : null,
   };
-}
-
-async function holderOf(store: Store, scope: Scope, id: string): Promise<Holding | null> {
-  try {
-    return (await store.holding.holder(scope, id)) ?? null;
-  } catch (error) {
-    // It ended meanwhile.
-    if (isWindrowError(error)) return null;
-    throw error;
-  }
 }

@@ -12,13 +12,12 @@ export interface WebhookOptions {
    * are sent as basic authorization. Redirects are not followed.
    */
   readonly url: string;
-  /** How often one post is tried before it waits for the next call. Default 4. */
-  readonly attempts?: number;
-  /** Milliseconds of one try. Default 10,000. */
-  readonly timeout?: number;
   /** Waits between tries: 1 s, 2 s, 4 s … Default: a timer. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
+
+/** How often one post is tried before it waits for the next call, and the milliseconds of one try. */
+const [attempts, timeout] = [4, 10_000];
 
 /** Posts that wait for a webhook that does not answer; older ones give way. */
 const mostWaiting = 100;
@@ -60,7 +59,7 @@ export class Webhook {
 
   async #post(body: object, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { url, authorization } = this.#address;
-    const { attempts = 4, timeout = 10_000, sleep = pause } = this.#options;
+    const { sleep = pause } = this.#options;
     let failure = "";
     for (let attempt = 0; attempt < attempts; attempt++) {
       if (attempt > 0) await sleep(1_000 * 2 ** (attempt - 1), signal);

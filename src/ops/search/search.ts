@@ -1,4 +1,5 @@
 /** Full text over all sessions of a scope, in any language; and whether what was found still stands in its window. */
+import type { ScopedOptions } from "../options.ts";
 import { WindrowError } from "../../errors.ts";
 import { messageText } from "../../message/message.ts";
 import type { Role } from "../../message/message.ts";
@@ -6,7 +7,7 @@ import type { Edit } from "../../window/window.ts";
 import { inScope } from "../../store/shared/rules.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { infoIfThere } from "../../store/if-there.ts";
-import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
+import type { SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { EditIndex } from "../../window/edits.ts";
 import { newestOutline } from "../../session/log.ts";
 import { behind, catchUp } from "../../search/catch-up.ts";
@@ -18,11 +19,9 @@ import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 
 /** Options of a search: the sessions, and how many hits. */
-export interface SearchOptions {
+export interface SearchOptions extends ScopedOptions {
   /** Words that a message must all hold; "between quotation marks" as they stand. */
   readonly query: string;
-  /** The owner of the sessions. Default: those of no tenant, of every user. */
-  readonly scope?: Scope;
   /** Only this session. */
   readonly sessionId?: string;
   /** Only sessions of this status. */
@@ -91,16 +90,15 @@ export async function search(store: Store, options: SearchOptions, signal?: Abor
   const index = options.index === undefined ? undefined : new SearchIndex(options.index);
   const unreadable = new Unreadable();
   try {
-    const { unread, indexed } = index ? await update(index, store, scope, options, unreadable, signal) : noUpdate;
-    const places = index
-      ? placesIn(index, store, scope, unread, query, options)
-      : everywhere(store, scope, options, unreadable);
+    const unread: Unread = new Map();
+    const indexed = index ? await update(index, store, options, { unreadable, unread }, signal) : 0;
+    const places = index ? placesIn(index, store, unread, query, options) : everywhere(store, options, unreadable);
     const hits: SearchHit[] = [];
-    for await (const { session, seqs, from } of places) {
+    for await (const { session, ranges } of places) {
       if (options.status !== undefined && session.state.status !== options.status) continue;
       const left = limit + 1 - hits.length;
       const found = await unreadable.attempt(store, scope, session.metadata.uuid, () =>
-        hitsOf(store, scope, session, [...rangesOf(seqs), { from, to: Infinity }], query, options.query, left),
+        hitsOf(store, options, session, ranges, query, left),
       );
       hits.push(...(found ?? []));
       if (hits.length > limit) break;
@@ -112,65 +110,60 @@ export async function search(store: Store, options: SearchOptions, signal?: Abor
   }
 }
 
-/** A place where hits may be: a session, some of its messages, and all from one on; Infinity for none. */
+/** Messages by their numbers, both ends included. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A session, and its messages among which hits may be. */
 interface Place {
   readonly session: SessionInfo;
-  readonly seqs: readonly number[];
-  readonly from: number;
+  readonly ranges: readonly Range[];
 }
 
-interface Update {
-  /** Sessions that the index lacks in part, because another process writes it: the first message, by session. */
-  readonly unread: ReadonlyMap<string, { readonly session: SessionInfo; readonly from: number }>;
-  /** Messages that were added. */
-  readonly indexed: number;
-}
+/** Sessions that the index lacks in part, because another process writes it: the first message, by session. */
+type Unread = Map<string, { readonly session: SessionInfo; readonly from: number }>;
 
-const noUpdate: Update = { unread: new Map(), indexed: 0 };
-
-/** Brings the index up to date with the sessions of the scope, as far as this process may. */
+/**
+ * Brings the index up to date with the sessions of the scope, as far as this process may.
+ *
+ * @returns how many messages were added
+ */
 async function update(
   index: SearchIndex,
   store: Store,
-  scope: Scope,
-  { sessionId, onProgress }: SearchOptions,
-  unreadable: Unreadable,
+  { scope = {}, sessionId, onProgress }: SearchOptions,
+  { unreadable, unread }: { readonly unreadable: Unreadable; readonly unread: Unread },
   signal: AbortSignal | undefined,
-): Promise<Update> {
+): Promise<number> {
   const options = {
     ...(sessionId !== undefined && { sessionId }),
     ...(onProgress && { onProgress }),
     unreadable: unreadable.note,
     attempt: <T>(id: string, read: () => Promise<T>) => unreadable.attempt(store, scope, id, read),
   };
-  if (index.open()) return { unread: new Map(), ...(await catchUp(index, store, scope, options, signal)) };
-  const unread = new Map<string, { readonly session: SessionInfo; readonly from: number }>();
+  if (index.open()) return (await catchUp(index, store, scope, options, signal)).indexed;
   for await (const session of behind(index, store, scope, options)) {
     const id = session.metadata.uuid;
     unread.set(id, { session, from: index.covered(id) + 1 });
   }
-  return { unread, indexed: 0 };
+  return 0;
 }
 
-async function* everywhere(
-  store: Store,
-  scope: Scope,
-  { sessionId }: SearchOptions,
-  { note }: Unreadable,
-): AsyncGenerator<Place> {
-  const list =
-    sessionId === undefined ? conversations(store, scope, { unreadable: note }) : [await store.info(scope, sessionId)];
-  for await (const session of list) yield { session, seqs: [], from: 1 };
+async function* everywhere(store: Store, options: SearchOptions, { note }: Unreadable): AsyncGenerator<Place> {
+  const { scope = {}, sessionId: id } = options;
+  const list = id === undefined ? conversations(store, scope, { unreadable: note }) : [await store.info(scope, id)];
+  for await (const session of list) yield { session, ranges: [{ from: 1, to: Infinity }] };
 }
 
 /** The places where the index has all the terms, and those that it lacks; newest sessions first. */
 async function* placesIn(
   index: SearchIndex,
   store: Store,
-  scope: Scope,
-  unread: Update["unread"],
+  unread: Unread,
   query: SearchQuery,
-  { sessionId, status }: SearchOptions,
+  { scope = {}, sessionId, status }: SearchOptions,
 ): AsyncGenerator<Place> {
   const holding = index.holding(query.terms);
   const found = new Map<string, number>();
@@ -187,13 +180,9 @@ async function* placesIn(
     const seqs = entry ? holding(entry) : [];
     if (seqs.length === 0 && !lacking) continue;
     const session = lacking?.session ?? (await infoIfThere(store, scope, id));
-    if (session) yield { session, seqs, from: lacking?.from ?? Infinity };
+    const end = lacking ? [{ from: lacking.from, to: Infinity }] : [];
+    if (session) yield { session, ranges: [...rangesOf(seqs), ...end] };
   }
-}
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Messages that are read in one go, oldest first: those of one range stand near each other. */
@@ -209,11 +198,10 @@ function rangesOf(seqs: readonly number[]): readonly Range[] {
 
 async function hitsOf(
   store: Store,
-  scope: Scope,
+  { scope = {}, query: words }: SearchOptions,
   session: SessionInfo,
   ranges: readonly Range[],
   query: SearchQuery,
-  words: string,
   limit: number,
 ): Promise<readonly SearchHit[]> {
   const { uuid: id, user } = session.metadata;
@@ -221,7 +209,6 @@ async function hitsOf(
   let title: string | undefined;
   let place: ((seq: number) => SearchHit["window"]) | undefined;
   for (const { from, to } of ranges.toReversed()) {
-    if (from === Infinity) continue;
     const found: SearchHit[] = [];
     const range = { kind: "message", from, ...(Number.isFinite(to) && { to }) } as const;
     for await (const { seq, message, timestamp } of store.read(scope, id, range)) {

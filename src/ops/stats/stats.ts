@@ -2,22 +2,21 @@
  * Statistics of a store: its sessions, their sizes, ends and users. Sessions are
  * read one after the other; what is kept of them are sums by user, day and month.
  */
+import type { TimedOptions } from "../options.ts";
 import { WindrowError } from "../../errors.ts";
 import { enginesDue } from "../look/offloads.ts";
 import { conversations } from "../../store/memory-logs.ts";
-import type { Scope, SessionStatus, Store } from "../../store/store.ts";
+import type { SessionStatus, Store } from "../../store/store.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import { measure } from "./measure.ts";
-import type { StatsReport } from "./report.ts";
+import type { StatsReport } from "./sums.ts";
 import { Sums } from "./sums.ts";
 
 export type { SessionStanding } from "../look/standing.ts";
-export type { DiskReport, DiskUse, StatsReport, StatsUsage, UserStats } from "./report.ts";
+export type { DiskReport, DiskUse, StatsReport, StatsUsage, UserStats } from "./sums.ts";
 
 /** Which sessions to count. All conditions hold together. */
-export interface StatsOptions {
-  /** The owner of the sessions. Default: every user's, of no tenant. */
-  readonly scope?: Scope;
+export interface StatsOptions extends TimedOptions {
   readonly status?: SessionStatus;
   /** Begun on this day or later: `2024-01-31` (UTC), or a time in ISO 8601. */
   readonly from?: string;
@@ -25,8 +24,6 @@ export interface StatsOptions {
   readonly to?: string;
   /** Whether to compare with goals: {@link StatsReport.goals}. Default false. */
   readonly goals?: boolean;
-  /** The clock, for what is counted over the last 30 days. Default: the system's. */
-  readonly now?: () => Date;
   /** Told after each session: how many were read. */
   readonly onProgress?: (done: number) => void;
 }

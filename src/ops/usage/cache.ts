@@ -14,26 +14,19 @@ const version = `windrow usage ${packageVersion()}`;
 /** A larger cache is neither read nor written, in bytes. */
 const largestCache = 128_000_000;
 
-/** A call as the cache writes it; models, projects and chains are numbers in a list. */
-type Row = readonly [
-  time: number,
-  model: number,
-  project: number,
-  input: number,
-  output: number,
-  read: number,
-  written: number,
-  long: number,
-  chain: number,
-  key: number,
-];
+/** The fields of a call that the cache keeps, in the order of a row. */
+const fields = "time model project input output cacheRead cacheWrite cacheWriteHour chain key".split(
+  " ",
+) as readonly (keyof Omit<CallUsage, "others">)[];
+/** Those that repeat: a row has their place in a list of names. */
+const named: ReadonlySet<string> = new Set(["model", "project", "chain"]);
 
 interface Entry {
   readonly path: string;
   readonly bytes: number;
   readonly modifiedMs: number;
   readonly names: readonly string[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly (readonly (number | null)[])[];
 }
 
 /** The calls of places that did not change since they were read. */
@@ -108,37 +101,26 @@ function entriesOf(text: string): Map<string, Entry> {
 
 function packed(calls: readonly CallUsage[]): Pick<Entry, "names" | "rows"> {
   const names = new Map<string, number>();
-  const of = (name: string): number => {
+  const placeOf = (name: string): number => {
     const place = names.get(name) ?? names.size;
     names.set(name, place);
     return place;
   };
-  const rows = calls.map((call): Row => [
-    call.time ?? 0,
-    of(call.model),
-    of(call.project),
-    call.input,
-    call.output,
-    call.cacheRead,
-    call.cacheWrite,
-    call.cacheWriteHour ?? 0,
-    of(call.chain),
-    call.key,
-  ]);
+  const rows = calls.map((call) =>
+    fields.map((field) => {
+      const value = call[field] ?? null;
+      return typeof value === "string" ? placeOf(value) : value;
+    }),
+  );
   return { names: [...names.keys()], rows };
 }
 
 function callsOf({ names, rows }: Entry): readonly CallUsage[] {
-  return rows.map(([time, model, project, input, output, read, written, long, chain, key]) => ({
-    time: time === 0 ? undefined : time,
-    model: names[model] ?? "",
-    project: names[project] ?? "",
-    input,
-    output,
-    cacheRead: read,
-    cacheWrite: written,
-    cacheWriteHour: long,
-    chain: names[chain] ?? "",
-    key,
-  }));
+  return rows.map((row) => {
+    const values = fields.map((field, place) => {
+      const value = row[place] ?? undefined;
+      return [field, named.has(field) ? names[value ?? -1] : value] as const;
+    });
+    return Object.fromEntries(values) as unknown as CallUsage;
+  });
 }

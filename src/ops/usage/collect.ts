@@ -6,6 +6,7 @@ import { keyOf } from "../../transcript/usage/usage.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { calledModel } from "../../message/record.ts";
+import { messageOf } from "../look/errors.ts";
 import { UsageCache } from "./cache.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -43,36 +44,28 @@ export async function collectUsage(
   { cache: folder, onProgress, signal }: CollectOptions = {},
 ): Promise<Collected> {
   const cache = folder === undefined ? undefined : await UsageCache.open(folder);
-  const files = new Map<FoundUsage, readonly CallUsage[]>();
+  const files: CollectedUsage[] = [];
   const failed: { path: string; reason: string }[] = [];
-  const places = found.filter(wanted);
-  for (const place of places) {
-    const calls = cache?.get(place);
-    if (calls) files.set(place, calls);
-  }
-  const unread = places.filter((place) => !files.has(place));
-  const total = unread.reduce((sum, { bytes }) => sum + bytes, 0);
+  // Oldest first: a call that a newer file copied belongs to the file that made it.
+  const places = found.filter(wanted).toReversed();
+  const known = new Map(places.map((place) => [place, cache?.get(place)]));
+  const total = places.reduce((sum, place) => sum + (known.get(place) ? 0 : place.bytes), 0);
   let done = 0;
-  for (const place of unread) {
+  const onBytes = (bytes: number): void => onProgress?.((done += bytes), total);
+  for (const place of places) {
+    const { path, agent } = place;
     try {
-      const onBytes = (bytes: number): void => onProgress?.((done += bytes), total);
-      const calls = await readUsage(place, { onBytes, signal });
-      files.set(place, calls);
-      cache?.set(place, calls);
+      const cached = known.get(place);
+      const calls = cached ?? (await readUsage(place, { onBytes, signal }));
+      if (!cached) cache?.set(place, calls);
+      files.push({ path, agent, calls });
     } catch (error) {
       signal?.throwIfAborted();
-      failed.push({ path: place.path, reason: error instanceof Error ? error.message : String(error) });
+      failed.push({ path, reason: messageOf(error) });
     }
   }
   await cache?.save(found);
-  return {
-    // Oldest first: a call that a newer file copied belongs to the file that made it.
-    files: places.toReversed().flatMap((place) => {
-      const calls = files.get(place);
-      return calls ? [{ path: place.path, agent: place.agent, calls }] : [];
-    }),
-    failed,
-  };
+  return { files, failed };
 }
 
 /**

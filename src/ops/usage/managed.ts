@@ -1,5 +1,6 @@
 /** An estimate of what calls would have used with a managed window, from the sizes of the recorded requests alone. */
 import { isCut, leastCached } from "../../transcript/usage/recorded-input.ts";
+import { getOrMake } from "../look/sum.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 
 /**
@@ -25,11 +26,7 @@ export function managedInputs(
   budgetOf: (model: string) => number,
 ): ReadonlyMap<CallUsage, InputUse> {
   const chains = new Map<string, CallUsage[]>();
-  for (const call of calls) {
-    const chain = chains.get(call.chain);
-    if (chain) chain.push(call);
-    else chains.set(call.chain, [call]);
-  }
+  for (const call of calls) getOrMake(chains, call.chain, () => []).push(call);
   const inputs = new Map<CallUsage, InputUse>();
   for (const chain of chains.values()) manageChain(chain, budgetOf(chain[0]?.model ?? ""), inputs);
   return inputs;

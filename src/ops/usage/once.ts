@@ -2,6 +2,7 @@
  * Calls that an agent's own file and Windrow's store both have: of a gateway, or of an adapter in an agent that keeps files
  * as well. They get the key of the agent's call, so that each counts once, in the folder that the agent worked in.
  */
+import { getOrMake } from "../look/sum.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 import type { CollectedUsage } from "./collect.ts";
 
@@ -27,9 +28,7 @@ export function withSharedKeys(
   for (const call of agents.flatMap(({ calls }) => calls)) {
     if (known.has(call.key)) continue;
     known.add(call.key);
-    const list = alike.get(likeness(call));
-    if (list) list.push(call);
-    else alike.set(likeness(call), [call]);
+    getOrMake(alike, likeness(call), () => []).push(call);
   }
   const keys = new Map<CallUsage, number>();
   const all = own.flatMap(({ calls }) => calls);

@@ -4,6 +4,7 @@ import type { ModelPrices } from "../../tokens/models.ts";
 import { priceOf } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { budgetOf } from "../../window/budget.ts";
+import { getOrMake, plusKnown } from "../look/sum.ts";
 import { managedInputs } from "./managed.ts";
 import type { InputUse } from "./managed.ts";
 
@@ -67,7 +68,7 @@ export function usageOverview(
 ): UsageOverview {
   const budgetFor = (id: string): number => budget ?? modelNamed(id).budget;
   const seen = new Set<number>();
-  const total = new Sum("");
+  const total = noUsage("");
   const sums: Readonly<Record<UsagePart, Map<string, Sum>>> = { day: new Map(), project: new Map(), model: new Map() };
   const unpricedModels = new Set<string>();
   let copies = 0;
@@ -82,107 +83,65 @@ export function usageOverview(
       if (since !== undefined && (call.time ?? 0) < since) continue;
       const model = modelNamed(call.model);
       if (!model.prices) unpricedModels.add(call.model);
-      const names: Readonly<Record<UsagePart, string>> = {
-        day: dayOf(call.time),
-        project: call.project,
-        model: model.name,
-      };
-      total.add(call, managed.get(call) ?? call, model.prices);
-      for (const part of usageParts) sumOf(sums[part], names[part]).add(call, managed.get(call) ?? call, model.prices);
+      const names = { day: dayOf(call.time), project: call.project, model: model.name };
+      const used = usageOf(call, managed.get(call) ?? call, model.prices);
+      add(total, used);
+      for (const part of usageParts)
+        add(
+          getOrMake(sums[part], names[part], () => noUsage(names[part])),
+          used,
+        );
     }
   }
-  const by = Object.fromEntries(usageParts.map((part) => [part, sorted(part, sums[part])]));
+  const by = Object.fromEntries(usageParts.map((part) => [part, sorted(part, [...sums[part].values()])]));
   return {
-    total: total.end(),
+    total,
     by: by as Record<UsagePart, readonly UsageSum[]>,
     unpricedModels: [...unpricedModels].sort(),
     copies,
   };
 }
 
-const dayMs = 86_400_000;
-const days = new Map<number, string>();
-
 /** The day (UTC) of a time; empty for none. */
 function dayOf(time: number | undefined): string {
-  if (time === undefined) return "";
-  const number = Math.floor(time / dayMs);
-  const known = days.get(number);
-  if (known !== undefined) return known;
-  const day = new Date(number * dayMs).toISOString().slice(0, 10);
-  days.set(number, day);
-  return day;
+  return time === undefined ? "" : new Date(time).toISOString().slice(0, 10);
 }
 
 /** Several sums as one, under a name. */
 export function merged(name: string, sums: readonly UsageSum[]): UsageSum {
-  const add = (value: (sum: UsageSum) => number): number => sums.reduce((all, sum) => all + value(sum), 0);
-  const money = (value: (sum: UsageSum) => number | null): number | null =>
-    sums.every((sum) => value(sum) === null) ? null : add((sum) => value(sum) ?? 0);
+  const all = noUsage(name);
+  for (const sum of sums) add(all, sum);
+  return all;
+}
+
+type Sum = { -readonly [name in keyof UsageSum]: UsageSum[name] };
+
+function noUsage(name: string): Sum {
+  const numbers = { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, peak: 0, managedInput: 0, unpriced: 0 };
+  return { name, ...numbers, dollars: null, managedDollars: null };
+}
+
+function usageOf(call: CallUsage, managed: InputUse, prices: ModelPrices | undefined): Omit<UsageSum, "name"> {
+  const { input, output, cacheRead, cacheWrite } = call;
   return {
-    name,
-    calls: add(({ calls }) => calls),
-    input: add(({ input }) => input),
-    output: add(({ output }) => output),
-    cacheRead: add(({ cacheRead }) => cacheRead),
-    cacheWrite: add(({ cacheWrite }) => cacheWrite),
-    peak: sums.reduce((peak, sum) => Math.max(peak, sum.peak), 0),
-    dollars: money(({ dollars }) => dollars),
-    managedDollars: money(({ managedDollars }) => managedDollars),
-    managedInput: add(({ managedInput }) => managedInput),
-    unpriced: add(({ unpriced }) => unpriced),
+    ...{ calls: 1, input, output, cacheRead, cacheWrite, peak: input, managedInput: managed.input },
+    dollars: prices ? priceOf(call, prices) : null,
+    managedDollars: prices ? priceOf({ ...managed, output }, prices) : null,
+    unpriced: prices ? 0 : 1,
   };
 }
 
-class Sum {
-  readonly #name: string;
-  readonly #numbers = { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, peak: 0 };
-  readonly #estimate = { managedInput: 0, unpriced: 0 };
-  #dollars = 0;
-  #managedDollars = 0;
+const counts = ["calls", "input", "output", "cacheRead", "cacheWrite", "managedInput", "unpriced"] as const;
 
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  add(call: CallUsage, managed: InputUse, prices: ModelPrices | undefined): void {
-    const numbers = this.#numbers;
-    numbers.calls += 1;
-    numbers.input += call.input;
-    numbers.output += call.output;
-    numbers.cacheRead += call.cacheRead;
-    numbers.cacheWrite += call.cacheWrite;
-    numbers.peak = Math.max(numbers.peak, call.input);
-    this.#estimate.managedInput += managed.input;
-    if (!prices) {
-      this.#estimate.unpriced += 1;
-      return;
-    }
-    this.#dollars += priceOf(call, prices);
-    this.#managedDollars += priceOf({ ...managed, output: call.output }, prices);
-  }
-
-  end(): UsageSum {
-    const isPriced = this.#numbers.calls > this.#estimate.unpriced;
-    return {
-      name: this.#name,
-      ...this.#numbers,
-      dollars: isPriced ? this.#dollars : null,
-      managedDollars: isPriced ? this.#managedDollars : null,
-      ...this.#estimate,
-    };
-  }
-}
-
-function sumOf(sums: Map<string, Sum>, name: string): Sum {
-  const sum = sums.get(name) ?? new Sum(name);
-  sums.set(name, sum);
-  return sum;
+function add(sum: Sum, more: Omit<UsageSum, "name">): void {
+  for (const name of counts) sum[name] += more[name];
+  sum.peak = Math.max(sum.peak, more.peak);
+  sum.dollars = plusKnown(sum.dollars, more.dollars);
+  sum.managedDollars = plusKnown(sum.managedDollars, more.managedDollars);
 }
 
 /** Days newest first; projects and models by money, then by tokens. */
-function sorted(part: UsagePart, sums: ReadonlyMap<string, Sum>): readonly UsageSum[] {
-  const all = [...sums.values()].map((sum) => sum.end());
+function sorted(part: UsagePart, all: readonly UsageSum[]): readonly UsageSum[] {
   if (part === "day") return all.toSorted((left, right) => right.name.localeCompare(left.name));
   return all.toSorted(
     (left, right) =>
@@ -200,11 +159,9 @@ const known = new Map<string, NamedModel>();
 
 /** A model under the table's id, so that its dated ids are one. */
 function modelNamed(id: string): NamedModel {
-  const model = known.get(id);
-  if (model) return model;
-  const facts = findModel(id);
-  const budget = facts ? Math.min(usualBudget, budgetOf(facts)) : usualBudget;
-  const named = { name: facts?.id ?? id, prices: facts?.prices, budget };
-  known.set(id, named);
-  return named;
+  return getOrMake(known, id, () => {
+    const facts = findModel(id);
+    const budget = facts ? Math.min(usualBudget, budgetOf(facts)) : usualBudget;
+    return { name: facts?.id ?? id, prices: facts?.prices, budget };
+  });
 }

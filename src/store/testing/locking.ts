@@ -1,6 +1,6 @@
 /** The cases about the lock of a session and its state. */
 import assert from "node:assert/strict";
-import { cases, everybody, messageRecord, stateOf, texts, listAll, sessionWith, refused } from "./kit.ts";
+import { cases, everybody, messageRecord, stateOf, texts, listAll, sessionWith, refused, time } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 import type { ArchiveMark } from "../store.ts";
 
