@@ -3,7 +3,6 @@
  * copy of a session is named by its hash, so that what has not changed is never written again.
  */
 import type { ScopedOptions } from "../options.ts";
-import { partOf } from "../look/part.ts";
 import { resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
@@ -107,7 +106,6 @@ export async function backup(
   signal?: AbortSignal,
 ): Promise<BackupReport> {
   const { keep = defaultGenerations, clock = systemClock } = options;
-  partOf(store, "transfer");
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WindrowError("bad-option", `"keep" is a number of generations from 1, not ${keep}.`, { option: "keep" });
   }
@@ -215,7 +213,7 @@ class Backup {
 
   async #copied(id: string, report: (lines: number) => void): Promise<BackedUpSession> {
     const [store, scope, before] = [this.#store, this.#scope, this.#before(id)];
-    const found = await partOf(store, "transfer").dump(scope, id);
+    const found = await store.transfer.dump(scope, id);
     const documents = hashOf([id, found.metadata, found.state]);
     const admitted = admit(scope, this.#mask, found);
     const { dump, metadata, state } = admitted;

@@ -1,5 +1,4 @@
 /** Sessions out of a backup, checked. */
-import { partOf } from "../look/part.ts";
 import { WindrowError } from "../../errors.ts";
 import { isLossy } from "../../store/shared/transfer-losses.ts";
 import type { Scope, Store } from "../../store/store.ts";
@@ -61,7 +60,6 @@ export async function restore(
   options: RestoreOptions = {},
   signal?: AbortSignal,
 ): Promise<RestoreReport> {
-  partOf(store, "transfer");
   const { folder, generation } = findGeneration(from);
   const { tenant, sessions: all } = generation;
   const wanted = options.ids?.map((name) => chosen(folder, generation, name)) ?? all.map(({ id }) => id);

@@ -9,7 +9,6 @@ import { lastRecordAt } from "../look/age.ts";
 import { findSession } from "../look/find.ts";
 import { archivingOf, eachSession, idOf, liveId, trashedNamed } from "./sessions.ts";
 import { checkAge, dayMs } from "../options.ts";
-import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
 /** Days after which a session is archived by default. */
@@ -31,7 +30,7 @@ export interface ArchiveReport {
  * @throws WindrowError `bad-option` if it is not finished, or the store has nothing to compress; `session-not-found`
  */
 export async function archive(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<ArchiveReport> {
-  const upkeep = partOf(store, "upkeep");
+  const upkeep = store.upkeep;
   if (!upkeep.compress) throw cannotCompress(store);
   const sessionId = await idOf(store, scope, name);
   const before = await upkeep.size(scope, sessionId);
@@ -48,7 +47,7 @@ export async function unarchive(
   name: string,
   { scope = {} }: ScopedOptions = {},
 ): Promise<ArchiveReport> {
-  const upkeep = partOf(store, "upkeep");
+  const upkeep = store.upkeep;
   const live = await liveId(store, scope, name);
   const sessionId = live ?? (await trashedNamed(store, scope, name)).sessionId;
   if (live === undefined) await upkeep.untrash(scope, sessionId);
@@ -123,7 +122,7 @@ export async function archiveOld(
   signal?: AbortSignal,
 ): Promise<ArchiveOldReport> {
   const archiving = archivingOf(store);
-  const upkeep = partOf(store, "upkeep");
+  const upkeep = store.upkeep;
   const { scope = {}, names, olderThan = archiveAfterDays * dayMs, statuses, dryRun = false } = options;
   checkAge("olderThan", olderThan);
   const time = options.now?.() ?? new Date();

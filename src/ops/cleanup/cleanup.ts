@@ -20,7 +20,6 @@ import { eraseHidden } from "./erase.ts";
 import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { eachSession } from "./sessions.ts";
 import { checkAge, dayMs } from "../options.ts";
-import { partOf } from "../look/part.ts";
 import type { UpkeepFailure } from "./sessions.ts";
 
 /** A session that something was done to, or is due to be. */
@@ -83,7 +82,7 @@ export interface CleanupReport {
 /**
  * Cleans once. Killed at any point, the next run goes on. What one session refuses is reported and stops nothing else.
  *
- * @throws WindrowError `bad-option` if the store has no upkeep, or an age makes no sense; `aborted`
+ * @throws WindrowError `bad-option` if an age makes no sense; `aborted`
  */
 export async function cleanup(
   store: Store,
@@ -116,7 +115,6 @@ export async function cleanupEvery(
   signal?: AbortSignal,
 ): Promise<void> {
   const { every = dayMs, onReport, onFailure, sleep = pause } = options;
-  partOf(store, "upkeep");
   agesOf(options);
   checkAge("every", every);
   while (signal?.aborted !== true) {
@@ -154,7 +152,7 @@ class Cleanup {
 
   constructor(store: Store, options: CleanupOptions) {
     this.#store = store;
-    this.#upkeep = partOf(store, "upkeep");
+    this.#upkeep = store.upkeep;
     this.#options = options;
     this.#scope = options.scope ?? {};
     this.#ages = agesOf(options);
@@ -165,7 +163,7 @@ class Cleanup {
   async run(signal: AbortSignal | undefined): Promise<CleanupReport> {
     const [store, scope, failures] = [this.#store, this.#scope, this.#failures];
     const { dryRun = false } = this.#options;
-    const locks = dryRun || !store.holding ? undefined : await this.#mendLocks();
+    const locks = dryRun ? undefined : await this.#mendLocks();
     // First, so that a full disk has room for what follows.
     const erased = await this.#emptyTrash();
     const unreadable = (sessionId: string, { message }: WindrowError): void =>

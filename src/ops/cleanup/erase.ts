@@ -10,7 +10,6 @@ import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere, Unerased } from "../../store/upkeep.ts";
 import { orUndefined } from "../look/errors.ts";
 import { liveId, trashedNamed } from "./sessions.ts";
-import { partOf } from "../look/part.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
 export interface EraseOptions extends TimedOptions {
@@ -52,7 +51,7 @@ export async function erase(
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { scope = {} } = options;
-  const upkeep = partOf(store, "upkeep");
+  const upkeep = store.upkeep;
   const begun = await upkeep.unerased(scope);
   const named = new Set<string>();
   for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
@@ -98,7 +97,7 @@ export async function eraseHidden(
   options: EraseOptions,
 ): Promise<EraseOutcome> {
   const { scope = {} } = options;
-  const begun = await partOf(store, "upkeep").unerased(scope);
+  const begun = await store.upkeep.unerased(scope);
   const sessions = [...begun, ...trashed];
   if (sessions.length === 0) return { erased: [], refused: [], unread: [] };
   const ids = sessions.map(({ sessionId }) => sessionId);
@@ -148,7 +147,7 @@ async function eraseInTurn(
 ): Promise<readonly Erased[]> {
   const ids = sessions.map(({ sessionId }) => sessionId);
   const work = (some: readonly string[]): Promise<readonly Erased[]> =>
-    partOf(store, "upkeep").erase(options.scope ?? {}, some, elsewhereOf(options), { trashAlone: true });
+    store.upkeep.erase(options.scope ?? {}, some, elsewhereOf(options), { trashAlone: true });
   if (sessions.length > 1) {
     const all = await work(ids).catch(() => undefined);
     if (all) return all;

@@ -2,7 +2,6 @@
 import type { ScopedOptions, TimedOptions } from "../options.ts";
 import type { Store } from "../../store/store.ts";
 import { idOf } from "./sessions.ts";
-import { partOf } from "../look/part.ts";
 
 /** Which session, and why. */
 export interface KeepOptions extends TimedOptions {
@@ -24,11 +23,11 @@ export interface KeepReport {
  * Marks a session to be kept.
  *
  * @param name - its id, the beginning of it, or `latest`
- * @throws WindrowError `bad-option` if the store has no upkeep; `session-not-found`
+ * @throws WindrowError `session-not-found`
  */
 export async function keep(store: Store, name: string, options: KeepOptions = {}): Promise<KeepReport> {
   const { scope = {}, by, reason, now = () => new Date() } = options;
-  const upkeep = partOf(store, "upkeep");
+  const upkeep = store.upkeep;
   const sessionId = await idOf(store, scope, name);
   const changed = (await upkeep.kept(scope, sessionId)) === undefined;
   const why = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
@@ -39,5 +38,5 @@ export async function keep(store: Store, name: string, options: KeepOptions = {}
 /** Takes the mark away. As {@link keep}. */
 export async function unkeep(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<KeepReport> {
   const sessionId = await idOf(store, scope, name);
-  return { sessionId, kept: false, changed: await partOf(store, "upkeep").unkeep(scope, sessionId) };
+  return { sessionId, kept: false, changed: await store.upkeep.unkeep(scope, sessionId) };
 }

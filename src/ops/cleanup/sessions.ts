@@ -6,7 +6,6 @@ import { notInTrash } from "../../store/upkeep.ts";
 import type { TrashedSession } from "../../store/upkeep.ts";
 import { messageOf } from "../look/errors.ts";
 import { findSession, idNamed } from "../look/find.ts";
-import { partOf } from "../look/part.ts";
 
 /** Work that could not be done, and why; without an id it concerns more than one session. */
 export interface UpkeepFailure {
@@ -94,7 +93,7 @@ export async function liveId(store: Store, scope: Scope, name: string): Promise<
 export async function trashedNamed(store: Store, scope: Scope, name: string): Promise<TrashedSession> {
   const found = new Map<string, TrashedSession>();
   const id = isSessionId(name.toLowerCase()) ? name.toLowerCase() : undefined;
-  for await (const one of partOf(store, "upkeep").trashed(scope, id)) found.set(one.sessionId, one);
+  for await (const one of store.upkeep.trashed(scope, id)) found.set(one.sessionId, one);
   const session = found.get(idNamed(found.keys(), name) ?? "");
   if (session) return session;
   throw notInTrash(name);

@@ -4,7 +4,6 @@
  */
 import type { Examined, Finding, Store } from "../../store/store.ts";
 import { addTo } from "../look/sum.ts";
-import { partOf } from "../look/part.ts";
 import { diskTrouble, runningTrouble, offloadTrouble, summaryTrouble } from "./trouble.ts";
 import type { FreeBytes } from "./trouble.ts";
 
@@ -65,7 +64,7 @@ export interface DoctorOptions {
  */
 export async function doctor(store: Store, options: DoctorOptions = {}, signal?: AbortSignal): Promise<Diagnosis> {
   const { mend = false, folder, freeBytes, onProgress, now = () => new Date() } = options;
-  const checkup = partOf(store, "checkup");
+  const checkup = store.checkup;
   const findings: Finding[] = folder === undefined ? [] : [...(await diskTrouble(store, folder, freeBytes))];
   const before = noCount();
   const mended = new Map<string, Examined>();

@@ -1,7 +1,6 @@
 /** Copies of sessions between any two stores, each read again and compared. */
 import type { ScopedOptions } from "../options.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { partOf } from "../look/part.ts";
 import { damagedIn } from "../../store/shared/transfer-losses.ts";
 import { bring, checkStopped, countsOf, eachId, watch } from "./transfer.ts";
 import type { TransferProgress, TransferredSession } from "./transfer.ts";
@@ -50,8 +49,7 @@ export async function copy(
   options: CopyOptions = {},
   signal?: AbortSignal,
 ): Promise<CopyReport> {
-  const source = partOf(from, "transfer");
-  partOf(to, "transfer");
+  const source = from.transfer;
   const { scope = {}, onProgress } = options;
   const none = { lines: 0, hash: "", masked: 0, damaged: 0, missing: 0 };
   const sessions = await eachId<CopiedSession>(options.ids ?? (await idsOf(from, scope, signal)), {

@@ -17,8 +17,6 @@ import { windrow } from "../../transcript/windrow/read.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import { sessionLines } from "../../transcript/windrow/session.ts";
 
-import { partOf } from "../look/part.ts";
-
 export { lossKinds } from "../../transcript/loss.ts";
 export type { Loss, LossKind } from "../../transcript/loss.ts";
 
@@ -64,7 +62,7 @@ export async function exportSession(
   options: ExportOptions = {},
 ): Promise<ExportedSession> {
   const format = exportFormat(options.format ?? "windrow");
-  const found = await partOf(store, "transfer").dump(scope, id);
+  const found = await store.transfer.dump(scope, id);
   const { tenant } = found.metadata;
   const owner = typeof tenant === "string" ? { tenant } : {};
   const watched = watchLosses(found);

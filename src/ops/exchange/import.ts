@@ -1,6 +1,5 @@
 /** Sessions out of files: Windrow's own come back as they were, those of other agents become sessions of their own. */
 import type { ScopedOptions } from "../options.ts";
-import { partOf } from "../look/part.ts";
 import { stat } from "node:fs/promises";
 import type { Scope, SessionDump, Store } from "../../store/store.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
@@ -53,7 +52,6 @@ export async function importFile(
   options: ImportOptions = {},
   signal?: AbortSignal,
 ): Promise<readonly ImportedSession[]> {
-  partOf(store, "transfer");
   const { scope = {}, format, finished = false, limits } = options;
   const isOwn = format === undefined || format === "windrow";
   const own = isOwn && (await isFile(path)) ? await readSessionFile(path, limits) : undefined;
@@ -89,7 +87,7 @@ async function restored(
 ): Promise<Pick<ImportedSession, "outcome" | "messages" | "masked" | "error">> {
   const weighed = weigh(dump);
   try {
-    const { outcome, masked } = await partOf(store, "transfer").restore(scope, weighed.dump, signal);
+    const { outcome, masked } = await store.transfer.restore(scope, weighed.dump, signal);
     return { outcome: outcome === "same" ? "same" : "imported", messages: weighed.summary().lines.messages, masked };
   } catch (error) {
     return { outcome: "failed", messages: 0, masked: 0, error: transferError(error) };

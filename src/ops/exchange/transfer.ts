@@ -3,7 +3,6 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { summaryOf, weigh } from "../../store/shared/transfer.ts";
 import type { DumpSummary } from "../../store/shared/transfer.ts";
 import { watchLosses } from "../../store/shared/transfer-losses.ts";
-import { partOf } from "../look/part.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import type { Restored, Scope, SessionDump, Store } from "../../store/store.ts";
 
@@ -133,7 +132,7 @@ export interface Arrived extends Restored {
  */
 export async function bring(source: Watched, to: Store, scope: Scope, signal?: AbortSignal): Promise<Arrived> {
   const { id } = source.dump;
-  const transfer = partOf(to, "transfer");
+  const transfer = to.transfer;
   const restored = await transfer.restore(scope, source.dump, signal);
   const kept = await summaryOf(await transfer.dump(scope, id));
   const [wanted, lines] = [source.summary(), linesIn(kept)];

@@ -10,7 +10,6 @@ import type { FinalStatus, Holding, Lock, LockOwner, SessionInfo, Store } from "
 import { endSession, isTakenUp, putToRest } from "./finish.ts";
 import { checkAge } from "../options.ts";
 import { asError } from "../look/errors.ts";
-import { partOf } from "../look/part.ts";
 import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -89,7 +88,7 @@ export interface MonitorOptions extends TimedOptions {
  *   `once` also what kept it from listing the sessions
  */
 export async function monitor(store: Store, options: MonitorOptions = {}): Promise<MonitorScan> {
-  check(store, options);
+  check(options);
   const { interval = 1_000 * defaultMonitorInterval, once = false, sleep = pause, signal } = options;
   let last: MonitorScan = noScan;
   for (;;) {
@@ -143,7 +142,7 @@ type SessionEvent = Exclude<MonitorEvent, { readonly type: "scan-finished" }>;
 async function lookAt(store: Store, info: SessionInfo, options: MonitorOptions): Promise<SessionEvent | undefined> {
   const sessionId = info.metadata.uuid;
   try {
-    const holder = await partOf(store, "holding").holder(options.scope ?? {}, sessionId);
+    const holder = await store.holding.holder(options.scope ?? {}, sessionId);
     // A session at rest is nobody's, whoever died with its lock: nothing was written under it.
     if (info.state.status === "closed" && holder.state !== "held") return undefined;
     return await judge(store, info, holder, options);
@@ -202,8 +201,7 @@ function whole(milliseconds: number): string {
   return Math.round(milliseconds / 1_000).toLocaleString("en-US");
 }
 
-function check(store: Store, options: MonitorOptions): void {
-  partOf(store, "holding");
+function check(options: MonitorOptions): void {
   for (const name of ["staleAfter", "taskTimeout", "closedAfter", "interval"] as const) {
     const value = options[name];
     // Without a pause between two looks a process would do nothing else.

@@ -156,7 +156,6 @@ const cases: readonly CrashCase[] = [
   [
     "stopped, passed over by force, and let go on: it is refused as fenced, and nothing of it is seen",
     async ({ store, start }) => {
-      if (!store.holding) return;
       const id = await newId(store);
       const victim = start("obey", id, "old");
       await victim.until("ready");

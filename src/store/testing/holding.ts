@@ -54,7 +54,6 @@ export const holdingCases: readonly StoreCase[] = cases("holding", {
     for (const isAnew of [false, true]) {
       const lock = await sessionWith(store, 1);
       await holding.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
-      if (!store.upkeep) return;
       await store.upkeep.erase(everybody, [lock.id]);
       if (isAnew) await (await store.create({ user: "you" }, newSession({ uuid: lock.id }))).release();
       await refused(() => store.setState(lock, stateOf("processing")), "fenced");

@@ -24,12 +24,12 @@ export const trashCases: readonly StoreCase[] = cases("upkeep", {
     const mine: Scope = { tenant: "alpha", user: "me" };
     const others: readonly Scope[] = [everybody, { tenant: "alpha" }, { tenant: "alpha", user: "you" }];
     const id = await finishedSession(store, mine);
-    const dump = store.transfer && (await wholeDump(store.transfer, mine, id));
+    const dump = await wholeDump(store.transfer, mine, id);
     await upkeep.trash(mine, [id], time);
     for (const scope of [...others, { tenant: "beta", user: "me" }]) {
       await refused(() => store.create(scope, newSession({ uuid: id })), "session-exists");
-      const theirs = dump && { ...dump, metadata: ownedBy(scope, dump) };
-      if (theirs) await refused(() => store.transfer.restore(scope, theirs), "session-exists");
+      const theirs = { ...dump, metadata: ownedBy(scope, dump) };
+      await refused(() => store.transfer.restore(scope, theirs), "session-exists");
       if (scope.user !== undefined || scope.tenant === undefined)
         await refused(() => upkeep.erase(scope, [id]), "session-not-found");
     }
