@@ -9,15 +9,14 @@ import { listed, newFolder, openManager } from "../kit/sessions.ts";
 import { closing, over } from "../kit/stores.ts";
 import { everyRecord } from "./kit.ts";
 
-const textsOf = async (log: MemoryLog): Promise<readonly unknown[]> =>
-  (await listed(log.read())).map(({ data }) => data.text);
+const textsOf = async (log: MemoryLog): Promise<readonly unknown[]> => (await log.read()).map(({ data }) => data.text);
 
 function fact(text: string): { type: string; data: { text: string } } {
   return { type: "fact", data: { text } };
 }
 
-async function* without(entries: AsyncIterable<MemoryEntry>, text: string): AsyncGenerator<MemoryEntry> {
-  for await (const entry of entries) if (entry.data.text !== text) yield entry;
+function without(entries: readonly MemoryEntry[], text: string): readonly MemoryEntry[] {
+  return entries.filter(({ data }) => data.text !== text);
 }
 
 describe.each([
@@ -43,11 +42,7 @@ describe.each([
   it("lets one writer decide at a time", async () => {
     const store = await open();
     const add = (): Promise<unknown> =>
-      new MemoryLog(store, {}, "count").update(async (entries) => {
-        let count = 0;
-        for await (const _ of entries()) count++;
-        return [fact(String(count))];
-      });
+      new MemoryLog(store, {}, "count").update(async (view) => [fact(String((await listed(view.entries())).length))]);
     await Promise.all(Array.from({ length: 4 }, add));
     expect(await textsOf(new MemoryLog(store, {}, "count"))).toEqual(["0", "1", "2", "3"]);
   });

@@ -11,8 +11,6 @@ import type { NewFact } from "./facts.ts";
 /** The outcome of one extraction. */
 export interface Extracted {
   readonly facts: readonly NewFact[];
-  /** Facts of the answer without a source that says them. */
-  readonly dropped: number;
   readonly usage: Usage;
 }
 
@@ -53,14 +51,13 @@ export async function extractFacts(
     const text = messageText(message).slice(0, longestMessage).toWellFormed();
     return text.trim() === "" ? [] : [`[m${seq} ${message.role}] ${quoteRest(text)}`];
   });
-  if (shown.length === 0) return { facts: [], dropped: 0, usage: {} };
+  if (shown.length === 0) return { facts: [], usage: {} };
   const prompt = [`The conversation. ${quoteNotice}`, ...shown].join("\n");
   const { text, usage, finish } = await model({ system: rules, prompt, maxOutput: mostTokens }, signal);
   if (finish === "refused") throw failed("refused", text);
-  const list = listIn(text);
   const texts = new Map(messages.map(({ seq, message }) => [seq, comparable(messageText(message))]));
-  const facts = list.slice(0, mostFacts).flatMap((item) => factOf(item, sessionId, texts));
-  return { facts, dropped: list.length - facts.length, usage };
+  const facts = listIn(text).slice(0, mostFacts);
+  return { facts: facts.flatMap((item) => factOf(item, sessionId, texts)), usage };
 }
 
 function listIn(text: string): readonly unknown[] {

@@ -3,10 +3,13 @@
  * stays, passes the store's mask, names the session that wrote it, and can be taken back.
  */
 import { WindrowError } from "../../errors.ts";
+import { asString, defined } from "../../message/json.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Scope, Store } from "../../store/store.ts";
+import { FoldedLog } from "../log/folded-log.ts";
+import type { Fold } from "../log/folded-log.ts";
 import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
+import type { MemoryLogOptions } from "../log/memory-log.ts";
 import { isWithin, memoryPath, memoryRoot } from "./path.ts";
 
 /** The way a version came to be: `create` is written anew, all others go on from the version before. */
@@ -53,22 +56,39 @@ const fileType = "file";
 const defaultMaxBytes = 262_144;
 const defaultMaxFiles = 1_000;
 
-type Files = Map<string, FileVersion[]>;
+/** A version, with the number of the one that an undo went back to. */
+type KeptVersion = FileVersion & { readonly to?: number };
+
+/** The versions of each path, oldest first. */
+type Files = Map<string, KeptVersion[]>;
+
+const fold: Fold<Files> = {
+  empty: () => new Map(),
+  apply(files, { type, data, timestamp }) {
+    const { path, change, text, session, to } = data;
+    if (type !== fileType || typeof path !== "string") return;
+    const versions = files.get(path) ?? [];
+    files.set(path, versions);
+    const more = defined({ sessionId: asString(session), to: typeof to === "number" ? to : undefined });
+    const known = { path, change: change as FileChange, text: asString(text) ?? null };
+    versions.push({ ...known, version: versions.length + 1, ...more, timestamp });
+  },
+};
 
 /** The memory files of one owner. Several processes may write; each change sees the ones before it. */
 export class MemoryFiles {
-  readonly #log: MemoryLog;
+  readonly #files: FoldedLog<Files>;
   readonly #options: MemoryFilesOptions;
 
   /** @param owner - the tenant and the user whose files they are; without a user, those of sessions without one */
   constructor(store: Store, owner: Scope, options: MemoryFilesOptions = {}) {
-    this.#log = new MemoryLog(store, owner, filesName, options);
+    this.#files = new FoldedLog(new MemoryLog(store, owner, filesName, options), fold);
     this.#options = options;
   }
 
   /** The id of the session that holds them, for what has no other source. */
   get sessionId(): string {
-    return this.#log.ids[0] ?? "";
+    return this.#files.log.ids[0];
   }
 
   /** The files at or below a path, by path. */
@@ -85,7 +105,7 @@ export class MemoryFiles {
   /** The newest versions of the files at or below a path, by path, each with its text. */
   async newest(folder = memoryRoot): Promise<readonly FileVersion[]> {
     const within = memoryPath(folder);
-    const newest = [...(await this.#read()).values()].flatMap((versions) => versions.at(-1) ?? []);
+    const newest = [...(await this.#files.state()).values()].flatMap((versions) => versions.at(-1) ?? []);
     const live = newest.filter(({ path, text }) => text !== null && isWithin(path, within));
     return live.toSorted((left, right) => (left.path < right.path ? -1 : 1));
   }
@@ -96,12 +116,12 @@ export class MemoryFiles {
    * @throws WindrowError `not-found`
    */
   async read(path: string): Promise<string> {
-    return textOf(await this.#read(), memoryPath(path));
+    return textOf(await this.#files.state(), memoryPath(path));
   }
 
   /** Every version of a file, oldest first; none for one that never was. */
   async versions(path: string): Promise<readonly FileVersion[]> {
-    return (await this.#read()).get(memoryPath(path)) ?? [];
+    return [...((await this.#files.state()).get(memoryPath(path)) ?? [])];
   }
 
   /**
@@ -202,19 +222,12 @@ export class MemoryFiles {
     return version;
   }
 
-  async #read(): Promise<Files> {
-    return filesIn(this.#log.read());
-  }
-
   async #change(plan: (files: Files) => readonly Change[]): Promise<void> {
     const { sessionId, maxBytes = defaultMaxBytes } = this.#options;
-    await this.#log.update(async (entries) => {
-      const changes = plan(await filesIn(entries()));
+    await this.#files.change(async (files) => {
+      const changes = plan(files);
       for (const { path, text } of changes) checkSize(path, text, maxBytes);
-      return changes.map((change): NewMemoryEntry => ({
-        type: fileType,
-        data: { ...change, ...(sessionId !== undefined && { session: sessionId }) },
-      }));
+      return changes.map((change) => ({ type: fileType, data: { ...change, ...defined({ session: sessionId }) } }));
     });
   }
 }
@@ -226,29 +239,8 @@ interface Change extends JsonObject {
 }
 
 /** The place of the version that an undo goes back to: before the newest one, or before what an undo brought back. */
-function undoneTo(versions: readonly (FileVersion & { readonly to?: number })[]): number {
-  const newest = versions.at(-1);
-  return (newest?.to ?? versions.length) - 2;
-}
-
-async function filesIn(entries: AsyncIterable<MemoryEntry>): Promise<Files> {
-  const files: Files = new Map();
-  for await (const { type, data, timestamp } of entries) {
-    const { path, change, text, session, to } = data;
-    if (type !== fileType || typeof path !== "string") continue;
-    const versions = files.get(path) ?? [];
-    files.set(path, versions);
-    versions.push({
-      path,
-      version: versions.length + 1,
-      change: change as FileChange,
-      text: typeof text === "string" ? text : null,
-      ...(typeof session === "string" && { sessionId: session }),
-      ...(typeof to === "number" && { to }),
-      timestamp,
-    });
-  }
-  return files;
+function undoneTo(versions: readonly KeptVersion[]): number {
+  return (versions.at(-1)?.to ?? versions.length) - 2;
 }
 
 function isLive(versions: readonly FileVersion[] = []): boolean {

@@ -8,13 +8,14 @@ import type { EditRecord } from "../../message/record.ts";
 import { isMemoryLog, memoryPurpose } from "../../store/memory-logs.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
-import { inScope, uuidOf } from "../../store/shared/rules.ts";
+import { uuidOf } from "../../store/shared/rules.ts";
 import type { Lock, Scope, Store } from "../../store/store.ts";
 
 /** An entry as a caller gives it. */
 export interface NewMemoryEntry {
   /** The kind of entry, for example `fact`. */
   readonly type: string;
+  /** The fields. `session` names the session that the entry comes from, and is erased with. */
   readonly data: JsonObject;
 }
 
@@ -34,6 +35,14 @@ export interface MemoryLogOptions {
   readonly sleep?: (milliseconds: number) => Promise<void>;
 }
 
+/** A log as it stands. */
+export interface MemoryLogView {
+  /** Positions hold within one version; a rewrite begins the next. */
+  readonly version: string;
+  /** The entries, oldest first, from a position on. */
+  entries(from?: number): AsyncIterable<MemoryEntry>;
+}
+
 /** The entry that ends a log whose entries went into the other place. */
 const movedType = "moved";
 
@@ -44,15 +53,22 @@ const lockTries = 400;
 /** Entries that a rewrite hands to the store at a time. */
 const batchSize = 256;
 
-interface Place {
+/** A session that holds the log, or what a rewrite left of it. */
+interface Found extends MemoryLogView {
   readonly id: string;
   readonly generation: number;
+  readonly isMoved: boolean;
+}
+
+interface Place extends Found {
   /** Whether the other session is there too: a rewrite was cut short. */
   readonly hasRemains: boolean;
 }
 
 /** A log of one owner and name. Entries are durable when they are acknowledged; several processes may add to it. */
 export class MemoryLog {
+  /** The ids of the two sessions that hold the log by turns. */
+  readonly ids: readonly [string, string];
   readonly #store: Store;
   readonly #scope: Scope;
   readonly #name: string;
@@ -69,34 +85,25 @@ export class MemoryLog {
     this.#name = name;
     this.#clock = options.clock ?? systemClock;
     this.#sleep = options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)));
+    const { tenant = "", user = "" } = owner;
+    const idOf = (turn: string): string => uuidOf(["windrow-memory", tenant, user, name, turn]);
+    this.ids = [idOf("a"), idOf("b")];
   }
 
-  /** The ids of the two sessions that hold the log by turns. */
-  get ids(): readonly string[] {
-    const { tenant = "", user = "" } = this.#scope;
-    return ["a", "b"].map((turn) => uuidOf(["windrow-memory", tenant, user, this.#name, turn]));
+  /** The log as it stands; undefined if there is none yet. A rewrite behind this look ends its reading. */
+  look(): Promise<MemoryLogView | undefined> {
+    return this.#place();
   }
 
-  /** The number of rewrites so far; undefined where there is no log yet. */
-  async generation(): Promise<number | undefined> {
-    return (await this.#place())?.generation;
-  }
-
-  /** The entries, oldest first; none where there is no log yet. */
-  async *read(from = 1): AsyncGenerator<MemoryEntry, void, undefined> {
+  /** The entries, oldest first; none if there is no log yet. */
+  async read(): Promise<readonly MemoryEntry[]> {
     for (;;) {
-      const place = await this.#place();
-      if (!place) return;
-      let begun = false;
       try {
-        for await (const entry of this.#entries(place.id, from)) {
-          begun = true;
-          yield entry;
-        }
-        return;
+        const place = await this.#place();
+        return place ? await all(place.entries()) : [];
       } catch (error) {
         // A rewrite has just taken it elsewhere.
-        if (begun || !isWindrowError(error, "session-not-found")) throw error;
+        if (!isWindrowError(error, "session-not-found")) throw error;
       }
     }
   }
@@ -107,28 +114,16 @@ export class MemoryLog {
   }
 
   /**
-   * Adds entries that depend on those that are there: `plan` reads them while nobody else adds any. Positions hold within
-   * one generation; a rewrite begins the next.
+   * Adds entries that depend on those that are there: `plan` reads them while nobody else adds any.
    *
-   * @returns the entries that were added
-   * @throws WindrowError `session-busy` where another process keeps the log locked for ten seconds
+   * @throws WindrowError `session-busy` if another process keeps the log locked for ten seconds
    */
-  async update(
-    plan: (
-      entries: (from?: number) => AsyncIterable<MemoryEntry>,
-      generation: number,
-    ) => Promise<readonly NewMemoryEntry[]>,
-  ): Promise<readonly NewMemoryEntry[]> {
-    const { id, generation, lock, hasRemains } = await this.#lock();
-    try {
+  async update(plan: (view: MemoryLogView) => Promise<readonly NewMemoryEntry[]>): Promise<void> {
+    await this.#locked(async (place, lock) => {
       // What cannot be erased now is erased by the next one who writes.
-      if (hasRemains) await this.#eraseOthers(id).catch(() => undefined);
-      const added = await plan((from = 1) => this.#entries(id, from), generation);
-      if (added.length > 0) await this.#store.append(lock, this.#records(added));
-      return added;
-    } finally {
-      await lock.release();
-    }
+      if (place.hasRemains) await this.#eraseOther(place).catch(() => undefined);
+      await this.#add(lock, await plan(place));
+    });
   }
 
   /**
@@ -137,81 +132,65 @@ export class MemoryLog {
    *
    * @returns how many entries went
    */
-  async rewrite(keep: (entries: AsyncIterable<MemoryEntry>) => AsyncIterable<MemoryEntry>): Promise<number> {
-    await this.#endErasures();
+  async rewrite(keep: (entries: readonly MemoryEntry[]) => readonly MemoryEntry[]): Promise<number> {
     if (!(await this.#place())) return 0;
-    let before = 0;
-    const counted = async function* (entries: AsyncIterable<MemoryEntry>): AsyncGenerator<MemoryEntry> {
-      for await (const entry of entries) {
-        before++;
-        yield entry;
+    const went = await this.#locked(async (place, lock) => {
+      const before = await all(place.entries());
+      const kept = keep(before);
+      const goes = before.length - kept.length;
+      if (goes === 0 && !place.hasRemains) return 0;
+      const next = await this.#eraseOther(place);
+      if (goes === 0) return 0;
+      const created = await this.#create(next, place.generation + 1);
+      try {
+        for (let at = 0; at < kept.length; at += batchSize) {
+          await this.#store.append(created, kept.slice(at, at + batchSize).map(recordOf));
+        }
+      } finally {
+        await created.release();
       }
-    };
-    const { id, generation, lock } = await this.#lock();
-    try {
-      await this.#eraseOthers(id);
-      const kept: EditRecord[] = [];
-      for await (const { type, data, timestamp } of keep(counted(this.#entries(id, 1)))) {
-        kept.push({ kind: "edit", type, data, timestamp });
-      }
-      before -= kept.length;
-      if (before === 0) return 0;
-      const next = this.ids.find((one) => one !== id) ?? id;
-      await this.#make(next, generation + 1, kept);
-      await this.#store.append(lock, this.#records([{ type: movedType, data: { to: next } }]));
-    } finally {
-      await lock.release();
-    }
-    await this.#eraseMoved();
-    return before;
+      await this.#add(lock, [{ type: movedType, data: { to: next } }]);
+      return goes;
+    });
+    if (went > 0) await this.#locked((place) => this.#eraseOther(place));
+    return went;
   }
 
-  async *#entries(id: string, from: number): AsyncGenerator<MemoryEntry, void, undefined> {
+  async #add(lock: Lock, entries: readonly NewMemoryEntry[]): Promise<void> {
+    const timestamp = new Date(this.#clock.now()).toISOString();
+    const records = entries.map((entry) => recordOf({ ...entry, timestamp }));
+    if (records.length > 0) await this.#store.append(lock, records);
+  }
+
+  async *#entries(id: string, from = 1): AsyncGenerator<MemoryEntry, void, undefined> {
     for await (const { seq, type, data, timestamp } of this.#store.read(this.#scope, id, { kind: "edit", from })) {
       if (type !== movedType) yield { seq, type, data, timestamp };
     }
   }
 
-  #records(entries: readonly NewMemoryEntry[]): readonly EditRecord[] {
-    const timestamp = new Date(this.#clock.now()).toISOString();
-    return entries.map(({ type, data }) => ({ kind: "edit", type, data, timestamp }));
-  }
-
   /** The session that holds the log: the older one that was not moved, as a newer one may be half written. */
-  async #place(): Promise<Place | undefined> {
-    const places = await this.#places();
-    const live = places.filter(({ moved }) => !moved);
+  async #place(isAgain = false): Promise<Place | undefined> {
+    const [one, other] = [await this.#found(this.ids[0]), await this.#found(this.ids[1])];
+    const live = [one, other].filter((found) => found !== undefined).filter(({ isMoved }) => !isMoved);
     const [oldest] = live.toSorted((left, right) => left.generation - right.generation);
-    return oldest && { ...oldest, hasRemains: places.length > 1 };
+    // It may have been moved between the two looks.
+    if (!oldest && (one ?? other) && !isAgain) return this.#place(true);
+    return oldest && { ...oldest, hasRemains: one !== undefined && other !== undefined };
   }
 
-  async #places(): Promise<readonly (Omit<Place, "hasRemains"> & { readonly moved: boolean })[]> {
-    const places: (Omit<Place, "hasRemains"> & { readonly moved: boolean })[] = [];
-    for (const id of this.ids) {
-      const generation = await this.#generation(id);
-      if (generation === undefined) continue;
-      let moved = false;
-      for await (const { type } of this.#store.read(this.#scope, id, { kind: "edit", last: 1 })) {
-        moved = type === movedType;
-      }
-      places.push({ id, generation, moved });
-    }
-    return places;
-  }
-
-  async #generation(id: string): Promise<number | undefined> {
+  /** One of the two sessions; undefined if it is not there. */
+  async #found(id: string): Promise<Found | undefined> {
     try {
       const { metadata } = await this.#store.info(this.#scope, id);
-      if (!isMemoryLog(metadata) || !this.#isOwn(metadata)) throw this.#taken(id);
-      return Number(metadata.config.generation ?? 0);
+      if (!isMemoryLog(metadata) || metadata.user !== this.#scope.user) throw this.#taken(id);
+      const [last] = await all(this.#store.read(this.#scope, id, { kind: "edit", last: 1 }));
+      const generation = Number(metadata.config.generation ?? 0);
+      const version = `${id} ${generation} ${metadata.createdAt}`;
+      return { id, version, generation, isMoved: last?.type === movedType, entries: (from) => this.#entries(id, from) };
     } catch (error) {
       if (isWindrowError(error, "session-not-found")) return undefined;
       throw error;
     }
-  }
-
-  #isOwn(metadata: { readonly tenant?: string; readonly user?: string }): boolean {
-    return inScope(this.#scope, metadata) && metadata.user === this.#scope.user;
   }
 
   #taken(id: string): WindrowError {
@@ -219,52 +198,44 @@ export class MemoryLog {
     return new WindrowError("bad-option", message, { id });
   }
 
-  async #lock(): Promise<Place & { readonly lock: Lock }> {
+  /** Works with the log's lock; makes the log if there is none. */
+  async #locked<T>(work: (place: Place, lock: Lock) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
-      try {
-        const place = await this.#place();
-        if (!place) return await this.#first();
-        const lock = await this.#store.lock(this.#scope, place.id);
-        // A rewrite may have moved it before the lock was had.
-        const locked = await this.#place();
-        if (locked?.id === place.id) return { ...locked, lock };
-        await lock.release();
-      } catch (error) {
+      const lock = await this.#lock().catch((error: unknown) => {
         const passing = ["session-busy", "session-exists", "session-not-found"] as const;
         if (tries >= lockTries || !passing.some((code) => isWindrowError(error, code))) throw error;
+      });
+      try {
+        // A rewrite may have moved it before the lock was had.
+        const place = lock && (await this.#place());
+        if (lock && place?.id === lock.id) return await work(place, lock);
+      } finally {
+        await lock?.release();
       }
       await this.#sleep(lockPause);
     }
   }
 
-  async #first(): Promise<Place & { readonly lock: Lock }> {
-    const [id = ""] = this.ids;
-    await this.#endErasures();
-    const lock = await this.#create(id, 0);
-    return { id, generation: 0, hasRemains: false, lock };
+  async #lock(): Promise<Lock> {
+    const place = await this.#place();
+    return place ? this.#store.lock(this.#scope, place.id) : this.#first();
   }
 
-  async #make(id: string, generation: number, records: readonly EditRecord[]): Promise<void> {
-    const lock = await this.#create(id, generation);
-    try {
-      for (let at = 0; at < records.length; at += batchSize) {
-        await this.#store.append(lock, records.slice(at, at + batchSize));
-      }
-    } finally {
-      await lock.release();
+  /** Makes the log. An erasure of it that was cut short is ended: until then its id is not given out. */
+  async #first(): Promise<Lock> {
+    const { upkeep } = this.#store;
+    for (const { sessionId } of (await upkeep?.unerased(this.#scope)) ?? []) {
+      if (this.ids.includes(sessionId)) await upkeep?.erase(this.#scope, [sessionId]);
     }
+    return this.#create(this.ids[0], 0);
   }
 
   /** A log is always at rest, so that no monitor ends it. */
   async #create(id: string, generation: number): Promise<Lock> {
     const createdAt = new Date(this.#clock.now()).toISOString();
     const config = { purpose: memoryPurpose, generation };
-    const lock = await this.#store.create(this.#scope, {
-      uuid: id,
-      taskKey: { memory: this.#name },
-      config,
-      createdAt,
-    });
+    const taskKey = { memory: this.#name };
+    const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config, createdAt });
     try {
       const { state } = await this.#store.info(this.#scope, id);
       await this.#store.setState(lock, { ...state, status: "closed", updatedAt: createdAt });
@@ -275,35 +246,27 @@ export class MemoryLog {
     }
   }
 
-  /** Ends erasures of the log's sessions that were begun: until then their ids are not given out. */
-  async #endErasures(): Promise<void> {
-    const { upkeep } = this.#store;
-    const begun = (await upkeep?.unerased(this.#scope)) ?? [];
-    for (const id of this.ids.filter((one) => begun.some(({ sessionId }) => sessionId === one))) {
-      await upkeep?.erase(this.#scope, [id]).catch((error: unknown) => {
-        // Another process has just ended it.
-        if (!isWindrowError(error, "session-not-found")) throw error;
-      });
+  /** Erases what a rewrite left in the other session, and returns its id. Called with the log's lock. */
+  async #eraseOther({ id }: Place): Promise<string> {
+    const { upkeep, name } = this.#store;
+    if (!upkeep) {
+      const message = `The store "${name}" cannot erase, so nothing can be taken out of the memory in it.`;
+      throw new WindrowError("bad-option", message, { store: name });
     }
+    const other = this.ids[id === this.ids[0] ? 1 : 0];
+    await upkeep.erase(this.#scope, [other]).catch((error: unknown) => {
+      if (!isWindrowError(error, "session-not-found")) throw error;
+    });
+    return other;
   }
+}
 
-  /** Erases the log that was moved, while nobody else rewrites. */
-  async #eraseMoved(): Promise<void> {
-    const { id, lock } = await this.#lock();
-    try {
-      await this.#eraseOthers(id);
-    } finally {
-      await lock.release();
-    }
-  }
+function recordOf({ type, data, timestamp }: Omit<MemoryEntry, "seq">): EditRecord {
+  return { kind: "edit", type, data, timestamp };
+}
 
-  /** Erases what a rewrite left: a moved log, or one that is half written. Called with the log's lock. */
-  async #eraseOthers(id: string): Promise<void> {
-    const over = (await this.#places()).filter((place) => place.id !== id).map((place) => place.id);
-    if (over.length === 0) return;
-    const { upkeep } = this.#store;
-    if (upkeep) return void (await upkeep.erase(this.#scope, over));
-    const message = `The store "${this.#store.name}" cannot erase, so nothing can be taken out of the memory in it.`;
-    throw new WindrowError("bad-option", message, { store: this.#store.name });
-  }
+async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }
