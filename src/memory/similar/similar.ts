@@ -167,7 +167,12 @@ export interface TaskScores {
 }
 
 /** Scores the sessions of an index for the text of a task. */
-export type ScoreTasks = (index: SearchIndex, text: string, entries: readonly IndexedEntry[]) => Promise<TaskScores>;
+export type ScoreTasks = (
+  index: SearchIndex,
+  text: string,
+  entries: readonly IndexedEntry[],
+  signal?: AbortSignal,
+) => Promise<TaskScores>;
 
 /** The scores of a task by words alone. */
 export async function wordScores(
@@ -193,7 +198,7 @@ export async function similarTasks(
   if (taskTerms(text).size === 0) return [];
   return sessions.ask(async (index) => {
     const { entries, answers } = sessions.field(index, where, sessionId);
-    const scores = await score(index, text, entries);
+    const scores = await score(index, text, entries, signal);
     const ranked = entries
       .map((entry, place) => ({ entry, score: scores.sessions[place]! }))
       .filter((one) => one.score > 0 && answers?.(one.entry) !== false)

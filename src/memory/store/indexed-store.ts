@@ -138,6 +138,13 @@ export class IndexedStore {
   }
 }
 
+/** The messages of a session in an index, oldest first. */
+export function* messagesIn({ stretches }: IndexedEntry): Generator<{ readonly number: number; readonly seq: number }> {
+  for (const { number, from, count } of stretches) {
+    for (let at = 0; at < count; at++) yield { number: number + at, seq: from + at };
+  }
+}
+
 function seconds(date: Date | undefined, otherwise: number): number {
   return date === undefined ? otherwise : date.getTime() / 1_000;
 }
