@@ -31,28 +31,21 @@ export function lexicalMemory(): Memory {
     async query({
       text,
       maxTokens = memoryTokens,
-      counter: given,
+      counter,
       asking,
       where,
     }: MemoryQuery): Promise<readonly MemoryPassage[]> {
-      const counter = counterOf(given);
       const only = where?.sessionId === undefined ? {} : { sessionId: where.sessionId };
       const found = index.search(text, { limit: mostCandidates, ...only }).flatMap(({ sessionId, seq }) => {
         if (sessionId === asking) return [];
         const message = sessions.get(sessionId)?.get(seq);
         return message ? [{ sessionId, seq, text: shownMessage(sessionId, seq, message, mask) }] : [];
       });
-      const taken = fillByRank(
-        found.map((hit) => hit.text),
-        maxTokens,
-        counter,
-      );
       const order = new Map([...sessions.keys()].map((id, position) => [id, position]));
       const placeOf = ({ sessionId }: { readonly sessionId: string }): number => order.get(sessionId) ?? 0;
-      return taken
-        .flatMap((place) => found[place] ?? [])
-        .map((hit) => ({ ...hit, tokens: counter.count(hit.text) }))
-        .sort((left, right) => placeOf(left) - placeOf(right) || left.seq - right.seq);
+      return fillByRank(found, maxTokens, counterOf(counter)).toSorted(
+        (left, right) => placeOf(left) - placeOf(right) || left.seq - right.seq,
+      );
     },
 
     async close() {},

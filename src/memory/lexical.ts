@@ -75,20 +75,20 @@ export function shownMessage(
 /** Room in tokens that is too small for any message. */
 const leastTokens = 4;
 
-/**
- * Takes as many of the ranked texts as fit, best first. A text larger than the remaining room is skipped.
- *
- * @returns their places in `ranked`, in the order they were taken
- */
-export function fillByRank(ranked: readonly string[], maxTokens: number, counter: TokenCounter): readonly number[] {
-  const taken: number[] = [];
+/** As many of the ranked passages as fit, best first. One that is larger than the room that is left is skipped. */
+export function fillByRank<T extends { readonly text: string }>(
+  ranked: readonly T[],
+  maxTokens: number,
+  counter: TokenCounter,
+): readonly (T & { readonly tokens: number })[] {
+  const taken: (T & { readonly tokens: number })[] = [];
   let left = maxTokens;
-  for (const [index, text] of ranked.entries()) {
+  for (const one of ranked) {
     if (left < leastTokens) break;
-    const tokens = counter.count(text) + 1;
-    if (tokens > left) continue;
-    left -= tokens;
-    taken.push(index);
+    const tokens = counter.count(one.text);
+    if (tokens >= left) continue;
+    left -= tokens + 1;
+    taken.push({ ...one, tokens });
   }
   return taken;
 }

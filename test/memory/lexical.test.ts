@@ -99,8 +99,14 @@ describe("a lexical memory", () => {
   });
 
   it("what is larger than the room is passed over for what fits", () => {
-    expect(fillByRank(["long ".repeat(500), "short", "also short"], 20, estimate)).toEqual([1, 2]);
-    expect(fillByRank(["x"], 0, estimate)).toEqual([]);
+    const taken = (texts: readonly string[], room: number): readonly string[] =>
+      fillByRank(
+        texts.map((text) => ({ text })),
+        room,
+        estimate,
+      ).map(({ text }) => text);
+    expect(taken(["long ".repeat(500), "short", "also short"], 20)).toEqual(["short", "also short"]);
+    expect(taken(["x"], 0)).toEqual([]);
   });
 });
 
@@ -122,9 +128,8 @@ describe("evidence recall with the question known", () => {
       const shown = told.map((message, at) => shownMessage("", at + 1, message, defaultMask));
       for (const { q, evidence } of questions) {
         const hits = index.search(q, { limit: 200 });
-        const texts = hits.map(({ seq }) => shown[seq - 1] ?? "");
-        const taken = fillByRank(texts, 2_000, estimate);
-        const found = new Set(taken.map((place) => messages[(hits[place]?.seq ?? 0) - 1]?.id));
+        const texts = hits.map(({ seq }) => ({ seq, text: shown[seq - 1] ?? "" }));
+        const found = new Set(fillByRank(texts, 2_000, estimate).map(({ seq }) => messages[seq - 1]?.id));
         shares.push(evidence.filter((id) => found.has(id)).length / evidence.length);
       }
     }
