@@ -75,7 +75,7 @@ function row(budget: number, conversations: readonly Told[], counter: TokenCount
     };
     for (const { q, evidence } of questions) {
       const asked = performance.now();
-      const hits = index.search(q, { limit: mostHits });
+      const hits = index.search(q, mostHits);
       const taken = fillByRank(
         hits.map(({ seq }) => ({ seq, text: shown[seq - 1] ?? "" })),
         budget,

@@ -58,7 +58,7 @@ function byIndex(talks: readonly Told[], counter: TokenCounter): BenchRow {
       }),
     );
     for (const question of questions) {
-      const hits = index.search(question.text, { limit: mostHits });
+      const hits = index.search(question.text, mostHits);
       const texts = hits.map(({ seq }) => ({ seq, text: shown[seq - 1] ?? "" }));
       for (const [at, budget] of budgets.entries()) {
         const told = new Set(fillByRank(texts, budget, counter).map(({ seq }) => seq));

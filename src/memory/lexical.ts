@@ -5,7 +5,6 @@ import { quoteRest } from "../message/quote.ts";
 import { isSessionId } from "../store/shared/rules.ts";
 import { indexedMessage } from "../search/catch-up.ts";
 import { SearchIndex } from "../search/search.ts";
-import type { IndexedEntry } from "../search/table.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { clip } from "../window/stub/cut.ts";
 import type { TextMask } from "../window/window.ts";
@@ -17,14 +16,6 @@ export interface LexicalHit {
   readonly sessionId: string;
   readonly seq: number;
   readonly score: number;
-}
-
-/** Limits of {@link LexicalIndex.search}. */
-export interface SearchOptions {
-  /** The most hits. Default 50. */
-  readonly limit?: number;
-  /** Restricts the search to this session, or these. */
-  readonly sessionId?: string | readonly string[];
 }
 
 /** An index of messages in memory, ranked as {@link SearchIndex} ranks them. Messages of one session are added in their order. */
@@ -44,11 +35,8 @@ export class LexicalIndex {
   }
 
   /** The messages that match a query, best first, newest first among equals. Empty when no word of it is known. */
-  search(query: string, { limit = 50, sessionId }: SearchOptions = {}): readonly LexicalHit[] {
-    const listed = Array.isArray(sessionId) ? new Set<string>(sessionId) : undefined;
-    const entries = [...this.#index.entries()].filter(({ id }) => !listed || listed.has(id));
-    const answers = ({ id }: IndexedEntry): boolean => typeof sessionId !== "string" || id === sessionId;
-    const found = this.#index.rankNow(new Set(termsOf(query)), { entries, answers, limit });
+  search(query: string, limit = 50): readonly LexicalHit[] {
+    const found = this.#index.rankNow(new Set(termsOf(query)), { entries: [...this.#index.entries()], limit });
     return found.map(({ entry, seq, score }) => ({ sessionId: entry.id, seq, score }));
   }
 }

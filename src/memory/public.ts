@@ -1,6 +1,5 @@
 /** `windrow/memory`: knowledge that outlives sessions. */
 export { LexicalIndex } from "./lexical.ts";
-export { lexicalMemory } from "./lexical-memory.ts";
 export type { Memory, MemoryFilter, MemoryPassage, MemoryQuery, MemorySignal } from "./memory.ts";
 export { storeMemory } from "./store-memory.ts";
 export type { StoreMemory, StoreMemoryOptions } from "./store-memory.ts";

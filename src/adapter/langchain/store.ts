@@ -173,7 +173,7 @@ function found(
     const text = (item.index ?? ["$"]).flatMap((path) => textsAt(item.value, path)).join("\n");
     index.add(place, 1, { id: "m1", role: "user", parts: [{ type: "text", text }] });
   }
-  const hits = index.search(query, { limit: offset + limit }).slice(offset);
+  const hits = index.search(query, offset + limit).slice(offset);
   return hits.map(({ sessionId, score }) => given(items.get(sessionId), score));
 }
 

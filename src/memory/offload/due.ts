@@ -34,15 +34,30 @@ export interface DueOptions extends MemoryLogOptions {
 /** The setting of a session that names its engine (docs/format.md). */
 export const engineSetting = "memory_engine";
 
+/**
+ * The sessions of a scope that are due, newest first.
+ *
+ * @param scope - without a user, those of every user of the tenant
+ * @throws WindrowError `aborted`
+ */
+export function dueOffloads(
+  store: Store,
+  scope: Scope,
+  options: DueOptions = {},
+  signal?: AbortSignal,
+): AsyncGenerator<DueOffload, void, undefined> {
+  return new OffloadLedger(store, options).due(scope, signal);
+}
+
 /** The receipts that were read so far, and the sessions that need no look any more. */
-export class KnownOffloads {
+export class OffloadLedger {
   readonly #store: Store;
-  readonly #options: MemoryLogOptions;
+  readonly #options: DueOptions;
   readonly #receipts = new Map<string, Receipts>();
   /** Sessions that ended for good, and that are no engine's or wholly with theirs. */
-  readonly settled = new Set<string>();
+  readonly #settled = new Set<string>();
 
-  constructor(store: Store, options: MemoryLogOptions) {
+  constructor(store: Store, options: DueOptions) {
     this.#store = store;
     this.#options = options;
   }
@@ -54,66 +69,45 @@ export class KnownOffloads {
     this.#receipts.set(key, known);
     return known;
   }
-}
 
-/**
- * The sessions of a scope that are due, newest first.
- *
- * @param scope - without a user, those of every user of the tenant
- * @throws WindrowError `aborted`
- */
-export async function* dueOffloads(
-  store: Store,
-  scope: Scope,
-  options: DueOptions = {},
-  signal?: AbortSignal,
-): AsyncGenerator<DueOffload, void, undefined> {
-  yield* dueAmong(store, scope, options, new KnownOffloads(store, options), signal);
-}
-
-/** As {@link dueOffloads}, with what earlier looks with the same question have read. */
-export async function* dueAmong(
-  store: Store,
-  scope: Scope,
-  { memory: only, unreadable }: Pick<DueOptions, "memory" | "unreadable">,
-  known: KnownOffloads,
-  signal?: AbortSignal,
-): AsyncGenerator<DueOffload, void, undefined> {
-  const isAsked = (memory: string | undefined): memory is string =>
-    memory !== undefined && (only === undefined || memory === only);
-  const looked = new Map<Receipts, boolean>();
-  /** The receipts of an owner; undefined if they cannot be read, and the owner's sessions wait for their mending. */
-  const receiptsOf = async (owner: Scope): Promise<Receipts | undefined> => {
-    const receipts = known.of(owner);
-    if (!looked.has(receipts)) looked.set(receipts, await isRead(receipts, unreadable));
-    return looked.get(receipts) === true ? receipts : undefined;
-  };
-  const without = (id: string): boolean => known.settled.has(id);
-  const owners: Scope[] = [];
-  for await (const info of store.list(scope, { without, ...(unreadable && { unreadable }) })) {
-    checkStop(signal);
-    const { metadata, state } = info;
-    const id = metadata.uuid;
-    if (without(id)) continue;
-    if (isMemoryLog(metadata)) {
-      if (metadata.taskKey.memory === receiptsName) owners.push(ownerOf(metadata));
-      continue;
-    }
-    const memory = engineOf(info);
-    const receipts = isAsked(memory) ? await receiptsOf(ownerOf(metadata)) : undefined;
-    const progress = isAsked(memory) ? receipts?.of(id, memory) : undefined;
-    const due = progress && (await dueOf(store, info, progress));
-    if (due) yield due;
-    if (isFinal(state.status) && (!isAsked(memory) || progress?.isDone === true)) known.settled.add(id);
-  }
-  // Sessions that were given to an engine after they began.
-  for (const owner of owners) {
-    for (const progress of (await receiptsOf(owner))?.all() ?? []) {
+  /** As {@link dueOffloads}; of what earlier looks have read, only what is new. */
+  async *due(scope: Scope, signal?: AbortSignal): AsyncGenerator<DueOffload, void, undefined> {
+    const { memory: only, unreadable } = this.#options;
+    const isAsked = (memory: string | undefined): memory is string =>
+      memory !== undefined && (only === undefined || memory === only);
+    const read = new Map<Receipts, boolean>();
+    /** The receipts of an owner; undefined if they cannot be read, and the owner's sessions wait for their mending. */
+    const receiptsOf = async (owner: Scope): Promise<Receipts | undefined> => {
+      const receipts = this.of(owner);
+      if (!read.has(receipts)) read.set(receipts, await isRead(receipts, unreadable));
+      return read.get(receipts) === true ? receipts : undefined;
+    };
+    const without = (id: string): boolean => this.#settled.has(id);
+    const owners: Scope[] = [];
+    for await (const info of this.#store.list(scope, { without, ...(unreadable && { unreadable }) })) {
       checkStop(signal);
-      if (!isAsked(progress.memory) || progress.isDone === true) continue;
-      const info = await infoIfThere(store, owner, progress.sessionId);
-      const due = info && engineOf(info) !== progress.memory && (await dueOf(store, info, progress));
+      const { metadata, state } = info;
+      const id = metadata.uuid;
+      if (without(id)) continue;
+      if (isMemoryLog(metadata)) {
+        if (metadata.taskKey.memory === receiptsName) owners.push(ownerOf(metadata));
+        continue;
+      }
+      const memory = engineOf(info);
+      const progress = isAsked(memory) ? (await receiptsOf(ownerOf(metadata)))?.of(id, memory) : undefined;
+      const due = progress && (await dueOf(this.#store, info, progress));
       if (due) yield due;
+      if (isFinal(state.status) && (!isAsked(memory) || progress?.isDone === true)) this.#settled.add(id);
+    }
+    // Sessions that were given to an engine after they began.
+    for (const owner of owners) {
+      for (const progress of (await receiptsOf(owner))?.all() ?? []) {
+        checkStop(signal);
+        if (!isAsked(progress.memory) || progress.isDone === true) continue;
+        const info = await infoIfThere(this.#store, owner, progress.sessionId);
+        const due = info && engineOf(info) !== progress.memory && (await dueOf(this.#store, info, progress));
+        if (due) yield due;
+      }
     }
   }
 }

@@ -11,7 +11,7 @@ import { infoIfThere } from "../../store/if-there.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
 import type { Memory } from "../memory.ts";
-import { dueAmong, dueOf, engineOf, KnownOffloads } from "./due.ts";
+import { dueOf, engineOf, OffloadLedger } from "./due.ts";
 import type { DueOffload, DueOptions } from "./due.ts";
 import { within } from "./limit.ts";
 import { isClaimed } from "./receipts.ts";
@@ -84,13 +84,13 @@ export class Offloads {
   readonly #store: Store;
   readonly #memory: Memory;
   readonly #options: OffloadOptions;
-  readonly #known: KnownOffloads;
+  readonly #ledger: OffloadLedger;
 
   constructor(store: Store, memory: Memory, options: OffloadOptions = {}) {
     this.#store = store;
     this.#memory = memory;
     this.#options = options;
-    this.#known = new KnownOffloads(store, options);
+    this.#ledger = new OffloadLedger(store, { ...options, memory: memory.name });
   }
 
   /**
@@ -101,12 +101,11 @@ export class Offloads {
    */
   async handDue(scope: Scope, signal?: AbortSignal): Promise<OffloadReport> {
     const report = { received: 0, failed: 0, waiting: 0 };
-    const { clock = systemClock, longestWait = defaultLongestWait, all = false, unreadable } = this.#options;
+    const { clock = systemClock, longestWait = defaultLongestWait, all = false } = this.#options;
     const now = clock.now();
-    const asked = { memory: this.#memory.name, ...(unreadable && { unreadable }) };
     // Owners whose receipts another process keeps locked; the others do not wait for them.
     const busy = new Set<string>();
-    for await (const { sessionId, owner, notBefore } of dueAmong(this.#store, scope, asked, this.#known, signal)) {
+    for await (const { sessionId, owner, notBefore } of this.#ledger.due(scope, signal)) {
       const wait = Date.parse(notBefore ?? "") - now;
       // A wait that is longer than any was written by a clock that was ahead.
       const isLater = wait > 0 && wait <= longestWait && !all;
@@ -128,7 +127,7 @@ export class Offloads {
   async enlist(info: Pick<SessionInfo, "metadata">): Promise<void> {
     const { name } = this.#memory;
     if (engineOf(info) === name) return;
-    const receipts = this.#known.of(ownerOf(info.metadata));
+    const receipts = this.#ledger.of(ownerOf(info.metadata));
     await receipts.write(info.metadata.uuid, name, async (before) => (before.writtenAt ? undefined : before));
   }
 
@@ -145,7 +144,7 @@ export class Offloads {
     const time = (milliseconds: number): string => new Date(clock.now() + milliseconds).toISOString();
     const write = (
       plan: (before: OffloadProgress) => Promise<Omit<OffloadProgress, "sessionId" | "memory"> | undefined>,
-    ) => this.#known.of(owner).write(sessionId, memory, plan);
+    ) => this.#ledger.of(owner).write(sessionId, memory, plan);
     let due: DueOffload | undefined;
     await write(async (progress) => {
       if (isClaimed(progress, clock.now())) return undefined;
