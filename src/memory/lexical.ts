@@ -23,11 +23,6 @@ export class LexicalIndex {
   readonly #index = new SearchIndex();
   #sessions = 0;
 
-  /** The number of messages in the index. */
-  get size(): number {
-    return this.#index.size;
-  }
-
   /** Adds a message. A message without a word counts too, for its neighbours. */
   add(sessionId: string, seq: number, message: Message): void {
     if (!this.#index.entry(sessionId)) this.#index.describe(sessionId, { created: this.#sessions++ });
@@ -49,19 +44,17 @@ export function shortId(sessionId: string): string {
   return isSessionId(sessionId) ? sessionId.slice(0, shortLength) : sessionId;
 }
 
+/** Characters of a passage at most. */
+export const longestPassage = 4_000;
+
 /** A message as a passage: a label, then its text with marks, cut in the middle when it is too long. */
-export function shownMessage(
-  sessionId: string,
-  seq: number,
-  message: Message,
-  mask: TextMask,
-  longest = 4_000,
-): string {
-  return `[${[sessionId, recallId(seq), message.role].filter((word) => word !== "").join(" ")}] ${quoteRest(clip(messageText(message), longest, mask))}`;
+export function shownMessage(sessionId: string, seq: number, message: Message, mask: TextMask): string {
+  const label = [sessionId, recallId(seq), message.role].filter((word) => word !== "").join(" ");
+  return `[${label}] ${quoteRest(clip(messageText(message), longestPassage, mask))}`;
 }
 
 /** Room in tokens that is too small for any message. */
-const leastTokens = 4;
+export const leastTokens = 4;
 
 /** As many of the ranked passages as fit, best first. One that is larger than the room that is left is skipped. */
 export function fillByRank<T extends { readonly text: string }>(

@@ -5,8 +5,9 @@ import { Turns } from "../turns.ts";
 import { termsOf } from "../window/recall/terms.ts";
 import { wordScores } from "./similar/similar.ts";
 import { memoryOver } from "./store-memory.ts";
-import type { StoreMemory, StoreMemoryOptions } from "./store-memory.ts";
+import type { StoreMemory } from "./store-memory.ts";
 import { IndexedStore, messagesIn } from "./store/indexed-store.ts";
+import type { StoreMemoryOptions } from "./store/indexed-store.ts";
 import { Meaning } from "./store/meaning.ts";
 import type { MeaningOptions } from "./store/meaning.ts";
 
@@ -35,16 +36,16 @@ export interface SemanticMemory extends StoreMemory {
  * alone answer; each passage says by which signals.
  */
 export function semanticMemory(store: Store, options: SemanticMemoryOptions): SemanticMemory {
-  const { name = "semantic", lexicalShare = 0.6, similarByMeaning = false } = options;
+  const { lexicalShare = 0.6, similarByMeaning = false } = options;
   const sessions = new IndexedStore(store, options);
-  const meaning = new Meaning(sessions, name, options);
+  const meaning = new Meaning(sessions, options);
   /** Two scores as one, each brought to between 0 and 1. */
   const mixed = (words: Float64Array, near: Float64Array): Float64Array => {
     const [top, most] = [largest(words), largest(near)];
     return words.map((score, at) => (lexicalShare * score) / top + ((1 - lexicalShare) * near[at]!) / most);
   };
 
-  const memory = memoryOver(sessions, name, {
+  const memory = memoryOver(sessions, "semantic", {
     async rank(index, text, field, signal) {
       const words = await new Turns(signal).run(index.scores(new Set(termsOf(text)), field.entries));
       const near = await meaning.nearness(index, text, field.entries, signal);

@@ -9,14 +9,8 @@ import { earlierTasks } from "./similar/earlier.ts";
 import { similarTasks, wordScores } from "./similar/similar.ts";
 import type { ScoreTasks, SimilarQuery, SimilarTask } from "./similar/similar.ts";
 import { IndexedStore } from "./store/indexed-store.ts";
-import type { IndexedStoreOptions } from "./store/indexed-store.ts";
+import type { StoreMemoryOptions } from "./store/indexed-store.ts";
 import { mostCandidates, passagesOf } from "./store/passages.ts";
-
-/** Options of {@link storeMemory}. */
-export interface StoreMemoryOptions extends IndexedStoreOptions {
-  /** The name for people and logs. Default `store`. */
-  readonly name?: string;
-}
 
 /** A memory over a store's sessions, which also knows what was done in them. */
 export interface StoreMemory extends Memory {
@@ -37,7 +31,7 @@ export interface StoreMemory extends Memory {
  * const passages = await memory.query({ text: "How did we fix the login?", counter: estimate });
  */
 export function storeMemory(store: Store, options: StoreMemoryOptions = {}): StoreMemory {
-  return memoryOver(new IndexedStore(store, options), options.name ?? "store", {
+  return memoryOver(new IndexedStore(store, options), "store", {
     async rank(index, text, field, signal) {
       return { ranked: await new Turns(signal).run(index.rank(new Set(termsOf(text)), field)), signals: ["words"] };
     },

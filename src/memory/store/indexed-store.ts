@@ -13,7 +13,7 @@ import type { TextMask } from "../../window/window.ts";
 import type { MemoryFilter } from "../memory.ts";
 
 /** The place of a store's index, and the owner of the sessions that are asked. */
-export interface IndexedStoreOptions {
+export interface StoreMemoryOptions {
   /**
    * The folder of the index: that of `windrow search` is `searchFolderOf(target)`. One that another process writes just
    * now, or that cannot be written, is read, and what it lacks is kept in memory. Default: an index in memory, built from
@@ -43,7 +43,7 @@ export class IndexedStore {
   readonly #index: SearchIndex;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, { index, scope = {}, unreadable = () => undefined }: IndexedStoreOptions) {
+  constructor(store: Store, { index, scope = {}, unreadable = () => undefined }: StoreMemoryOptions) {
     this.store = store;
     this.scope = scope;
     this.folder = index;

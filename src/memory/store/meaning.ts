@@ -48,14 +48,11 @@ type Asked = (number: number) => boolean;
 /** The meaning of a store's messages. */
 export class Meaning {
   readonly #sessions: IndexedStore;
-  readonly #name: string;
   readonly #options: MeaningOptions;
   #vectors: Vectors | undefined;
 
-  /** @param name - the memory's */
-  constructor(sessions: IndexedStore, name: string, options: MeaningOptions) {
+  constructor(sessions: IndexedStore, options: MeaningOptions) {
     this.#sessions = sessions;
-    this.#name = name;
     this.#options = options;
   }
 
@@ -85,7 +82,7 @@ export class Meaning {
     } catch (error) {
       signal?.throwIfAborted();
       const reason = this.#sessions.mask(error instanceof Error ? error.message : String(error));
-      const hint = `The memory "${this.#name}" answers by words alone: ${reason} The option \`onFallback\` receives such reasons.`;
+      const hint = `The memory "semantic" answers by words alone: ${reason} The option \`onFallback\` receives such reasons.`;
       if (onFallback) inform(onFallback, reason, "a fallback to words");
       else warnOnce(embedder, "embedder-failed", hint);
       return undefined;
