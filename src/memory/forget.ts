@@ -102,7 +102,7 @@ async function usersIn(
 ): Promise<readonly (string | undefined)[]> {
   const others = [...idsByUser].filter(([user]) => user !== owner);
   if (others.length === 0) return [];
-  const entries = await log.read();
+  const entries = await log.state();
   const holds = (ids: readonly string[]): boolean => without(name, entries, new Set(ids)).length < entries.length;
   // Hardly any log holds something of another's session.
   if (!holds(others.flatMap(([, ids]) => ids))) return [];
@@ -146,7 +146,7 @@ function without(name: string, entries: readonly MemoryEntry[], ids: ReadonlySet
 /** Refuses if a log of a user is there and no list shows it, as its metadata is damaged. */
 async function checkReadable(store: Store, { tenant }: Scope, user: string | undefined): Promise<void> {
   const owner = ownerOf({ ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) });
-  for (const name of [factsName, filesName, itemsName, receiptsName]) await new MemoryLog(store, owner, name).look();
+  for (const name of [factsName, filesName, itemsName, receiptsName]) await new MemoryLog(store, owner, name).exists();
 }
 
 /** The user of a scope, and those of sessions, also in the trash, or if their erasure was begun. */

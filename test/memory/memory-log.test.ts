@@ -9,7 +9,7 @@ import { listed, newFolder, openManager } from "../kit/sessions.ts";
 import { closing, over } from "../kit/stores.ts";
 import { everyRecord } from "./kit.ts";
 
-const textsOf = async (log: MemoryLog): Promise<readonly unknown[]> => (await log.read()).map(({ data }) => data.text);
+const textsOf = async (log: MemoryLog): Promise<readonly unknown[]> => (await log.state()).map(({ data }) => data.text);
 
 function fact(text: string): { type: string; data: { text: string } } {
   return { type: "fact", data: { text } };
@@ -42,7 +42,7 @@ describe.each([
   it("lets one writer decide at a time", async () => {
     const store = await open();
     const add = (): Promise<unknown> =>
-      new MemoryLog(store, {}, "count").update(async (view) => [fact(String((await listed(view.entries())).length))]);
+      new MemoryLog(store, {}, "count").change(async (entries) => [fact(String(entries.length))]);
     await Promise.all(Array.from({ length: 4 }, add));
     expect(await textsOf(new MemoryLog(store, {}, "count"))).toEqual(["0", "1", "2", "3"]);
   });

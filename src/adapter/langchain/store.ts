@@ -4,10 +4,8 @@ import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { itemsName } from "../../memory/forget.ts";
 import { LexicalIndex } from "../../memory/lexical.ts";
-import { FoldedLog } from "../../memory/log/folded-log.ts";
-import type { Fold } from "../../memory/log/folded-log.ts";
-import { MemoryLog } from "../../memory/log/memory-log.ts";
-import type { MemoryLogOptions } from "../../memory/log/memory-log.ts";
+import { FoldedLog } from "../../memory/log/memory-log.ts";
+import type { Fold, MemoryLogOptions } from "../../memory/log/memory-log.ts";
 import { shown } from "../../shown.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { matches } from "./store-filter.ts";
@@ -69,7 +67,7 @@ export function createLangGraphStore<Made>(
   owner: Scope = {},
   options: LangGraphStoreOptions = {},
 ): Made {
-  const log = new FoldedLog(new MemoryLog(store, owner, itemsName, options), fold);
+  const log = new FoldedLog(store, owner, itemsName, fold, options);
   const { sessionId } = options;
   const source = sessionId === undefined ? {} : { session: sessionId };
   const Base = base as unknown as abstract new () => object;

@@ -11,10 +11,8 @@ import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { termsOf } from "../../window/recall/terms.ts";
-import { folded, FoldedLog } from "../log/folded-log.ts";
-import type { Fold } from "../log/folded-log.ts";
-import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
+import { folded, FoldedLog } from "../log/memory-log.ts";
+import type { Fold, MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
 
 /** A message that says a fact. */
 export interface FactSource {
@@ -73,16 +71,14 @@ export class Facts {
   readonly #store: Store;
   readonly #owner: Scope;
   readonly #clock: Clock;
-  readonly #log: MemoryLog;
-  readonly #known: FoldedLog<Known>;
+  readonly #log: FoldedLog<Known>;
 
   /** @param owner - the tenant and the user whose facts they are; without a user, those of sessions without one */
   constructor(store: Store, owner: Scope, options: MemoryLogOptions = {}) {
     this.#store = store;
     this.#owner = owner;
     this.#clock = options.clock ?? systemClock;
-    this.#log = new MemoryLog(store, owner, factsName, options);
-    this.#known = new FoldedLog(this.#log, fold);
+    this.#log = new FoldedLog(store, owner, factsName, fold, options);
   }
 
   /** The session that holds them, for what has no other source. */
@@ -92,12 +88,12 @@ export class Facts {
 
   /** The facts that count, oldest first. */
   async list(): Promise<readonly CurrentFact[]> {
-    return currentOf((await this.#known.state()).facts);
+    return currentOf((await this.#log.state()).facts);
   }
 
   /** The newest message of a session that facts were read from, by `seq`; 0 for none. */
   async readTo(sessionId: string): Promise<number> {
-    return (await this.#known.state()).readTo.get(sessionId) ?? 0;
+    return (await this.#log.state()).readTo.get(sessionId) ?? 0;
   }
 
   /**
@@ -115,7 +111,7 @@ export class Facts {
     usage: JsonObject = {},
   ): Promise<readonly Fact[]> {
     let added: readonly Fact[] = [];
-    await this.#known.change(async (known) => {
+    await this.#log.change(async (known) => {
       if ((known.readTo.get(sessionId) ?? 0) >= to) return [];
       // It may have been erased while it was read; an erasure waits for this log's lock.
       if (!(await infoIfThere(this.#store, this.#owner, sessionId))) return [];
@@ -135,7 +131,7 @@ export class Facts {
     if (text.trim() === "") throw new WindrowError("bad-option", "A correction has a text; `forget` takes a fact out.");
     const corrected = { id: newId(), text, sources: [], correctedBy: by, timestamp: this.#now() };
     let about = "";
-    await this.#known.change(async ({ facts }) => {
+    await this.#log.change(async ({ facts }) => {
       ({ about } = withId(currentOf(facts), id));
       return [entryOf({ ...corrected, about })];
     });
@@ -153,7 +149,7 @@ export class Facts {
       const found = ids.map((id) => withId(currentOf(facts), id));
       return new Set(found.flatMap((fact) => [fact, ...fact.history]).map((fact) => fact.id));
     };
-    let gone = goneOf((await this.#known.state()).facts);
+    let gone = goneOf((await this.#log.state()).facts);
     await this.#log.rewrite((entries) => {
       gone = goneOf(folded(fold, entries).facts);
       return entries.filter(({ data }) => !gone.has(data.id));

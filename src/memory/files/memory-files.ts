@@ -6,10 +6,8 @@ import { WindrowError } from "../../errors.ts";
 import { asString, defined } from "../../message/json.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { FoldedLog } from "../log/folded-log.ts";
-import type { Fold } from "../log/folded-log.ts";
-import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryLogOptions } from "../log/memory-log.ts";
+import { FoldedLog } from "../log/memory-log.ts";
+import type { Fold, MemoryLogOptions } from "../log/memory-log.ts";
 import { isWithin, memoryPath, memoryRoot } from "./path.ts";
 
 /** The way a version came to be: `create` is written anew, all others go on from the version before. */
@@ -82,13 +80,13 @@ export class MemoryFiles {
 
   /** @param owner - the tenant and the user whose files they are; without a user, those of sessions without one */
   constructor(store: Store, owner: Scope, options: MemoryFilesOptions = {}) {
-    this.#files = new FoldedLog(new MemoryLog(store, owner, filesName, options), fold);
+    this.#files = new FoldedLog(store, owner, filesName, fold, options);
     this.#options = options;
   }
 
   /** The id of the session that holds them, for what has no other source. */
   get sessionId(): string {
-    return this.#files.log.ids[0];
+    return this.#files.ids[0];
   }
 
   /** The files at or below a path, by path. */

@@ -35,12 +35,10 @@ export interface MemoryLogOptions {
   readonly sleep?: (milliseconds: number) => Promise<void>;
 }
 
-/** A log as it stands. */
-export interface MemoryLogView {
-  /** Positions hold within one version; a rewrite begins the next. */
-  readonly version: string;
-  /** The entries, oldest first, from a position on. */
-  entries(from?: number): AsyncIterable<MemoryEntry>;
+/** A state that entries make, one after the other. */
+export interface Fold<State> {
+  readonly empty: () => State;
+  readonly apply: (state: State, entry: MemoryEntry) => void;
 }
 
 /** The entry that ends a log whose entries went into the other place. */
@@ -54,9 +52,12 @@ const lockTries = 400;
 const batchSize = 256;
 
 /** A session that holds the log, or what a rewrite left of it. */
-interface Found extends MemoryLogView {
+interface Found {
   readonly id: string;
+  /** The number of rewrites so far. */
   readonly generation: number;
+  /** Positions hold within one version; a rewrite begins the next. */
+  readonly version: string;
   readonly isMoved: boolean;
 }
 
@@ -65,24 +66,34 @@ interface Place extends Found {
   readonly hasRemains: boolean;
 }
 
-/** A log of one owner and name. Entries are durable when they are acknowledged; several processes may add to it. */
-export class MemoryLog {
+/**
+ * A log of one owner and name, as the state that its entries make. Entries are durable when they are acknowledged; several
+ * processes may add to it. Each entry is read once; a log that was rewritten is read anew.
+ */
+export class FoldedLog<State> {
   /** The ids of the two sessions that hold the log by turns. */
   readonly ids: readonly [string, string];
   readonly #store: Store;
   readonly #scope: Scope;
   readonly #name: string;
+  readonly #fold: Fold<State>;
   readonly #clock: Clock;
   readonly #sleep: (milliseconds: number) => Promise<void>;
+  #state: State;
+  #version = "";
+  #read = 0;
+  #turn: Promise<unknown> = Promise.resolve();
 
   /**
    * @param owner - the tenant and the user whose log it is; without a user, that of sessions without one
    * @param name - for example `facts`
    */
-  constructor(store: Store, owner: Scope, name: string, options: MemoryLogOptions = {}) {
+  constructor(store: Store, owner: Scope, name: string, fold: Fold<State>, options: MemoryLogOptions = {}) {
     this.#store = store;
     this.#scope = owner;
     this.#name = name;
+    this.#fold = fold;
+    this.#state = fold.empty();
     this.#clock = options.clock ?? systemClock;
     this.#sleep = options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)));
     const { tenant = "", user = "" } = owner;
@@ -90,40 +101,43 @@ export class MemoryLog {
     this.ids = [idOf("a"), idOf("b")];
   }
 
-  /** The log as it stands; undefined if there is none yet. A rewrite behind this look ends its reading. */
-  look(): Promise<MemoryLogView | undefined> {
-    return this.#place();
+  /** Whether there is a log. */
+  async exists(): Promise<boolean> {
+    return (await this.#place()) !== undefined;
   }
 
-  /** The entries, oldest first; none if there is no log yet. */
-  async read(): Promise<readonly MemoryEntry[]> {
-    for (;;) {
-      try {
-        const place = await this.#place();
-        return place ? await all(place.entries()) : [];
-      } catch (error) {
-        // A rewrite has just taken it elsewhere.
-        if (!isWindrowError(error, "session-not-found")) throw error;
+  /** The state with all entries that are there now. */
+  state(): Promise<State> {
+    return this.#inTurn(async () => {
+      for (;;) {
+        try {
+          return await this.#follow(await this.#place());
+        } catch (error) {
+          // A rewrite has just taken it elsewhere.
+          if (!isWindrowError(error, "session-not-found")) throw error;
+        }
       }
-    }
+    });
   }
 
   /** Adds entries, all or none. */
   async append(entries: readonly NewMemoryEntry[]): Promise<void> {
-    await this.update(async () => entries);
+    await this.change(async () => entries);
   }
 
   /**
-   * Adds entries that depend on those that are there: `plan` reads them while nobody else adds any.
+   * Adds the entries that `plan` gives for the state, while nobody else adds any.
    *
    * @throws WindrowError `session-busy` if another process keeps the log locked for ten seconds
    */
-  async update(plan: (view: MemoryLogView) => Promise<readonly NewMemoryEntry[]>): Promise<void> {
-    await this.#locked(async (place, lock) => {
-      // What cannot be erased now is erased by the next one who writes.
-      if (place.hasRemains) await this.#eraseOther(place).catch(() => undefined);
-      await this.#add(lock, await plan(place));
-    });
+  change(plan: (state: State) => Promise<readonly NewMemoryEntry[]>): Promise<void> {
+    return this.#inTurn(() =>
+      this.#locked(async (place, lock) => {
+        // What cannot be erased now is erased by the next one who writes.
+        if (place.hasRemains) await this.#eraseOther(place).catch(() => undefined);
+        await this.#add(lock, await plan(await this.#follow(place)));
+      }),
+    );
   }
 
   /**
@@ -133,9 +147,9 @@ export class MemoryLog {
    * @returns how many entries went
    */
   async rewrite(keep: (entries: readonly MemoryEntry[]) => readonly MemoryEntry[]): Promise<number> {
-    if (!(await this.#place())) return 0;
+    if (!(await this.exists())) return 0;
     const went = await this.#locked(async (place, lock) => {
-      const before = await all(place.entries());
+      const before = await all(this.#entries(place.id, 1));
       const kept = keep(before);
       const goes = before.length - kept.length;
       if (goes === 0 && !place.hasRemains) return 0;
@@ -156,13 +170,35 @@ export class MemoryLog {
     return went;
   }
 
+  /** Reads what is new; all of it if it is another version. */
+  async #follow(place: Place | undefined): Promise<State> {
+    const { version = "" } = place ?? {};
+    if (version !== this.#version) {
+      this.#state = this.#fold.empty();
+      this.#version = version;
+      this.#read = 0;
+    }
+    for await (const entry of place ? this.#entries(place.id, this.#read + 1) : []) {
+      this.#fold.apply(this.#state, entry);
+      this.#read = entry.seq;
+    }
+    return this.#state;
+  }
+
+  /** One after the other: two that read at the same time would count an entry twice. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work, work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
   async #add(lock: Lock, entries: readonly NewMemoryEntry[]): Promise<void> {
     const timestamp = new Date(this.#clock.now()).toISOString();
     const records = entries.map((entry) => recordOf({ ...entry, timestamp }));
     if (records.length > 0) await this.#store.append(lock, records);
   }
 
-  async *#entries(id: string, from = 1): AsyncGenerator<MemoryEntry, void, undefined> {
+  async *#entries(id: string, from: number): AsyncGenerator<MemoryEntry, void, undefined> {
     for await (const { seq, type, data, timestamp } of this.#store.read(this.#scope, id, { kind: "edit", from })) {
       if (type !== movedType) yield { seq, type, data, timestamp };
     }
@@ -186,7 +222,7 @@ export class MemoryLog {
       const [last] = await all(this.#store.read(this.#scope, id, { kind: "edit", last: 1 }));
       const generation = Number(metadata.config.generation ?? 0);
       const version = `${id} ${generation} ${metadata.createdAt}`;
-      return { id, version, generation, isMoved: last?.type === movedType, entries: (from) => this.#entries(id, from) };
+      return { id, generation, version, isMoved: last?.type === movedType };
     } catch (error) {
       if (isWindrowError(error, "session-not-found")) return undefined;
       throw error;
@@ -259,6 +295,24 @@ export class MemoryLog {
     });
     return other;
   }
+}
+
+/** The entries themselves, as a log's state. */
+const listing: Fold<MemoryEntry[]> = { empty: () => [], apply: (list, entry) => void list.push(entry) };
+
+/** A log as the list of its entries, oldest first. */
+export class MemoryLog extends FoldedLog<MemoryEntry[]> {
+  /** @param owner - as of {@link FoldedLog} */
+  constructor(store: Store, owner: Scope, name: string, options: MemoryLogOptions = {}) {
+    super(store, owner, name, listing, options);
+  }
+}
+
+/** The state of a list of entries. */
+export function folded<State>({ empty, apply }: Fold<State>, entries: readonly MemoryEntry[]): State {
+  const state = empty();
+  for (const entry of entries) apply(state, entry);
+  return state;
 }
 
 function recordOf({ type, data, timestamp }: Omit<MemoryEntry, "seq">): EditRecord {

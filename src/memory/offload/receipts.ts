@@ -1,10 +1,8 @@
 /** Receipts: which messages of which session an engine has, and what was tried. One log an owner; the last entry counts. */
 import { asString, defined } from "../../message/json.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { FoldedLog } from "../log/folded-log.ts";
-import type { Fold } from "../log/folded-log.ts";
-import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryLogOptions } from "../log/memory-log.ts";
+import { FoldedLog } from "../log/memory-log.ts";
+import type { Fold, MemoryLogOptions } from "../log/memory-log.ts";
 
 /** The progress of the offload of one session to one engine. */
 export interface OffloadProgress {
@@ -71,9 +69,8 @@ export class Receipts {
 
   /** @param owner - the tenant and the user whose sessions they are about */
   constructor(store: Store, owner: Scope, options: MemoryLogOptions) {
-    const log = new MemoryLog(store, owner, receiptsName, options);
-    this.id = log.ids[0];
-    this.#log = new FoldedLog(log, fold);
+    this.#log = new FoldedLog(store, owner, receiptsName, fold, options);
+    this.id = this.#log.ids[0];
   }
 
   /** Reads what is new. */

@@ -40,7 +40,7 @@ async function heldBy(owner: Scope, session: Scope, how: string): Promise<string
 }
 
 async function sessionsIn(owner: Scope): Promise<readonly unknown[]> {
-  return (await items(owner).read()).map(({ data }) => data["session"]);
+  return (await items(owner).state()).map(({ data }) => data["session"]);
 }
 
 async function left(): Promise<readonly string[]> {
