@@ -9,8 +9,8 @@ import { infoIfThere } from "../../store/if-there.ts";
 import { isMemoryLog } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
-import { Receipts, receiptsName } from "./receipts.ts";
-import type { OffloadProgress } from "./receipts.ts";
+import { progressOf, receiptsName, receiptsOf } from "./receipts.ts";
+import type { KnownProgress, OffloadProgress, Receipts } from "./receipts.ts";
 
 /** A session that has ended, and what its engine lacks of it. */
 export interface DueOffload extends Pick<
@@ -62,10 +62,10 @@ export class OffloadLedger {
     this.#options = options;
   }
 
-  /** The receipts of an owner, as far as they were read. */
+  /** The receipts of an owner. */
   of(owner: Scope): Receipts {
     const key = JSON.stringify([owner.tenant, owner.user]);
-    const known = this.#receipts.get(key) ?? new Receipts(this.#store, owner, this.#options);
+    const known = this.#receipts.get(key) ?? receiptsOf(this.#store, owner, this.#options);
     this.#receipts.set(key, known);
     return known;
   }
@@ -75,12 +75,12 @@ export class OffloadLedger {
     const { memory: only, unreadable } = this.#options;
     const isAsked = (memory: string | undefined): memory is string =>
       memory !== undefined && (only === undefined || memory === only);
-    const read = new Map<Receipts, boolean>();
-    /** The receipts of an owner; undefined if they cannot be read, and the owner's sessions wait for their mending. */
-    const receiptsOf = async (owner: Scope): Promise<Receipts | undefined> => {
+    const looked = new Map<Receipts, KnownProgress | undefined>();
+    /** What is known of an owner's sessions; undefined if it cannot be read, and they wait for its mending. */
+    const knownOf = async (owner: Scope): Promise<KnownProgress | undefined> => {
       const receipts = this.of(owner);
-      if (!read.has(receipts)) read.set(receipts, await isRead(receipts, unreadable));
-      return read.get(receipts) === true ? receipts : undefined;
+      if (!looked.has(receipts)) looked.set(receipts, await readable(receipts, unreadable));
+      return looked.get(receipts);
     };
     const without = (id: string): boolean => this.#settled.has(id);
     const owners: Scope[] = [];
@@ -94,16 +94,17 @@ export class OffloadLedger {
         continue;
       }
       const memory = engineOf(info);
-      const progress = isAsked(memory) ? (await receiptsOf(ownerOf(metadata)))?.of(id, memory) : undefined;
+      const known = isAsked(memory) ? await knownOf(ownerOf(metadata)) : undefined;
+      const progress = known && isAsked(memory) ? progressOf(known, id, memory) : undefined;
       const due = progress && (await dueOf(this.#store, info, progress));
       if (due) yield due;
-      if (isFinal(state.status) && (!isAsked(memory) || progress?.isDone === true)) this.#settled.add(id);
+      if (isFinal(state.status) && (!isAsked(memory) || progress?.isDone)) this.#settled.add(id);
     }
     // Sessions that were given to an engine after they began.
     for (const owner of owners) {
-      for (const progress of (await receiptsOf(owner))?.all() ?? []) {
+      for (const progress of [...((await knownOf(owner))?.values() ?? [])]) {
         checkStop(signal);
-        if (!isAsked(progress.memory) || progress.isDone === true) continue;
+        if (!isAsked(progress.memory) || progress.isDone) continue;
         const info = await infoIfThere(this.#store, owner, progress.sessionId);
         const due = info && engineOf(info) !== progress.memory && (await dueOf(this.#store, info, progress));
         if (due) yield due;
@@ -112,15 +113,13 @@ export class OffloadLedger {
   }
 }
 
-/** Reads what is new of some receipts; whether that went well. */
-async function isRead(receipts: Receipts, unreadable: DueOptions["unreadable"]): Promise<boolean> {
+async function readable(receipts: Receipts, unreadable: DueOptions["unreadable"]): Promise<KnownProgress | undefined> {
   try {
-    await receipts.refresh();
-    return true;
+    return await receipts.state();
   } catch (error) {
     if (!isWindrowError(error, "store-corrupt")) throw error;
-    unreadable?.(receipts.id, error);
-    return false;
+    unreadable?.(receipts.ids[0], error);
+    return undefined;
   }
 }
 
@@ -140,7 +139,7 @@ export async function dueOf(
   { metadata, state }: SessionInfo,
   { sessionId, memory, to, isDone, failures, reason, notBefore }: OffloadProgress,
 ): Promise<DueOffload | undefined> {
-  if (!isAtRest(state.status) || isDone === true) return undefined;
+  if (!isAtRest(state.status) || isDone) return undefined;
   const owner = ownerOf(metadata);
   if (!isFinal(state.status) && (await newestMessage(store, owner, metadata.uuid)) <= to) return undefined;
   return { sessionId, memory, owner, from: to + 1, failures, ...defined({ reason, notBefore }) };

@@ -14,7 +14,7 @@ import type { Memory } from "../memory.ts";
 import { dueOf, engineOf, OffloadLedger } from "./due.ts";
 import type { DueOffload, DueOptions } from "./due.ts";
 import { within } from "./limit.ts";
-import { isClaimed } from "./receipts.ts";
+import { isClaimed, progressOf, receiptOf } from "./receipts.ts";
 import type { OffloadProgress } from "./receipts.ts";
 
 /** The end of one try. */
@@ -56,6 +56,9 @@ export interface OffloadReport {
   /** Due, and left for later: the time has not come, or another process has it in hand. */
   readonly waiting: number;
 }
+
+/** What is written down next of a session. */
+type PlanProgress = (before: OffloadProgress) => Promise<OffloadProgress | undefined>;
 
 /** Messages that an engine gets at a time. */
 const batchSize = 256;
@@ -127,8 +130,8 @@ export class Offloads {
   async enlist(info: Pick<SessionInfo, "metadata">): Promise<void> {
     const { name } = this.#memory;
     if (engineOf(info) === name) return;
-    const receipts = this.#ledger.of(ownerOf(info.metadata));
-    await receipts.write(info.metadata.uuid, name, async (before) => (before.writtenAt ? undefined : before));
+    const { uuid: id } = info.metadata;
+    await this.#write(ownerOf(info.metadata), id, async (before) => (before.writtenAt ? undefined : before));
   }
 
   /**
@@ -142,9 +145,7 @@ export class Offloads {
     const info = await infoIfThere(this.#store, owner, sessionId);
     if (!info) return undefined;
     const time = (milliseconds: number): string => new Date(clock.now() + milliseconds).toISOString();
-    const write = (
-      plan: (before: OffloadProgress) => Promise<Omit<OffloadProgress, "sessionId" | "memory"> | undefined>,
-    ) => this.#ledger.of(owner).write(sessionId, memory, plan);
+    const write = (plan: PlanProgress): Promise<void> => this.#write(owner, sessionId, plan);
     let due: DueOffload | undefined;
     await write(async (progress) => {
       if (isClaimed(progress, clock.now())) return undefined;
@@ -184,12 +185,21 @@ export class Offloads {
       // Of a session that was erased meanwhile nothing is written down.
       isThere = (await infoIfThere(this.#store, owner, sessionId)) !== undefined;
       if (!isThere) return undefined;
-      if (outcome?.type === "received") return { to, failures: 0, isDone: isFinal(info.state.status) };
+      if (outcome?.type === "received")
+        return { sessionId, memory, to, failures: 0, isDone: isFinal(info.state.status) };
       return { ...before, ...outcome, to, claimedUntil: time(0) };
     });
     if (!isThere) return undefined;
     if (outcome) onOutcome?.(outcome);
     return outcome;
+  }
+
+  /** Writes down the progress that `plan` gives in view of all that is there; nothing if it gives none. */
+  async #write(owner: Scope, sessionId: string, plan: PlanProgress): Promise<void> {
+    await this.#ledger.of(owner).change(async (known) => {
+      const next = await plan(progressOf(known, sessionId, this.#memory.name));
+      return next ? [receiptOf(next)] : [];
+    });
   }
 
   /** Refuses a session whose log lacks messages: its engine has what is left, and gets the rest once it is restored. */

@@ -2,7 +2,7 @@
 import { asString, defined } from "../../message/json.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { FoldedLog } from "../log/memory-log.ts";
-import type { Fold, MemoryLogOptions } from "../log/memory-log.ts";
+import type { Fold, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
 
 /** The progress of the offload of one session to one engine. */
 export interface OffloadProgress {
@@ -12,7 +12,7 @@ export interface OffloadProgress {
   /** The newest message that the engine has, by `seq`. */
   readonly to: number;
   /** Whether the session had ended for good when it was handed over. */
-  readonly isDone?: boolean;
+  readonly isDone: boolean;
   /** Tries that failed since the last success. */
   readonly failures: number;
   readonly reason?: string;
@@ -39,70 +39,39 @@ export function isClaimed({ writtenAt = "", claimedUntil = "" }: OffloadProgress
 export const receiptsName = "offloads";
 const receiptType = "offload";
 
-type Known = Map<string, OffloadProgress>;
+/** The progress of each session that was given to an engine, by both. */
+export type KnownProgress = Map<string, OffloadProgress>;
 
-const fold: Fold<Known> = {
+/** The receipts of one owner. */
+export type Receipts = FoldedLog<KnownProgress>;
+
+const fold: Fold<KnownProgress> = {
   empty: () => new Map(),
-  apply(known, { type, data, timestamp: writtenAt }) {
+  apply(progress, { type, data, timestamp: writtenAt }) {
     const [sessionId, memory] = [asString(data.session), asString(data.memory)];
     if (type !== receiptType || sessionId === undefined || memory === undefined) return;
     const claimedUntil = asString(data.claimed_until);
     const more = defined({ reason: asString(data.reason), notBefore: asString(data.not_before), claimedUntil });
-    const counts = { to: Number(data.to), failures: Number(data.failures ?? 0) };
-    known.set(keyOf(sessionId, memory), {
-      sessionId,
-      memory,
-      ...counts,
-      isDone: data.done === true,
-      ...more,
-      writtenAt,
-    });
+    const counts = { to: Number(data.to), failures: Number(data.failures ?? 0), isDone: data.done === true };
+    progress.set(keyOf(sessionId, memory), { sessionId, memory, ...counts, ...more, writtenAt });
   },
 };
 
-/** The receipts of one owner. */
-export class Receipts {
-  /** The session that holds them, for messages. */
-  readonly id: string;
-  readonly #log: FoldedLog<Known>;
-  #known: Known = new Map();
+/** The receipts of the sessions of a tenant and a user. */
+export function receiptsOf(store: Store, owner: Scope, options: MemoryLogOptions): Receipts {
+  return new FoldedLog(store, owner, receiptsName, fold, options);
+}
 
-  /** @param owner - the tenant and the user whose sessions they are about */
-  constructor(store: Store, owner: Scope, options: MemoryLogOptions) {
-    this.#log = new FoldedLog(store, owner, receiptsName, fold, options);
-    this.id = this.#log.ids[0];
-  }
+/** The progress of a session among those that are written down. */
+export function progressOf(known: KnownProgress, sessionId: string, memory: string): OffloadProgress {
+  return known.get(keyOf(sessionId, memory)) ?? { sessionId, memory, to: 0, failures: 0, isDone: false };
+}
 
-  /** Reads what is new. */
-  async refresh(): Promise<void> {
-    this.#known = await this.#log.state();
-  }
-
-  /** The progress of a session, as far as it was read. */
-  of(sessionId: string, memory: string): OffloadProgress {
-    return this.#known.get(keyOf(sessionId, memory)) ?? { sessionId, memory, to: 0, failures: 0 };
-  }
-
-  /** The progress of each session that was given to an engine, as far as it was read. */
-  all(): readonly OffloadProgress[] {
-    return [...this.#known.values()];
-  }
-
-  /** Writes down the progress that `plan` gives in view of all that is there; nothing if it gives none. */
-  async write(
-    sessionId: string,
-    memory: string,
-    plan: (before: OffloadProgress) => Promise<Omit<OffloadProgress, "sessionId" | "memory"> | undefined>,
-  ): Promise<void> {
-    await this.#log.change(async (known) => {
-      this.#known = known;
-      const next = await plan(this.of(sessionId, memory));
-      if (!next) return [];
-      const { to, failures, isDone, reason, notBefore, claimedUntil } = next;
-      const more = defined({ done: isDone, reason, not_before: notBefore, claimed_until: claimedUntil });
-      return [{ type: receiptType, data: { session: sessionId, memory, to, failures, ...more } }];
-    });
-  }
+/** The receipt that says a progress. */
+export function receiptOf({ sessionId, memory, to, failures, isDone, ...more }: OffloadProgress): NewMemoryEntry {
+  const { reason, notBefore, claimedUntil } = more;
+  const fields = defined({ reason, not_before: notBefore, claimed_until: claimedUntil });
+  return { type: receiptType, data: { session: sessionId, memory, to, failures, done: isDone, ...fields } };
 }
 
 function keyOf(sessionId: string, memory: string): string {
