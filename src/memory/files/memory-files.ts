@@ -135,9 +135,8 @@ export class MemoryFiles {
       checkFree(files, at);
       const { maxFiles = defaultMaxFiles } = this.#options;
       if (!isThere && livePaths(files).length >= maxFiles) {
-        throw new WindrowError("bad-option", `The memory holds ${maxFiles} files already; delete one first.`, {
-          maxFiles,
-        });
+        const message = `The memory holds ${maxFiles} files already; delete one first.`;
+        throw new WindrowError("bad-option", message, { maxFiles });
       }
       return [{ path: at, change: "create", text }];
     });
@@ -151,12 +150,8 @@ export class MemoryFiles {
    */
   async edit(path: string, change: "replace" | "insert", edit: (text: string) => string): Promise<string> {
     const at = memoryPath(path);
-    let text = "";
-    await this.#change((files) => {
-      text = edit(textOf(files, at));
-      return [{ path: at, change, text }];
-    });
-    return text;
+    const [changed] = await this.#change((files) => [{ path: at, change, text: edit(textOf(files, at)) }]);
+    return changed?.text ?? "";
   }
 
   /**
@@ -167,13 +162,10 @@ export class MemoryFiles {
    */
   async delete(path: string): Promise<readonly string[]> {
     const at = filePath(path);
-    let deleted: readonly string[] = [];
-    await this.#change((files) => {
-      deleted = livePaths(files).filter((one) => isWithin(one, at));
-      if (deleted.length === 0) throw absent(at);
-      return deleted.map((one) => ({ path: one, change: "delete", text: null }));
-    });
-    return deleted;
+    const deleted = await this.#change((files) =>
+      pathsIn(files, at).map((one) => ({ path: one, change: "delete", text: null })),
+    );
+    return deleted.map((one) => one.path);
   }
 
   /**
@@ -184,8 +176,7 @@ export class MemoryFiles {
   async rename(from: string, to: string): Promise<void> {
     const [old, next] = [filePath(from), filePath(to)];
     await this.#change((files) => {
-      const moved = livePaths(files).filter((one) => isWithin(one, old));
-      if (moved.length === 0) throw absent(old);
+      const moved = pathsIn(files, old);
       checkFree(files, next);
       if (isLive(files.get(next)) || next === old) throw taken(next, next);
       if (isWithin(next, old)) throw new WindrowError("bad-option", `${old} cannot be moved into itself, to ${next}.`);
@@ -220,13 +211,15 @@ export class MemoryFiles {
     return version;
   }
 
-  async #change(plan: (files: Files) => readonly Change[]): Promise<void> {
+  async #change(plan: (files: Files) => readonly Change[]): Promise<readonly Change[]> {
     const { sessionId, maxBytes = defaultMaxBytes } = this.#options;
+    let changes: readonly Change[] = [];
     await this.#files.change(async (files) => {
-      const changes = plan(files);
+      changes = plan(files);
       for (const { path, text } of changes) checkSize(path, text, maxBytes);
       return changes.map((change) => ({ type: fileType, data: { ...change, ...defined({ session: sessionId }) } }));
     });
+    return changes;
   }
 }
 
@@ -247,6 +240,13 @@ function isLive(versions: readonly FileVersion[] = []): boolean {
 
 function livePaths(files: Files): readonly string[] {
   return [...files.entries()].filter(([, versions]) => isLive(versions)).map(([path]) => path);
+}
+
+/** The files at or below a path. */
+function pathsIn(files: Files, path: string): readonly string[] {
+  const paths = livePaths(files).filter((one) => isWithin(one, path));
+  if (paths.length === 0) throw absent(path);
+  return paths;
 }
 
 function textOf(files: Files, path: string): string {
