@@ -236,11 +236,17 @@ export class FoldedLog<State> {
 
   /** Works with the log's lock; makes the log if there is none. */
   async #locked<T>(work: (place: Place, lock: Lock) => Promise<T>): Promise<T> {
+    let known: string | undefined;
     for (let tries = 1; ; tries++) {
-      const lock = await this.#lock().catch((error: unknown) => {
+      let lock: Lock | undefined;
+      try {
+        known ??= (await this.#place())?.id;
+        lock = await (known === undefined ? this.#first() : this.#store.lock(this.#scope, known));
+      } catch (error) {
         const passing = ["session-busy", "session-exists", "session-not-found"] as const;
         if (tries >= lockTries || !passing.some((code) => isWindrowError(error, code))) throw error;
-      });
+        if (!isWindrowError(error, "session-busy")) known = undefined;
+      }
       try {
         // A rewrite may have moved it before the lock was had.
         const place = lock && (await this.#place());
@@ -248,13 +254,9 @@ export class FoldedLog<State> {
       } finally {
         await lock?.release();
       }
+      if (lock) known = undefined;
       await this.#sleep(lockPause);
     }
-  }
-
-  async #lock(): Promise<Lock> {
-    const place = await this.#place();
-    return place ? this.#store.lock(this.#scope, place.id) : this.#first();
   }
 
   /** Makes the log. An erasure of it that was cut short is ended: until then its id is not given out. */
