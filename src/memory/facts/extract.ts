@@ -1,6 +1,6 @@
 /** Facts that a model reads out of messages. One that names no message, or whose words the message does not hold, is dropped. */
 import { WindrowError } from "../../errors.ts";
-import { fieldsOf } from "../../message/json.ts";
+import { asString, fieldsOf } from "../../message/json.ts";
 import { messageText } from "../../message/message.ts";
 import type { Usage } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -77,7 +77,7 @@ function factOf(item: unknown, sessionId: string, texts: ReadonlyMap<number, str
   const about = textOf(fields.about, longestSubject);
   const text = textOf(fields.fact, longestFact);
   const quote = textOf(fields.quote, longestQuote);
-  const seq = Number(/^m?(\d+)$/.exec(String(source))?.[1]);
+  const seq = typeof source === "number" ? source : Number(/^m?(\d+)$/.exec(asString(source) ?? "")?.[1]);
   // Marks and function words stand in any message, and say nothing.
   if (about === "" || text === "" || termsOf(quote).length === 0) return [];
   return texts.get(seq)?.includes(comparable(quote)) ? [{ about, text, sources: [{ sessionId, seq, quote }] }] : [];
