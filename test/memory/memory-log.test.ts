@@ -59,6 +59,18 @@ describe.each([
     expect(await textsOf(log)).toEqual(["keep", "keep too", "round 1", "round 2", "canary-7261", "round 3"]);
   });
 
+  it("is read anew by who has it open, where another one rewrote it, and where it was erased and begun anew", async () => {
+    const store = await open();
+    const [log, other] = [new MemoryLog(store, {}, "facts"), new MemoryLog(store, {}, "facts")];
+    await other.append(["one", "two", "three"].map(fact));
+    expect(await textsOf(log)).toEqual(["one", "two", "three"]);
+    await other.rewrite((entries) => without(entries, "two"));
+    expect(await textsOf(log)).toEqual(["one", "three"]);
+    await store.upkeep!.erase({}, [other.ids[1]]);
+    await other.append([fact("four"), fact("five"), fact("six")]);
+    expect(await textsOf(log)).toEqual(["four", "five", "six"]);
+  });
+
   it("is rewritten again, and begun anew, where an erasure of its sessions was cut short", async () => {
     const store = await open();
     const upkeep = store.upkeep!;
