@@ -75,14 +75,14 @@ function row(budget: number, conversations: readonly Told[], counter: TokenCount
     };
     for (const { q, evidence } of questions) {
       const asked = performance.now();
-      const hits = index.search(q, { limit: mostHits });
-      const places = fillByRank(
-        hits.map(({ seq }) => shown[seq - 1] ?? ""),
+      const hits = index.search(q, mostHits);
+      const taken = fillByRank(
+        hits.map(({ seq }) => ({ seq, text: shown[seq - 1] ?? "" })),
         budget,
         counter,
       );
       searching += performance.now() - asked;
-      const recalled = new Set(places.map((place) => hits[place]?.seq));
+      const recalled = new Set(taken.map(({ seq }) => seq));
       const add = (name: string, present: (seq: number) => boolean): void => {
         shares[name]?.push(evidence.filter(present).length / evidence.length);
       };

@@ -58,10 +58,10 @@ function byIndex(talks: readonly Told[], counter: TokenCounter): BenchRow {
       }),
     );
     for (const question of questions) {
-      const hits = index.search(question.text, { limit: mostHits });
-      const texts = hits.map(({ seq }) => shown[seq - 1] ?? "");
+      const hits = index.search(question.text, mostHits);
+      const texts = hits.map(({ seq }) => ({ seq, text: shown[seq - 1] ?? "" }));
       for (const [at, budget] of budgets.entries()) {
-        const told = new Set(fillByRank(texts, budget, counter).map((place) => hits[place]?.seq));
+        const told = new Set(fillByRank(texts, budget, counter).map(({ seq }) => seq));
         shares[at]?.push(shareOf(question, (_, seq) => told.has(seq)));
       }
     }

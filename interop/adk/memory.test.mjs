@@ -11,7 +11,6 @@ import {
 } from "@google/adk";
 import { createMemoryService, createSessionService } from "windrow/adk";
 import { SessionManager } from "windrow";
-import { lexicalMemory } from "windrow/memory";
 import { fired } from "../kit/kit.mjs";
 import { checkSecondSession } from "../kit/second-session.mjs";
 import { calling, key, runnerOf, ScriptedLlm, text } from "./host.mjs";
@@ -33,6 +32,27 @@ async function session(sessionService, script, said, { memoryService, tools = []
   };
 }
 
+/** An engine that is handed sessions, and tells the messages that share a long word with a question. */
+function engine() {
+  const kept = new Map();
+  const textOf = ({ parts }) => parts.map(({ text: said = "" }) => said).join("\n");
+  return {
+    name: "engine",
+    async receive(sessionId, messages) {
+      for (const { seq, message } of messages)
+        kept.set(`${sessionId} ${seq}`, { sessionId, seq, text: textOf(message) });
+    },
+    async query({ text: query, counter, where }) {
+      const words = query.toLowerCase().match(/\w{5,}/g) ?? [];
+      const found = [...kept.values()].filter(
+        (one) => where.sessionId.includes(one.sessionId) && words.some((word) => one.text.toLowerCase().includes(word)),
+      );
+      return found.map((one) => ({ ...one, tokens: counter.count(one.text) }));
+    },
+    async close() {},
+  };
+}
+
 /** Memory services, each with the session service beside it. */
 const ways = {
   "a store's sessions, journalled by Windrow's session service": async () => {
@@ -44,7 +64,7 @@ const ways = {
     return { manager, sessionService: new InMemorySessionService() };
   },
   "an engine that is handed sessions": async () => {
-    const manager = await SessionManager.open({ store: "ram:", memory: lexicalMemory() });
+    const manager = await SessionManager.open({ store: "ram:", memory: engine() });
     return { manager, sessionService: new InMemorySessionService() };
   },
 };

@@ -9,15 +9,14 @@ import type {
 } from "@openai/agents";
 import { AgentsSession, agentsMemoryTools, groupItems, openaiAgentsAdapter } from "windrow/openai-agents";
 import { SessionManager } from "windrow";
-import { lexicalMemory } from "windrow/memory";
 
-const manager = await SessionManager.open({ profile: "openai-responses" });
+const manager = await SessionManager.open({ profile: "openai-responses", memory: "store" });
 const history = new AgentsSession(await manager.create(), { budget: 60_000 });
 const session: Session & SessionHistoryTransactionAwareSession & SessionHistoryRewriteAwareSession = history;
 const filter: CallModelInputFilter = history.filter;
 const runner = new Runner({ callModelInputFilter: history.filter });
 const stop: () => void = history.watch(runner);
-const memoryTools = agentsMemoryTools(lexicalMemory()).map((options) => tool(options));
+const memoryTools = agentsMemoryTools(manager.memory!).map((options) => tool(options));
 const agent = new Agent({ name: "any", tools: [tool(history.recallTool()), ...memoryTools] });
 history.watch(agent);
 const items: AgentInputItem[] = await history.getItems();

@@ -5,7 +5,6 @@ import { quoteRest } from "../message/quote.ts";
 import { isSessionId } from "../store/shared/rules.ts";
 import { indexedMessage } from "../search/catch-up.ts";
 import { SearchIndex } from "../search/search.ts";
-import type { IndexedEntry } from "../search/table.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { clip } from "../window/stub/cut.ts";
 import type { TextMask } from "../window/window.ts";
@@ -19,23 +18,10 @@ export interface LexicalHit {
   readonly score: number;
 }
 
-/** Limits of {@link LexicalIndex.search}. */
-export interface SearchOptions {
-  /** The most hits. Default 50. */
-  readonly limit?: number;
-  /** Restricts the search to this session, or these. */
-  readonly sessionId?: string | readonly string[];
-}
-
 /** An index of messages in memory, ranked as {@link SearchIndex} ranks them. Messages of one session are added in their order. */
 export class LexicalIndex {
   readonly #index = new SearchIndex();
   #sessions = 0;
-
-  /** The number of messages in the index. */
-  get size(): number {
-    return this.#index.size;
-  }
 
   /** Adds a message. A message without a word counts too, for its neighbours. */
   add(sessionId: string, seq: number, message: Message): void {
@@ -44,11 +30,8 @@ export class LexicalIndex {
   }
 
   /** The messages that match a query, best first, newest first among equals. Empty when no word of it is known. */
-  search(query: string, { limit = 50, sessionId }: SearchOptions = {}): readonly LexicalHit[] {
-    const listed = Array.isArray(sessionId) ? new Set<string>(sessionId) : undefined;
-    const entries = [...this.#index.entries()].filter(({ id }) => !listed || listed.has(id));
-    const answers = ({ id }: IndexedEntry): boolean => typeof sessionId !== "string" || id === sessionId;
-    const found = this.#index.rankNow(new Set(termsOf(query)), { entries, answers, limit });
+  search(query: string, limit = 50): readonly LexicalHit[] {
+    const found = this.#index.rankNow(new Set(termsOf(query)), { entries: [...this.#index.entries()], limit });
     return found.map(({ entry, seq, score }) => ({ sessionId: entry.id, seq, score }));
   }
 }
@@ -61,34 +44,32 @@ export function shortId(sessionId: string): string {
   return isSessionId(sessionId) ? sessionId.slice(0, shortLength) : sessionId;
 }
 
+/** Characters of a passage at most. */
+export const longestPassage = 4_000;
+
 /** A message as a passage: a label, then its text with marks, cut in the middle when it is too long. */
-export function shownMessage(
-  sessionId: string,
-  seq: number,
-  message: Message,
-  mask: TextMask,
-  longest = 4_000,
-): string {
-  return `[${[sessionId, recallId(seq), message.role].filter((word) => word !== "").join(" ")}] ${quoteRest(clip(messageText(message), longest, mask))}`;
+export function shownMessage(sessionId: string, seq: number, message: Message, mask: TextMask): string {
+  const label = [sessionId, recallId(seq), message.role].filter((word) => word !== "").join(" ");
+  return `[${label}] ${quoteRest(clip(messageText(message), longestPassage, mask))}`;
 }
 
 /** Room in tokens that is too small for any message. */
-const leastTokens = 4;
+export const leastTokens = 4;
 
-/**
- * Takes as many of the ranked texts as fit, best first. A text larger than the remaining room is skipped.
- *
- * @returns their places in `ranked`, in the order they were taken
- */
-export function fillByRank(ranked: readonly string[], maxTokens: number, counter: TokenCounter): readonly number[] {
-  const taken: number[] = [];
+/** As many of the ranked passages as fit, best first. One that is larger than the room that is left is skipped. */
+export function fillByRank<T extends { readonly text: string }>(
+  ranked: readonly T[],
+  maxTokens: number,
+  counter: TokenCounter,
+): readonly (T & { readonly tokens: number })[] {
+  const taken: (T & { readonly tokens: number })[] = [];
   let left = maxTokens;
-  for (const [index, text] of ranked.entries()) {
+  for (const one of ranked) {
     if (left < leastTokens) break;
-    const tokens = counter.count(text) + 1;
-    if (tokens > left) continue;
-    left -= tokens;
-    taken.push(index);
+    const tokens = counter.count(one.text);
+    if (tokens >= left) continue;
+    left -= tokens + 1;
+    taken.push({ ...one, tokens });
   }
   return taken;
 }

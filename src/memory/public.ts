@@ -1,9 +1,9 @@
 /** `windrow/memory`: knowledge that outlives sessions. */
 export { LexicalIndex } from "./lexical.ts";
-export { lexicalMemory } from "./lexical-memory.ts";
 export type { Memory, MemoryFilter, MemoryPassage, MemoryQuery, MemorySignal } from "./memory.ts";
 export { storeMemory } from "./store-memory.ts";
-export type { StoreMemory, StoreMemoryOptions } from "./store-memory.ts";
+export type { StoreMemory } from "./store-memory.ts";
+export type { StoreMemoryOptions } from "./store/indexed-store.ts";
 export { similarText } from "./similar/text.ts";
 export type { SimilarQuery, SimilarTask } from "./similar/similar.ts";
 export type { MetError, SessionDeeds } from "./similar/done.ts";

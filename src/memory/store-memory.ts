@@ -1,20 +1,16 @@
 /** A memory of a store's own sessions, searched by words with the index of `windrow search`. */
+import type { Field, RankedMessage } from "../search/rank.ts";
+import type { SearchIndex } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { termsOf } from "../window/recall/terms.ts";
-import type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
+import type { Memory, MemorySignal } from "./memory.ts";
 import { earlierTasks } from "./similar/earlier.ts";
 import { similarTasks, wordScores } from "./similar/similar.ts";
-import type { SimilarQuery, SimilarTask } from "./similar/similar.ts";
+import type { ScoreTasks, SimilarQuery, SimilarTask } from "./similar/similar.ts";
 import { IndexedStore } from "./store/indexed-store.ts";
-import type { IndexedStoreOptions } from "./store/indexed-store.ts";
+import type { StoreMemoryOptions } from "./store/indexed-store.ts";
 import { mostCandidates, passagesOf } from "./store/passages.ts";
-
-/** Options of {@link storeMemory}. */
-export interface StoreMemoryOptions extends IndexedStoreOptions {
-  /** The name for people and logs. Default `store`. */
-  readonly name?: string;
-}
 
 /** A memory over a store's sessions, which also knows what was done in them. */
 export interface StoreMemory extends Memory {
@@ -35,29 +31,41 @@ export interface StoreMemory extends Memory {
  * const passages = await memory.query({ text: "How did we fix the login?", counter: estimate });
  */
 export function storeMemory(store: Store, options: StoreMemoryOptions = {}): StoreMemory {
-  const { name = "store" } = options;
-  const sessions = new IndexedStore(store, options);
-  const memory: StoreMemory = {
+  return memoryOver(new IndexedStore(store, options), "store", {
+    async rank(index, text, field, signal) {
+      return { ranked: await new Turns(signal).run(index.rank(new Set(termsOf(text)), field)), signals: ["words"] };
+    },
+    scoreTasks: wordScores,
+  });
+}
+
+/** How a memory of a store's sessions finds what a text is about. */
+export interface Finding {
+  /** The messages that answer a text, the best first, and the signals by which they were found. */
+  rank(
+    index: SearchIndex,
+    text: string,
+    field: Field,
+    signal?: AbortSignal,
+  ): Promise<{ readonly ranked: readonly RankedMessage[]; readonly signals: readonly MemorySignal[] }>;
+  readonly scoreTasks: ScoreTasks;
+}
+
+/** A memory of a store's sessions. */
+export function memoryOver(sessions: IndexedStore, name: string, finding: Finding): StoreMemory {
+  const similar: StoreMemory["similar"] = (query, signal) => similarTasks(sessions, query, finding.scoreTasks, signal);
+  return {
     name,
     readsStore: true,
     receive: async () => undefined,
-
-    async query(query: MemoryQuery, signal?: AbortSignal): Promise<readonly MemoryPassage[]> {
-      const terms = new Set(termsOf(query.text));
-      if (terms.size === 0) return [];
-      return sessions.ask(async (index) => {
-        const field = sessions.field(index, query.where, query.asking);
-        const ranked = await new Turns(signal).run(index.rank(terms, { ...field, limit: mostCandidates }));
-        return passagesOf(sessions, index, ranked, query, ["words"], signal);
-      }, signal);
-    },
-
-    earlierTasks: (query, signal) => earlierTasks((asked, limit) => memory.similar(asked, limit), query, signal),
-
-    similar: (query, signal) =>
-      similarTasks(sessions, query, (index, text, entries) => wordScores(index, text, entries, signal), signal),
-
+    query: (query, signal) =>
+      sessions.ask(async (index) => {
+        const field = { ...sessions.field(index, query.where, query.asking), limit: mostCandidates };
+        const { ranked, signals } = await finding.rank(index, query.text, field, signal);
+        return passagesOf(sessions, index, ranked, query, signals, signal);
+      }, signal),
+    earlierTasks: (query, signal) => earlierTasks(similar, query, signal),
+    similar,
     close: async () => undefined,
   };
-  return memory;
 }

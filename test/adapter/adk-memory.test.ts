@@ -1,8 +1,8 @@
 /** ADK's memory service: whose sessions are told, by which memory, and what it refuses. The real Runner is in interop/adk. */
 import { describe, expect, it } from "vitest";
 import { createMemoryService } from "windrow/adk";
-import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
+import { lexicalMemory } from "../kit/lexical-memory.ts";
 import type { AdkSession } from "../kit/inside/adapter.ts";
 import { openManager } from "../kit/sessions.ts";
 

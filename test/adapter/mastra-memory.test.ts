@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { memoryProcessor, sessionIdOf } from "windrow/mastra";
-import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
+import { lexicalMemory } from "../kit/lexical-memory.ts";
 import { openManager } from "../kit/sessions.ts";
 
 type Row = { role: string; content: unknown; threadId?: string; resourceId?: string };

@@ -4,8 +4,9 @@ import { SessionManager } from "windrow";
 import type { Store } from "windrow";
 import { McpTools } from "windrow/mcp";
 import type { McpOptions } from "windrow/mcp";
-import { Facts, lexicalMemory, MemoryFiles } from "windrow/memory";
+import { Facts, MemoryFiles } from "windrow/memory";
 import { openStore } from "windrow/store";
+import { lexicalMemory } from "../kit/lexical-memory.ts";
 
 /** A session, two facts and a file of each of two users. */
 async function kept(): Promise<Store> {

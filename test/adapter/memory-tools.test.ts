@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import { memoryTools } from "windrow/adapter";
 import type { MemoryToolsOptions } from "windrow/adapter";
-import { fileMemory, lexicalMemory, MemoryFiles } from "windrow/memory";
+import { fileMemory, MemoryFiles } from "windrow/memory";
 import type { Memory } from "windrow/memory";
 import { estimate } from "windrow/testing";
+import { lexicalMemory } from "../kit/lexical-memory.ts";
 import { ramStore } from "../kit/inside/store.ts";
 
 async function stage(options: MemoryToolsOptions = {}): Promise<{

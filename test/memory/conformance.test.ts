@@ -1,8 +1,8 @@
 /** The contract of a memory, on Windrow's own and on one that a user could write; and that it finds what is wrong. */
 import { describe, expect, it } from "vitest";
-import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
 import { memoryConformance, register } from "windrow/testing";
+import { lexicalMemory } from "../kit/lexical-memory.ts";
 
 describe("lexicalMemory", () => {
   register(

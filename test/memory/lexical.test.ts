@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
-import { LexicalIndex, lexicalMemory } from "windrow/memory";
+import { LexicalIndex } from "windrow/memory";
 import { estimate } from "windrow/testing";
+import { lexicalMemory } from "../kit/lexical-memory.ts";
 import { fillByRank, shownMessage } from "../kit/inside/memory.ts";
 import { defaultMask, termsOf } from "../kit/inside/window.ts";
 
@@ -61,9 +62,8 @@ describe("search", () => {
     const index = indexOf(filler);
     expect(index.search("zyzzyva")).toEqual([]);
     expect(index.search("")).toEqual([]);
-    expect(index.search("tea", { limit: 3 })).toHaveLength(3);
-    expect(index.search("tea", { sessionId: "another" })).toEqual([]);
-    expect(index.search("tea", { limit: 2 }).map(({ seq }) => seq)).toEqual([37, 36]);
+    expect(index.search("tea", 3)).toHaveLength(3);
+    expect(index.search("tea", 2).map(({ seq }) => seq)).toEqual([37, 36]);
   });
 
   it("a rare word counts more than a common one", () => {
@@ -99,8 +99,14 @@ describe("a lexical memory", () => {
   });
 
   it("what is larger than the room is passed over for what fits", () => {
-    expect(fillByRank(["long ".repeat(500), "short", "also short"], 20, estimate)).toEqual([1, 2]);
-    expect(fillByRank(["x"], 0, estimate)).toEqual([]);
+    const taken = (texts: readonly string[], room: number): readonly string[] =>
+      fillByRank(
+        texts.map((text) => ({ text })),
+        room,
+        estimate,
+      ).map(({ text }) => text);
+    expect(taken(["long ".repeat(500), "short", "also short"], 20)).toEqual(["short", "also short"]);
+    expect(taken(["x"], 0)).toEqual([]);
   });
 });
 
@@ -121,10 +127,9 @@ describe("evidence recall with the question known", () => {
       told.forEach((message, at) => index.add("", at + 1, message));
       const shown = told.map((message, at) => shownMessage("", at + 1, message, defaultMask));
       for (const { q, evidence } of questions) {
-        const hits = index.search(q, { limit: 200 });
-        const texts = hits.map(({ seq }) => shown[seq - 1] ?? "");
-        const taken = fillByRank(texts, 2_000, estimate);
-        const found = new Set(taken.map((place) => messages[(hits[place]?.seq ?? 0) - 1]?.id));
+        const hits = index.search(q, 200);
+        const texts = hits.map(({ seq }) => ({ seq, text: shown[seq - 1] ?? "" }));
+        const found = new Set(fillByRank(texts, 2_000, estimate).map(({ seq }) => messages[seq - 1]?.id));
         shares.push(evidence.filter((id) => found.has(id)).length / evidence.length);
       }
     }

@@ -9,15 +9,14 @@ import { listed, newFolder, openManager } from "../kit/sessions.ts";
 import { closing, over } from "../kit/stores.ts";
 import { everyRecord } from "./kit.ts";
 
-const textsOf = async (log: MemoryLog): Promise<readonly unknown[]> =>
-  (await listed(log.read())).map(({ data }) => data.text);
+const textsOf = async (log: MemoryLog): Promise<readonly unknown[]> => (await log.state()).map(({ data }) => data.text);
 
 function fact(text: string): { type: string; data: { text: string } } {
   return { type: "fact", data: { text } };
 }
 
-async function* without(entries: AsyncIterable<MemoryEntry>, text: string): AsyncGenerator<MemoryEntry> {
-  for await (const entry of entries) if (entry.data.text !== text) yield entry;
+function without(entries: readonly MemoryEntry[], text: string): readonly MemoryEntry[] {
+  return entries.filter(({ data }) => data.text !== text);
 }
 
 describe.each([
@@ -43,11 +42,7 @@ describe.each([
   it("lets one writer decide at a time", async () => {
     const store = await open();
     const add = (): Promise<unknown> =>
-      new MemoryLog(store, {}, "count").update(async (entries) => {
-        let count = 0;
-        for await (const _ of entries()) count++;
-        return [fact(String(count))];
-      });
+      new MemoryLog(store, {}, "count").change(async (entries) => [fact(String(entries.length))]);
     await Promise.all(Array.from({ length: 4 }, add));
     expect(await textsOf(new MemoryLog(store, {}, "count"))).toEqual(["0", "1", "2", "3"]);
   });
@@ -62,6 +57,18 @@ describe.each([
       await log.append([fact("canary-7261"), fact(`round ${round}`)]);
     }
     expect(await textsOf(log)).toEqual(["keep", "keep too", "round 1", "round 2", "canary-7261", "round 3"]);
+  });
+
+  it("is read anew by who has it open, where another one rewrote it, and where it was erased and begun anew", async () => {
+    const store = await open();
+    const [log, other] = [new MemoryLog(store, {}, "facts"), new MemoryLog(store, {}, "facts")];
+    await other.append(["one", "two", "three"].map(fact));
+    expect(await textsOf(log)).toEqual(["one", "two", "three"]);
+    await other.rewrite((entries) => without(entries, "two"));
+    expect(await textsOf(log)).toEqual(["one", "three"]);
+    await store.upkeep!.erase({}, [other.ids[1]]);
+    await other.append([fact("four"), fact("five"), fact("six")]);
+    expect(await textsOf(log)).toEqual(["four", "five", "six"]);
   });
 
   it("is rewritten again, and begun anew, where an erasure of its sessions was cut short", async () => {

@@ -183,7 +183,8 @@ it("does not wait for years where a clock was ahead and went back", async () => 
   const clock = { now: () => ahead.getTime(), every: () => () => undefined };
   const receipts = new MemoryLog(store, {}, "offloads", { clock });
   const end = new Date(ahead.getTime() + 60_000).toISOString();
-  await receipts.append([{ type: "claimed", data: { session: claimed, memory: "engine", to: 0, until: end } }]);
+  const data = { session: claimed, memory: "engine", to: 0, claimed_until: end };
+  await receipts.append([{ type: "offload", data }]);
   await (await manager.session(claimed)).close();
   await monitor(store, { once: true, closedAfter: 1, now: () => new Date(ahead.getTime() + 3_600_000) });
   const well = engine();
@@ -199,7 +200,7 @@ it(
     const other = closing(filesStore({ folder }));
     const receipts = new MemoryLog(other, {}, "offloads");
     await receipts.append([{ type: "none", data: {} }]);
-    const lock = await other.lock({}, receipts.ids[0] ?? "");
+    const lock = await other.lock({}, receipts.ids[0]);
     const before = await SessionManager.open({ store: folder, budget: 8_000 });
     const begun = await sessionWith(before);
     await before.close();
@@ -223,7 +224,7 @@ it("hands over what others are due while the receipts of one owner are locked", 
   const store = ramStore();
   const [ann = ""] = await dueSessions(store, ["one"], "ann");
   await dueSessions(store, ["two"], "bob");
-  const [locked = ""] = new MemoryLog(store, { user: "bob" }, "offloads").ids;
+  const [locked] = new MemoryLog(store, { user: "bob" }, "offloads").ids;
   await store.lock({ user: "bob" }, locked);
   const well = engine();
   expect(await handAll(store, well, { sleep: async () => undefined })).toEqual({ received: 1, failed: 0, waiting: 1 });

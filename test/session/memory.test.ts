@@ -2,8 +2,8 @@
 import { expect, it, vi } from "vitest";
 import type { SessionManager } from "windrow";
 import type { ManagerOptions, SessionEvent } from "windrow";
-import { lexicalMemory } from "windrow/memory";
 import type { Memory } from "windrow/memory";
+import { lexicalMemory } from "../kit/lexical-memory.ts";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { openManager } from "../kit/sessions.ts";

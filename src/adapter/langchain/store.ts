@@ -4,8 +4,8 @@ import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { itemsName } from "../../memory/forget.ts";
 import { LexicalIndex } from "../../memory/lexical.ts";
-import { MemoryLog } from "../../memory/log/memory-log.ts";
-import type { MemoryEntry, MemoryLogOptions } from "../../memory/log/memory-log.ts";
+import { FoldedLog } from "../../memory/log/memory-log.ts";
+import type { Fold, MemoryLogOptions } from "../../memory/log/memory-log.ts";
 import { shown } from "../../shown.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { matches } from "./store-filter.ts";
@@ -39,7 +39,7 @@ interface KeptItem extends Item {
   readonly index: false | readonly string[] | undefined;
 }
 
-type Items = ReadonlyMap<string, KeptItem>;
+type Items = Map<string, KeptItem>;
 
 /** The options of {@link createLangGraphStore}. */
 export interface LangGraphStoreOptions extends MemoryLogOptions {
@@ -67,7 +67,7 @@ export function createLangGraphStore<Made>(
   owner: Scope = {},
   options: LangGraphStoreOptions = {},
 ): Made {
-  const log = new MemoryLog(store, owner, itemsName, options);
+  const log = new FoldedLog(store, owner, itemsName, fold, options);
   const { sessionId } = options;
   const source = sessionId === undefined ? {} : { session: sessionId };
   const Base = base as unknown as abstract new () => object;
@@ -75,11 +75,11 @@ export function createLangGraphStore<Made>(
   class WindrowStore extends Base {
     async batch(operations: readonly Operation[]): Promise<unknown[]> {
       const puts = operations.filter(isPut);
-      if (puts.length === 0) return answers(operations, await itemsIn(log.read()));
+      if (puts.length === 0) return answers(operations, await log.state());
       const added = puts.map((put) => ({ type: itemType, data: { ...dataOf(put), ...source } }));
       let results: unknown[] = [];
-      await log.update(async (entries) => {
-        results = answers(operations, await itemsIn(entries()));
+      await log.change(async (items) => {
+        results = answers(operations, items);
         return added;
       });
       return results;
@@ -101,29 +101,22 @@ function answers(operations: readonly Operation[], items: Items): unknown[] {
   });
 }
 
-async function itemsIn(entries: AsyncIterable<MemoryEntry>): Promise<Items> {
-  const items = new Map<string, KeptItem>();
-  for await (const { type, data, timestamp } of entries) {
+const fold: Fold<Items> = {
+  empty: () => new Map(),
+  apply(items, { type, data, timestamp }) {
     const { namespace, key, value, index } = data;
-    if (type !== itemType || !isTexts(namespace) || typeof key !== "string") continue;
+    if (type !== itemType || !isTexts(namespace) || typeof key !== "string") return;
     const place = placeOf(namespace, key);
+    if (!isObject(value)) {
+      items.delete(place);
+      return;
+    }
     const updatedAt = new Date(timestamp);
     const createdAt = items.get(place)?.createdAt ?? updatedAt;
-    if (!isObject(value)) items.delete(place);
-    else {
-      const paths = index === false || isTexts(index) ? index : undefined;
-      items.set(place, {
-        namespace: [...namespace],
-        key,
-        value: value as JsonObject,
-        createdAt,
-        updatedAt,
-        index: paths,
-      });
-    }
-  }
-  return items;
-}
+    const paths = index === false || isTexts(index) ? index : undefined;
+    items.set(place, { namespace: [...namespace], key, value, createdAt, updatedAt, index: paths });
+  },
+};
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((text) => typeof text === "string");
@@ -178,7 +171,7 @@ function found(
     const text = (item.index ?? ["$"]).flatMap((path) => textsAt(item.value, path)).join("\n");
     index.add(place, 1, { id: "m1", role: "user", parts: [{ type: "text", text }] });
   }
-  const hits = index.search(query, { limit: offset + limit }).slice(offset);
+  const hits = index.search(query, offset + limit).slice(offset);
   return hits.map(({ sessionId, score }) => given(items.get(sessionId), score));
 }
 

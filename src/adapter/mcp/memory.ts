@@ -88,8 +88,8 @@ export class McpMemory {
   /** @throws WindrowError `read-only`, `not-found`, `bad-option` */
   async correct(id: string, text: string): Promise<string> {
     this.#checkWritable();
-    const { id: fresh, replaces = id } = await this.#facts.correct(id, text, this.#writer);
-    return `${fresh} takes the place of ${replaces}, which stays as its history.`;
+    const { id: fresh } = await this.#facts.correct(id, text, this.#writer);
+    return `${fresh} takes the place of ${id}, which stays as its history.`;
   }
 
   /** @throws WindrowError `read-only`, `not-found` */

@@ -69,7 +69,7 @@ async function runMemory(
     }
     if (action === "correct") {
       const fact = await facts.correct(first, rest.join(" "), flags.user ?? userInfo().username);
-      return tell(io, flags, fact, ({ id }) => `${id} takes the place of ${fact.replaces ?? first}.\n`);
+      return tell(io, flags, fact, ({ id }) => `${id} takes the place of ${first}.\n`);
     }
     return forget(facts, words, flags, io);
   });

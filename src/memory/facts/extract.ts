@@ -1,5 +1,6 @@
 /** Facts that a model reads out of messages. One that names no message, or whose words the message does not hold, is dropped. */
 import { WindrowError } from "../../errors.ts";
+import { asString, fieldsOf } from "../../message/json.ts";
 import { messageText } from "../../message/message.ts";
 import type { Usage } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -11,8 +12,6 @@ import type { NewFact } from "./facts.ts";
 /** The outcome of one extraction. */
 export interface Extracted {
   readonly facts: readonly NewFact[];
-  /** Facts of the answer without a source that says them. */
-  readonly dropped: number;
   readonly usage: Usage;
 }
 
@@ -53,14 +52,13 @@ export async function extractFacts(
     const text = messageText(message).slice(0, longestMessage).toWellFormed();
     return text.trim() === "" ? [] : [`[m${seq} ${message.role}] ${quoteRest(text)}`];
   });
-  if (shown.length === 0) return { facts: [], dropped: 0, usage: {} };
+  if (shown.length === 0) return { facts: [], usage: {} };
   const prompt = [`The conversation. ${quoteNotice}`, ...shown].join("\n");
   const { text, usage, finish } = await model({ system: rules, prompt, maxOutput: mostTokens }, signal);
   if (finish === "refused") throw failed("refused", text);
-  const list = listIn(text);
   const texts = new Map(messages.map(({ seq, message }) => [seq, comparable(messageText(message))]));
-  const facts = list.slice(0, mostFacts).flatMap((item) => factOf(item, sessionId, texts));
-  return { facts, dropped: list.length - facts.length, usage };
+  const facts = listIn(text).slice(0, mostFacts);
+  return { facts: facts.flatMap((item) => factOf(item, sessionId, texts)), usage };
 }
 
 function listIn(text: string): readonly unknown[] {
@@ -75,16 +73,18 @@ function listIn(text: string): readonly unknown[] {
 }
 
 function factOf(item: unknown, sessionId: string, texts: ReadonlyMap<number, string>): readonly NewFact[] {
-  if (typeof item !== "object" || item === null) return [];
-  const { about, fact, source, quote } = item as Readonly<Record<string, unknown>>;
-  if (typeof about !== "string" || typeof fact !== "string" || typeof quote !== "string") return [];
-  if (about.length > longestSubject || fact.length > longestFact || quote.length > longestQuote) return [];
+  const { source, ...fields } = fieldsOf(item);
+  const about = textOf(fields.about, longestSubject);
+  const text = textOf(fields.fact, longestFact);
+  const quote = textOf(fields.quote, longestQuote);
+  const seq = typeof source === "number" ? source : Number(/^m?(\d+)$/.exec(asString(source) ?? "")?.[1]);
   // Marks and function words stand in any message, and say nothing.
-  if (termsOf(quote).length === 0) return [];
-  const seq = Number(/^m?(\d+)$/.exec(String(source))?.[1] ?? Number.NaN);
-  const words = comparable(quote);
-  if (about.trim() === "" || fact.trim() === "" || words === "" || texts.get(seq)?.includes(words) !== true) return [];
-  return [{ about: about.trim(), text: fact.trim(), sources: [{ sessionId, seq, quote: quote.trim() }] }];
+  if (about === "" || text === "" || termsOf(quote).length === 0) return [];
+  return texts.get(seq)?.includes(comparable(quote)) ? [{ about, text, sources: [{ sessionId, seq, quote }] }] : [];
+}
+
+function textOf(value: unknown, longest: number): string {
+  return typeof value === "string" && value.length <= longest ? value.trim() : "";
 }
 
 /** A text without what a model changes when it quotes: white space, case, kinds of quotation marks. */

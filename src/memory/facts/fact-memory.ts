@@ -4,13 +4,10 @@ import { checkedModel } from "../../model/answer.ts";
 import type { ModelLike } from "../../model/model.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { inlineText } from "../../message/quote.ts";
-import { askMemory } from "../ask.ts";
-import { LexicalIndex } from "../lexical.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { counterOf } from "../../tokens/counters.ts";
 import { recallId } from "../../window/stub/stub.ts";
-import { memoryTokens } from "../memory.ts";
-import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
+import type { Memory } from "../memory.ts";
+import { notesMemory, rankedBy } from "../notes.ts";
 import { extractFacts } from "./extract.ts";
 import { Facts } from "./facts.ts";
 import type { CurrentFact, NewFact } from "./facts.ts";
@@ -35,45 +32,29 @@ export interface FactMemoryOptions {
  */
 export function factMemory(options: FactMemoryOptions): Memory {
   const { store, scope = {}, model, batch = 40, maxOutput = 2_000, beside } = options;
+  const known = new Facts(store, scope);
+  const notes = notesMemory("facts", beside, async (text) =>
+    rankedFacts(await known.list(), text).map((fact) => {
+      const [{ sessionId, seq } = { sessionId: known.sessionId, seq: 0 }] = fact.sources;
+      return { sessionId, seq, text: passageOf(fact) };
+    }),
+  );
   return {
-    name: beside ? `facts+${beside.name}` : "facts",
+    ...notes,
 
     async receive(sessionId, messages, signal) {
       const list = [...messages];
-      await beside?.receive(sessionId, list, signal);
+      await notes.receive(sessionId, list, signal);
       const { metadata } = await store.info(scope, sessionId);
       const facts = new Facts(store, ownerOf(metadata));
-      const known = await facts.readTo(sessionId);
-      const fresh = list.filter(({ seq }) => seq > known);
+      const readTo = await facts.readTo(sessionId);
+      const fresh = list.filter(({ seq }) => seq > readTo);
       for (let at = 0; at < fresh.length; at += batch) {
         const part: readonly NumberedMessage[] = fresh.slice(at, at + batch);
         const found = await extractFacts(checkedModel(model), sessionId, part, maxOutput, signal);
         const dated = await withTimes(store, scope, sessionId, found.facts);
         await facts.add(sessionId, part.at(-1)?.seq ?? 0, dated, { ...found.usage });
       }
-    },
-
-    async query(query: MemoryQuery, signal) {
-      const { maxTokens = memoryTokens } = query;
-      const counter = counterOf(query.counter);
-      const kept = new Facts(store, scope);
-      const facts = await kept.list();
-      const told: MemoryPassage[] = [];
-      let left = maxTokens;
-      for (const fact of rankedFacts(facts, query.text)) {
-        const text = passageOf(fact);
-        const tokens = counter.count(text);
-        if (tokens > left) continue;
-        left -= tokens;
-        const [source = { sessionId: kept.sessionId, seq: 0 }] = fact.sources;
-        told.push({ sessionId: source.sessionId, seq: source.seq, text, tokens });
-      }
-      const more = beside && left > 0 ? await askMemory(beside, { ...query, maxTokens: left }, signal) : [];
-      return [...told, ...more];
-    },
-
-    async close() {
-      await beside?.close();
     },
   };
 }
@@ -87,25 +68,20 @@ async function withTimes(
 ): Promise<readonly NewFact[]> {
   const dated: NewFact[] = [];
   for (const fact of facts) {
-    const [{ seq } = { seq: 0 }] = fact.sources;
-    let saidAt: string | undefined;
+    const { seq = 0 } = fact.sources[0] ?? {};
+    let said: Pick<NewFact, "saidAt"> = {};
     for await (const { timestamp } of store.read(scope, sessionId, { kind: "message", from: seq, to: seq })) {
-      saidAt = timestamp;
+      said = { saidAt: timestamp };
     }
-    dated.push({ ...fact, ...(saidAt !== undefined && { saidAt }) });
+    dated.push({ ...fact, ...said });
   }
   return dated;
 }
 
 /** The facts that share a word with a text, best first. */
 export function rankedFacts(facts: readonly CurrentFact[], text: string): readonly CurrentFact[] {
-  const index = new LexicalIndex();
-  // A session for each fact: facts beside each other have nothing to do with each other.
-  for (const { id, about, text: says } of facts) {
-    index.add(id, 1, { id, role: "user", parts: [{ type: "text", text: `${about}: ${says}` }] });
-  }
-  const byId = new Map(facts.map((fact) => [fact.id, fact]));
-  return index.search(text).flatMap(({ sessionId }) => byId.get(sessionId) ?? []);
+  // A group for each: facts beside each other have nothing to do with each other.
+  return rankedBy(text, facts, ({ id, about, text: says }) => ({ group: id, text: `${about}: ${says}` }));
 }
 
 function passageOf({ text, sources, correctedBy, timestamp, saidAt = timestamp, history }: CurrentFact): string {

@@ -4,15 +4,15 @@
  */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { isObject } from "../../message/json.ts";
+import type { JsonObject } from "../../message/message.ts";
+import { asString, defined, objectsOf } from "../../message/json.ts";
 import { infoIfThere } from "../../store/if-there.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { termsOf } from "../../window/recall/terms.ts";
-import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
+import { folded, FoldedLog } from "../log/memory-log.ts";
+import type { Fold, MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
 
 /** A message that says a fact. */
 export interface FactSource {
@@ -38,8 +38,6 @@ export interface Fact {
   readonly timestamp: string;
   /** The time when it was said, which decides what is newest; absent where it is not known. ISO 8601, UTC. */
   readonly saidAt?: string;
-  /** The fact that it took the place of. */
-  readonly replaces?: string;
 }
 
 /** A fact that counts, with those before it, newest first. */
@@ -53,34 +51,49 @@ export type NewFact = Pick<Fact, "about" | "text" | "sources" | "saidAt">;
 /** The name of the log. */
 export const factsName = "facts";
 
+/** What a log of facts says: the facts as they were written down, and how far each session was read. */
+interface Known {
+  readonly facts: Fact[];
+  readonly readTo: Map<string, number>;
+}
+
+const fold: Fold<Known> = {
+  empty: () => ({ facts: [], readTo: new Map() }),
+  apply({ facts, readTo }, entry) {
+    const { session, to } = entry.data;
+    if (entry.type === "read") readTo.set(asString(session) ?? "", Number(to));
+    else facts.push(...factOf(entry));
+  },
+};
+
 /** The facts of one owner. */
 export class Facts {
   readonly #store: Store;
   readonly #owner: Scope;
   readonly #clock: Clock;
-  readonly #log: MemoryLog;
+  readonly #log: FoldedLog<Known>;
 
   /** @param owner - the tenant and the user whose facts they are; without a user, those of sessions without one */
   constructor(store: Store, owner: Scope, options: MemoryLogOptions = {}) {
     this.#store = store;
     this.#owner = owner;
     this.#clock = options.clock ?? systemClock;
-    this.#log = new MemoryLog(store, owner, factsName, options);
+    this.#log = new FoldedLog(store, owner, factsName, fold, options);
   }
 
   /** The session that holds them, for what has no other source. */
   get sessionId(): string {
-    return this.#log.ids[0] ?? "";
+    return this.#log.ids[0];
   }
 
   /** The facts that count, oldest first. */
   async list(): Promise<readonly CurrentFact[]> {
-    return currentOf(await factsIn(this.#log.read()));
+    return currentOf((await this.#log.state()).facts);
   }
 
   /** The newest message of a session that facts were read from, by `seq`; 0 for none. */
   async readTo(sessionId: string): Promise<number> {
-    return readToIn(this.#log.read(), sessionId);
+    return (await this.#log.state()).readTo.get(sessionId) ?? 0;
   }
 
   /**
@@ -98,16 +111,12 @@ export class Facts {
     usage: JsonObject = {},
   ): Promise<readonly Fact[]> {
     let added: readonly Fact[] = [];
-    await this.#log.update(async (entries) => {
-      const all: MemoryEntry[] = [];
-      for await (const entry of entries()) all.push(entry);
-      if ((await readToIn(all, sessionId)) >= to) return [];
+    await this.#log.change(async (known) => {
+      if ((known.readTo.get(sessionId) ?? 0) >= to) return [];
       // It may have been erased while it was read; an erasure waits for this log's lock.
       if (!(await infoIfThere(this.#store, this.#owner, sessionId))) return [];
-      const known = await factsIn(all);
-      const planned = planFacts(known, facts, this.#now());
-      added = planned;
-      return [...planned.map(entryOf), { type: "read", data: { session: sessionId, to, usage } }];
+      added = newFacts(known.facts, facts, this.#now());
+      return [...added.map(entryOf), { type: "read", data: { session: sessionId, to, usage } }];
     });
     return added;
   }
@@ -120,35 +129,32 @@ export class Facts {
    */
   async correct(id: string, text: string, by: string): Promise<Fact> {
     if (text.trim() === "") throw new WindrowError("bad-option", "A correction has a text; `forget` takes a fact out.");
-    let corrected: Fact | undefined;
-    await this.#log.update(async (entries) => {
-      const known = await factsIn(entries());
-      const old = currentOf(known).find((fact) => fact.id === id || fact.history.some((one) => one.id === id));
-      if (!old) throw noFact(id);
-      const timestamp = this.#now();
-      corrected = { id: newId(), about: old.about, text, sources: [], correctedBy: by, replaces: old.id, timestamp };
-      return [entryOf(corrected)];
+    const corrected = { id: newId(), text, sources: [], correctedBy: by, timestamp: this.#now() };
+    let about = "";
+    await this.#log.change(async ({ facts }) => {
+      ({ about } = withId(currentOf(facts), id));
+      return [entryOf({ ...corrected, about })];
     });
-    if (!corrected) throw noFact(id);
-    return corrected;
+    return { ...corrected, about };
   }
 
   /**
    * Takes facts out for good, each with its history: the log is written anew, and the old one erased.
    *
    * @returns the ids of what went
-   * @throws WindrowError `not-found` where there is no such fact; nothing is changed then
+   * @throws WindrowError `not-found` if there is no such fact; nothing is changed then
    */
   async forget(ids: readonly string[]): Promise<readonly string[]> {
-    const current = await this.list();
-    const gone = new Set<string>();
-    for (const id of ids) {
-      const fact = current.find((one) => one.id === id || one.history.some((old) => old.id === id));
-      if (!fact) throw noFact(id);
-      for (const one of [fact, ...fact.history]) gone.add(one.id);
-    }
-    await this.#log.rewrite((entries) => without(entries, ({ data }) => gone.has(textOf(data.id))));
-    return [...gone];
+    const goneOf = (facts: readonly Fact[]): ReadonlySet<unknown> => {
+      const found = ids.map((id) => withId(currentOf(facts), id));
+      return new Set(found.flatMap((fact) => [fact, ...fact.history]).map((fact) => fact.id));
+    };
+    let gone = goneOf((await this.#log.state()).facts);
+    await this.#log.rewrite((entries) => {
+      gone = goneOf(folded(fold, entries).facts);
+      return entries.filter(({ data }) => !gone.has(data.id));
+    });
+    return [...gone].map(String);
   }
 
   #now(): string {
@@ -156,52 +162,13 @@ export class Facts {
   }
 }
 
-/** The entries of a log of facts without what was read from some sessions: a fact goes where one of them says it. */
-export async function* withoutFactsOf(
-  entries: AsyncIterable<MemoryEntry>,
-  sessionIds: ReadonlySet<string>,
-): AsyncGenerator<MemoryEntry, void, undefined> {
-  for await (const entry of entries) {
-    if (entry.type === "read" && sessionIds.has(textOf(entry.data.session))) continue;
-    const fact = factOf(entry);
-    if (!fact || !fact.sources.some(({ sessionId }) => sessionIds.has(sessionId))) yield entry;
-  }
-}
-
-async function* without(
-  entries: AsyncIterable<MemoryEntry>,
-  goes: (entry: MemoryEntry) => boolean,
-): AsyncGenerator<MemoryEntry, void, undefined> {
-  for await (const entry of entries) if (!goes(entry)) yield entry;
-}
-
-async function readToIn(entries: AsyncIterable<MemoryEntry> | readonly MemoryEntry[], id: string): Promise<number> {
-  let to = 0;
-  for await (const { type, data } of entries) if (type === "read" && data.session === id) to = Number(data.to);
-  return to;
-}
-
-async function factsIn(entries: AsyncIterable<MemoryEntry> | readonly MemoryEntry[]): Promise<readonly Fact[]> {
-  const facts: Fact[] = [];
-  for await (const entry of entries) {
-    const fact = factOf(entry);
-    if (fact) facts.push(fact);
-  }
-  return facts;
-}
-
-/** New facts, numbered, each in the place of the one that counts about its subject. */
-function planFacts(known: readonly Fact[], facts: readonly NewFact[], timestamp: string): readonly Fact[] {
+/** New facts, without those that say what the one that counts about their subject says. */
+function newFacts(known: readonly Fact[], facts: readonly NewFact[], timestamp: string): readonly Fact[] {
   const all = [...known];
   for (const fact of facts) {
-    const before = all
-      .filter((one) => subjectOf(one) === subjectOf(fact))
-      .toSorted(bySaying)
-      .at(-1);
-    if (before && comparable(before.text) === comparable(fact.text)) continue;
-    const added = { ...fact, id: newId(), timestamp };
-    const isNewer = before !== undefined && bySaying(before, added) <= 0;
-    all.push({ ...added, ...(isNewer && { replaces: before.id }) });
+    const current = currentOf(all).find((one) => subjectOf(one) === subjectOf(fact));
+    if (current && comparable(current.text) === comparable(fact.text)) continue;
+    all.push({ ...fact, id: newId(), timestamp });
   }
   return all.slice(known.length);
 }
@@ -234,43 +201,25 @@ function newId(): string {
   return `f-${randomUUID().slice(0, 8)}`;
 }
 
-function entryOf({ id, about, text, sources, correctedBy, replaces, saidAt }: Fact): NewMemoryEntry {
+function entryOf({ id, about, text, sources, correctedBy, saidAt }: Fact): NewMemoryEntry {
   const quoted = sources.map(({ sessionId, seq, quote }): JsonObject => ({ session_id: sessionId, seq, quote }));
-  const more = {
-    ...(correctedBy !== undefined && { corrected_by: correctedBy }),
-    ...(saidAt !== undefined && { said_at: saidAt }),
-    ...(replaces && { replaces }),
-  };
+  const more = defined({ corrected_by: correctedBy, said_at: saidAt });
   return { type: "fact", data: { id, about, text, sources: quoted, ...more } };
 }
 
-function factOf({ type, data, timestamp }: MemoryEntry): Fact | undefined {
-  const { id, about, text, sources, corrected_by: by, said_at: saidAt, replaces } = data;
-  if (type !== "fact" || typeof id !== "string" || typeof about !== "string" || typeof text !== "string")
-    return undefined;
-  return {
-    id,
-    about,
-    text,
-    sources: Array.isArray(sources) ? sources.flatMap(sourceOf) : [],
-    ...(typeof by === "string" && { correctedBy: by }),
-    ...(typeof saidAt === "string" && { saidAt }),
-    ...(typeof replaces === "string" && { replaces }),
-    timestamp,
-  };
+function factOf({ type, data, timestamp }: MemoryEntry): readonly Fact[] {
+  const [id, about, text] = [asString(data.id), asString(data.about), asString(data.text)];
+  if (type !== "fact" || id === undefined || about === undefined || text === undefined) return [];
+  const more = defined({ correctedBy: asString(data.corrected_by), saidAt: asString(data.said_at) });
+  return [{ id, about, text, sources: objectsOf(data.sources).map(sourceOf), ...more, timestamp }];
 }
 
-function sourceOf(value: JsonValue): readonly FactSource[] {
-  if (!isObject(value)) return [];
-  const { session_id: sessionId, seq, quote } = value as JsonObject;
-  if (typeof sessionId !== "string" || typeof seq !== "number") return [];
-  return [{ sessionId, seq, quote: textOf(quote) }];
+function sourceOf({ session_id: sessionId, seq, quote }: JsonObject): FactSource {
+  return { sessionId: asString(sessionId) ?? "", seq: Number(seq), quote: asString(quote) ?? "" };
 }
 
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
-function noFact(id: string): WindrowError {
-  return new WindrowError("not-found", `There is no fact ${id}. \`windrow memory\` lists them.`, { id });
+function withId(facts: readonly CurrentFact[], id: string): CurrentFact {
+  const found = facts.find((fact) => fact.id === id || fact.history.some((old) => old.id === id));
+  if (found) return found;
+  throw new WindrowError("not-found", `There is no fact ${id}. \`windrow memory\` lists them.`, { id });
 }

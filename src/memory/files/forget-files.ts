@@ -5,18 +5,15 @@ import type { MemoryEntry } from "../log/memory-log.ts";
  * The entries of a log of files without the versions that some sessions wrote. A version that goes on from such a version
  * goes too, as it may hold its text: the file is as it was before.
  */
-export async function* withoutFilesOf(
-  entries: AsyncIterable<MemoryEntry>,
+export function withoutFilesOf(
+  entries: readonly MemoryEntry[],
   sessionIds: ReadonlySet<string>,
-): AsyncGenerator<MemoryEntry, void, undefined> {
+): readonly MemoryEntry[] {
   /** Which versions of a path stay, by their number before. */
   const stays = new Map<string, boolean[]>();
-  for await (const entry of entries) {
+  return entries.flatMap((entry) => {
     const { path, change, session, from, to } = entry.data;
-    if (typeof path !== "string") {
-      yield entry;
-      continue;
-    }
+    if (typeof path !== "string") return [entry];
     const versions = stays.get(path) ?? [];
     stays.set(path, versions);
     const isOwn = typeof session === "string" && sessionIds.has(session);
@@ -32,8 +29,7 @@ export async function* withoutFilesOf(
             : isOn(typeof from === "string" ? stays.get(from)?.at(-1) : versions.at(-1));
     const kept = !isOwn && base;
     versions.push(kept);
-    if (!kept) continue;
-    if (change !== "undo") yield entry;
-    else yield { ...entry, data: { ...entry.data, to: versions.slice(0, Number(to)).filter(Boolean).length } };
-  }
+    if (!kept || change !== "undo") return kept ? [entry] : [];
+    return [{ ...entry, data: { ...entry.data, to: versions.slice(0, Number(to)).filter(Boolean).length } }];
+  });
 }

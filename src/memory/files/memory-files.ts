@@ -3,10 +3,11 @@
  * stays, passes the store's mask, names the session that wrote it, and can be taken back.
  */
 import { WindrowError } from "../../errors.ts";
+import { asString, defined } from "../../message/json.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
+import { FoldedLog } from "../log/memory-log.ts";
+import type { Fold, MemoryLogOptions } from "../log/memory-log.ts";
 import { isWithin, memoryPath, memoryRoot } from "./path.ts";
 
 /** The way a version came to be: `create` is written anew, all others go on from the version before. */
@@ -53,22 +54,39 @@ const fileType = "file";
 const defaultMaxBytes = 262_144;
 const defaultMaxFiles = 1_000;
 
-type Files = Map<string, FileVersion[]>;
+/** A version, with the number of the one that an undo went back to. */
+type KeptVersion = FileVersion & { readonly to?: number };
+
+/** The versions of each path, oldest first. */
+type Files = Map<string, KeptVersion[]>;
+
+const fold: Fold<Files> = {
+  empty: () => new Map(),
+  apply(files, { type, data, timestamp }) {
+    const { path, change, text, session, to } = data;
+    if (type !== fileType || typeof path !== "string") return;
+    const versions = files.get(path) ?? [];
+    files.set(path, versions);
+    const more = defined({ sessionId: asString(session), to: typeof to === "number" ? to : undefined });
+    const known = { path, change: change as FileChange, text: asString(text) ?? null };
+    versions.push({ ...known, version: versions.length + 1, ...more, timestamp });
+  },
+};
 
 /** The memory files of one owner. Several processes may write; each change sees the ones before it. */
 export class MemoryFiles {
-  readonly #log: MemoryLog;
+  readonly #files: FoldedLog<Files>;
   readonly #options: MemoryFilesOptions;
 
   /** @param owner - the tenant and the user whose files they are; without a user, those of sessions without one */
   constructor(store: Store, owner: Scope, options: MemoryFilesOptions = {}) {
-    this.#log = new MemoryLog(store, owner, filesName, options);
+    this.#files = new FoldedLog(store, owner, filesName, fold, options);
     this.#options = options;
   }
 
   /** The id of the session that holds them, for what has no other source. */
   get sessionId(): string {
-    return this.#log.ids[0] ?? "";
+    return this.#files.ids[0];
   }
 
   /** The files at or below a path, by path. */
@@ -85,7 +103,7 @@ export class MemoryFiles {
   /** The newest versions of the files at or below a path, by path, each with its text. */
   async newest(folder = memoryRoot): Promise<readonly FileVersion[]> {
     const within = memoryPath(folder);
-    const newest = [...(await this.#read()).values()].flatMap((versions) => versions.at(-1) ?? []);
+    const newest = [...(await this.#files.state()).values()].flatMap((versions) => versions.at(-1) ?? []);
     const live = newest.filter(({ path, text }) => text !== null && isWithin(path, within));
     return live.toSorted((left, right) => (left.path < right.path ? -1 : 1));
   }
@@ -96,12 +114,12 @@ export class MemoryFiles {
    * @throws WindrowError `not-found`
    */
   async read(path: string): Promise<string> {
-    return textOf(await this.#read(), memoryPath(path));
+    return textOf(await this.#files.state(), memoryPath(path));
   }
 
   /** Every version of a file, oldest first; none for one that never was. */
   async versions(path: string): Promise<readonly FileVersion[]> {
-    return (await this.#read()).get(memoryPath(path)) ?? [];
+    return [...((await this.#files.state()).get(memoryPath(path)) ?? [])];
   }
 
   /**
@@ -117,9 +135,8 @@ export class MemoryFiles {
       checkFree(files, at);
       const { maxFiles = defaultMaxFiles } = this.#options;
       if (!isThere && livePaths(files).length >= maxFiles) {
-        throw new WindrowError("bad-option", `The memory holds ${maxFiles} files already; delete one first.`, {
-          maxFiles,
-        });
+        const message = `The memory holds ${maxFiles} files already; delete one first.`;
+        throw new WindrowError("bad-option", message, { maxFiles });
       }
       return [{ path: at, change: "create", text }];
     });
@@ -133,12 +150,8 @@ export class MemoryFiles {
    */
   async edit(path: string, change: "replace" | "insert", edit: (text: string) => string): Promise<string> {
     const at = memoryPath(path);
-    let text = "";
-    await this.#change((files) => {
-      text = edit(textOf(files, at));
-      return [{ path: at, change, text }];
-    });
-    return text;
+    const [changed] = await this.#change((files) => [{ path: at, change, text: edit(textOf(files, at)) }]);
+    return changed?.text ?? "";
   }
 
   /**
@@ -149,13 +162,10 @@ export class MemoryFiles {
    */
   async delete(path: string): Promise<readonly string[]> {
     const at = filePath(path);
-    let deleted: readonly string[] = [];
-    await this.#change((files) => {
-      deleted = livePaths(files).filter((one) => isWithin(one, at));
-      if (deleted.length === 0) throw absent(at);
-      return deleted.map((one) => ({ path: one, change: "delete", text: null }));
-    });
-    return deleted;
+    const deleted = await this.#change((files) =>
+      pathsIn(files, at).map((one) => ({ path: one, change: "delete", text: null })),
+    );
+    return deleted.map((one) => one.path);
   }
 
   /**
@@ -166,8 +176,7 @@ export class MemoryFiles {
   async rename(from: string, to: string): Promise<void> {
     const [old, next] = [filePath(from), filePath(to)];
     await this.#change((files) => {
-      const moved = livePaths(files).filter((one) => isWithin(one, old));
-      if (moved.length === 0) throw absent(old);
+      const moved = pathsIn(files, old);
       checkFree(files, next);
       if (isLive(files.get(next)) || next === old) throw taken(next, next);
       if (isWithin(next, old)) throw new WindrowError("bad-option", `${old} cannot be moved into itself, to ${next}.`);
@@ -202,20 +211,15 @@ export class MemoryFiles {
     return version;
   }
 
-  async #read(): Promise<Files> {
-    return filesIn(this.#log.read());
-  }
-
-  async #change(plan: (files: Files) => readonly Change[]): Promise<void> {
+  async #change(plan: (files: Files) => readonly Change[]): Promise<readonly Change[]> {
     const { sessionId, maxBytes = defaultMaxBytes } = this.#options;
-    await this.#log.update(async (entries) => {
-      const changes = plan(await filesIn(entries()));
+    let changes: readonly Change[] = [];
+    await this.#files.change(async (files) => {
+      changes = plan(files);
       for (const { path, text } of changes) checkSize(path, text, maxBytes);
-      return changes.map((change): NewMemoryEntry => ({
-        type: fileType,
-        data: { ...change, ...(sessionId !== undefined && { session: sessionId }) },
-      }));
+      return changes.map((change) => ({ type: fileType, data: { ...change, ...defined({ session: sessionId }) } }));
     });
+    return changes;
   }
 }
 
@@ -226,29 +230,8 @@ interface Change extends JsonObject {
 }
 
 /** The place of the version that an undo goes back to: before the newest one, or before what an undo brought back. */
-function undoneTo(versions: readonly (FileVersion & { readonly to?: number })[]): number {
-  const newest = versions.at(-1);
-  return (newest?.to ?? versions.length) - 2;
-}
-
-async function filesIn(entries: AsyncIterable<MemoryEntry>): Promise<Files> {
-  const files: Files = new Map();
-  for await (const { type, data, timestamp } of entries) {
-    const { path, change, text, session, to } = data;
-    if (type !== fileType || typeof path !== "string") continue;
-    const versions = files.get(path) ?? [];
-    files.set(path, versions);
-    versions.push({
-      path,
-      version: versions.length + 1,
-      change: change as FileChange,
-      text: typeof text === "string" ? text : null,
-      ...(typeof session === "string" && { sessionId: session }),
-      ...(typeof to === "number" && { to }),
-      timestamp,
-    });
-  }
-  return files;
+function undoneTo(versions: readonly KeptVersion[]): number {
+  return (versions.at(-1)?.to ?? versions.length) - 2;
 }
 
 function isLive(versions: readonly FileVersion[] = []): boolean {
@@ -257,6 +240,13 @@ function isLive(versions: readonly FileVersion[] = []): boolean {
 
 function livePaths(files: Files): readonly string[] {
   return [...files.entries()].filter(([, versions]) => isLive(versions)).map(([path]) => path);
+}
+
+/** The files at or below a path. */
+function pathsIn(files: Files, path: string): readonly string[] {
+  const paths = livePaths(files).filter((one) => isWithin(one, path));
+  if (paths.length === 0) throw absent(path);
+  return paths;
 }
 
 function textOf(files: Files, path: string): string {

@@ -8,13 +8,14 @@ import type { EditRecord } from "../../message/record.ts";
 import { isMemoryLog, memoryPurpose } from "../../store/memory-logs.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
-import { inScope, uuidOf } from "../../store/shared/rules.ts";
+import { uuidOf } from "../../store/shared/rules.ts";
 import type { Lock, Scope, Store } from "../../store/store.ts";
 
 /** An entry as a caller gives it. */
 export interface NewMemoryEntry {
   /** The kind of entry, for example `fact`. */
   readonly type: string;
+  /** The fields. `session` names the session that the entry comes from, and is erased with. */
   readonly data: JsonObject;
 }
 
@@ -34,6 +35,12 @@ export interface MemoryLogOptions {
   readonly sleep?: (milliseconds: number) => Promise<void>;
 }
 
+/** A state that entries make, one after the other. */
+export interface Fold<State> {
+  readonly empty: () => State;
+  readonly apply: (state: State, entry: MemoryEntry) => void;
+}
+
 /** The entry that ends a log whose entries went into the other place. */
 const movedType = "moved";
 
@@ -44,91 +51,93 @@ const lockTries = 400;
 /** Entries that a rewrite hands to the store at a time. */
 const batchSize = 256;
 
-interface Place {
+/** A session that holds the log, or what a rewrite left of it. */
+interface Found {
   readonly id: string;
+  /** The number of rewrites so far. */
   readonly generation: number;
+  /** Positions hold within one version; a rewrite begins the next. */
+  readonly version: string;
+  readonly isMoved: boolean;
+}
+
+interface Place extends Found {
   /** Whether the other session is there too: a rewrite was cut short. */
   readonly hasRemains: boolean;
 }
 
-/** A log of one owner and name. Entries are durable when they are acknowledged; several processes may add to it. */
-export class MemoryLog {
+/**
+ * A log of one owner and name, as the state that its entries make. Entries are durable when they are acknowledged; several
+ * processes may add to it. Each entry is read once; a log that was rewritten is read anew.
+ */
+export class FoldedLog<State> {
+  /** The ids of the two sessions that hold the log by turns. */
+  readonly ids: readonly [string, string];
   readonly #store: Store;
   readonly #scope: Scope;
   readonly #name: string;
+  readonly #fold: Fold<State>;
   readonly #clock: Clock;
   readonly #sleep: (milliseconds: number) => Promise<void>;
+  #state: State;
+  #version = "";
+  #read = 0;
+  #turn: Promise<unknown> = Promise.resolve();
 
   /**
    * @param owner - the tenant and the user whose log it is; without a user, that of sessions without one
    * @param name - for example `facts`
    */
-  constructor(store: Store, owner: Scope, name: string, options: MemoryLogOptions = {}) {
+  constructor(store: Store, owner: Scope, name: string, fold: Fold<State>, options: MemoryLogOptions = {}) {
     this.#store = store;
     this.#scope = owner;
     this.#name = name;
+    this.#fold = fold;
+    this.#state = fold.empty();
     this.#clock = options.clock ?? systemClock;
     this.#sleep = options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)));
+    const { tenant = "", user = "" } = owner;
+    const idOf = (turn: string): string => uuidOf(["windrow-memory", tenant, user, name, turn]);
+    this.ids = [idOf("a"), idOf("b")];
   }
 
-  /** The ids of the two sessions that hold the log by turns. */
-  get ids(): readonly string[] {
-    const { tenant = "", user = "" } = this.#scope;
-    return ["a", "b"].map((turn) => uuidOf(["windrow-memory", tenant, user, this.#name, turn]));
+  /** Whether there is a log. */
+  async exists(): Promise<boolean> {
+    return (await this.#place()) !== undefined;
   }
 
-  /** The number of rewrites so far; undefined where there is no log yet. */
-  async generation(): Promise<number | undefined> {
-    return (await this.#place())?.generation;
-  }
-
-  /** The entries, oldest first; none where there is no log yet. */
-  async *read(from = 1): AsyncGenerator<MemoryEntry, void, undefined> {
-    for (;;) {
-      const place = await this.#place();
-      if (!place) return;
-      let begun = false;
-      try {
-        for await (const entry of this.#entries(place.id, from)) {
-          begun = true;
-          yield entry;
+  /** The state with all entries that are there now. */
+  state(): Promise<State> {
+    return this.#inTurn(async () => {
+      for (;;) {
+        try {
+          return await this.#follow(await this.#place());
+        } catch (error) {
+          // A rewrite has just taken it elsewhere.
+          if (!isWindrowError(error, "session-not-found")) throw error;
         }
-        return;
-      } catch (error) {
-        // A rewrite has just taken it elsewhere.
-        if (begun || !isWindrowError(error, "session-not-found")) throw error;
       }
-    }
+    });
   }
 
   /** Adds entries, all or none. */
   async append(entries: readonly NewMemoryEntry[]): Promise<void> {
-    await this.update(async () => entries);
+    await this.change(async () => entries);
   }
 
   /**
-   * Adds entries that depend on those that are there: `plan` reads them while nobody else adds any. Positions hold within
-   * one generation; a rewrite begins the next.
+   * Adds the entries that `plan` gives for the state, while nobody else adds any.
    *
-   * @returns the entries that were added
-   * @throws WindrowError `session-busy` where another process keeps the log locked for ten seconds
+   * @throws WindrowError `session-busy` if another process keeps the log locked for ten seconds
    */
-  async update(
-    plan: (
-      entries: (from?: number) => AsyncIterable<MemoryEntry>,
-      generation: number,
-    ) => Promise<readonly NewMemoryEntry[]>,
-  ): Promise<readonly NewMemoryEntry[]> {
-    const { id, generation, lock, hasRemains } = await this.#lock();
-    try {
-      // What cannot be erased now is erased by the next one who writes.
-      if (hasRemains) await this.#eraseOthers(id).catch(() => undefined);
-      const added = await plan((from = 1) => this.#entries(id, from), generation);
-      if (added.length > 0) await this.#store.append(lock, this.#records(added));
-      return added;
-    } finally {
-      await lock.release();
-    }
+  change(plan: (state: State) => Promise<readonly NewMemoryEntry[]>): Promise<void> {
+    return this.#inTurn(() =>
+      this.#locked(async (place, lock) => {
+        // What cannot be erased now is erased by the next one who writes.
+        if (place.hasRemains) await this.#eraseOther(place).catch(() => undefined);
+        await this.#add(lock, await plan(await this.#follow(place)));
+      }),
+    );
   }
 
   /**
@@ -137,33 +146,56 @@ export class MemoryLog {
    *
    * @returns how many entries went
    */
-  async rewrite(keep: (entries: AsyncIterable<MemoryEntry>) => AsyncIterable<MemoryEntry>): Promise<number> {
-    await this.#endErasures();
-    if (!(await this.#place())) return 0;
-    let before = 0;
-    const counted = async function* (entries: AsyncIterable<MemoryEntry>): AsyncGenerator<MemoryEntry> {
-      for await (const entry of entries) {
-        before++;
-        yield entry;
+  async rewrite(keep: (entries: readonly MemoryEntry[]) => readonly MemoryEntry[]): Promise<number> {
+    if (!(await this.exists())) return 0;
+    const went = await this.#locked(async (place, lock) => {
+      const before = await all(this.#entries(place.id, 1));
+      const kept = keep(before);
+      const goes = before.length - kept.length;
+      if (goes === 0 && !place.hasRemains) return 0;
+      const next = await this.#eraseOther(place);
+      if (goes === 0) return 0;
+      const created = await this.#create(next, place.generation + 1);
+      try {
+        for (let at = 0; at < kept.length; at += batchSize) {
+          await this.#store.append(created, kept.slice(at, at + batchSize).map(recordOf));
+        }
+      } finally {
+        await created.release();
       }
-    };
-    const { id, generation, lock } = await this.#lock();
-    try {
-      await this.#eraseOthers(id);
-      const kept: EditRecord[] = [];
-      for await (const { type, data, timestamp } of keep(counted(this.#entries(id, 1)))) {
-        kept.push({ kind: "edit", type, data, timestamp });
-      }
-      before -= kept.length;
-      if (before === 0) return 0;
-      const next = this.ids.find((one) => one !== id) ?? id;
-      await this.#make(next, generation + 1, kept);
-      await this.#store.append(lock, this.#records([{ type: movedType, data: { to: next } }]));
-    } finally {
-      await lock.release();
+      await this.#add(lock, [{ type: movedType, data: { to: next } }]);
+      return goes;
+    });
+    if (went > 0) await this.#locked((place) => this.#eraseOther(place));
+    return went;
+  }
+
+  /** Reads what is new; all of it if it is another version. */
+  async #follow(place: Place | undefined): Promise<State> {
+    const { version = "" } = place ?? {};
+    if (version !== this.#version) {
+      this.#state = this.#fold.empty();
+      this.#version = version;
+      this.#read = 0;
     }
-    await this.#eraseMoved();
-    return before;
+    for await (const entry of place ? this.#entries(place.id, this.#read + 1) : []) {
+      this.#fold.apply(this.#state, entry);
+      this.#read = entry.seq;
+    }
+    return this.#state;
+  }
+
+  /** One after the other: two that read at the same time would count an entry twice. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work, work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #add(lock: Lock, entries: readonly NewMemoryEntry[]): Promise<void> {
+    const timestamp = new Date(this.#clock.now()).toISOString();
+    const records = entries.map((entry) => recordOf({ ...entry, timestamp }));
+    if (records.length > 0) await this.#store.append(lock, records);
   }
 
   async *#entries(id: string, from: number): AsyncGenerator<MemoryEntry, void, undefined> {
@@ -172,46 +204,29 @@ export class MemoryLog {
     }
   }
 
-  #records(entries: readonly NewMemoryEntry[]): readonly EditRecord[] {
-    const timestamp = new Date(this.#clock.now()).toISOString();
-    return entries.map(({ type, data }) => ({ kind: "edit", type, data, timestamp }));
-  }
-
   /** The session that holds the log: the older one that was not moved, as a newer one may be half written. */
-  async #place(): Promise<Place | undefined> {
-    const places = await this.#places();
-    const live = places.filter(({ moved }) => !moved);
+  async #place(isAgain = false): Promise<Place | undefined> {
+    const [one, other] = [await this.#found(this.ids[0]), await this.#found(this.ids[1])];
+    const live = [one, other].filter((found) => found !== undefined).filter(({ isMoved }) => !isMoved);
     const [oldest] = live.toSorted((left, right) => left.generation - right.generation);
-    return oldest && { ...oldest, hasRemains: places.length > 1 };
+    // It may have been moved between the two looks.
+    if (!oldest && (one ?? other) && !isAgain) return this.#place(true);
+    return oldest && { ...oldest, hasRemains: one !== undefined && other !== undefined };
   }
 
-  async #places(): Promise<readonly (Omit<Place, "hasRemains"> & { readonly moved: boolean })[]> {
-    const places: (Omit<Place, "hasRemains"> & { readonly moved: boolean })[] = [];
-    for (const id of this.ids) {
-      const generation = await this.#generation(id);
-      if (generation === undefined) continue;
-      let moved = false;
-      for await (const { type } of this.#store.read(this.#scope, id, { kind: "edit", last: 1 })) {
-        moved = type === movedType;
-      }
-      places.push({ id, generation, moved });
-    }
-    return places;
-  }
-
-  async #generation(id: string): Promise<number | undefined> {
+  /** One of the two sessions; undefined if it is not there. */
+  async #found(id: string): Promise<Found | undefined> {
     try {
       const { metadata } = await this.#store.info(this.#scope, id);
-      if (!isMemoryLog(metadata) || !this.#isOwn(metadata)) throw this.#taken(id);
-      return Number(metadata.config.generation ?? 0);
+      if (!isMemoryLog(metadata) || metadata.user !== this.#scope.user) throw this.#taken(id);
+      const [last] = await all(this.#store.read(this.#scope, id, { kind: "edit", last: 1 }));
+      const generation = Number(metadata.config.generation ?? 0);
+      const version = `${id} ${generation} ${metadata.createdAt}`;
+      return { id, generation, version, isMoved: last?.type === movedType };
     } catch (error) {
       if (isWindrowError(error, "session-not-found")) return undefined;
       throw error;
     }
-  }
-
-  #isOwn(metadata: { readonly tenant?: string; readonly user?: string }): boolean {
-    return inScope(this.#scope, metadata) && metadata.user === this.#scope.user;
   }
 
   #taken(id: string): WindrowError {
@@ -219,52 +234,46 @@ export class MemoryLog {
     return new WindrowError("bad-option", message, { id });
   }
 
-  async #lock(): Promise<Place & { readonly lock: Lock }> {
+  /** Works with the log's lock; makes the log if there is none. */
+  async #locked<T>(work: (place: Place, lock: Lock) => Promise<T>): Promise<T> {
+    let known: string | undefined;
     for (let tries = 1; ; tries++) {
+      let lock: Lock | undefined;
       try {
-        const place = await this.#place();
-        if (!place) return await this.#first();
-        const lock = await this.#store.lock(this.#scope, place.id);
-        // A rewrite may have moved it before the lock was had.
-        const locked = await this.#place();
-        if (locked?.id === place.id) return { ...locked, lock };
-        await lock.release();
+        known ??= (await this.#place())?.id;
+        lock = await (known === undefined ? this.#first() : this.#store.lock(this.#scope, known));
       } catch (error) {
         const passing = ["session-busy", "session-exists", "session-not-found"] as const;
         if (tries >= lockTries || !passing.some((code) => isWindrowError(error, code))) throw error;
+        if (!isWindrowError(error, "session-busy")) known = undefined;
       }
+      try {
+        // A rewrite may have moved it before the lock was had.
+        const place = lock && (await this.#place());
+        if (lock && place?.id === lock.id) return await work(place, lock);
+      } finally {
+        await lock?.release();
+      }
+      if (lock) known = undefined;
       await this.#sleep(lockPause);
     }
   }
 
-  async #first(): Promise<Place & { readonly lock: Lock }> {
-    const [id = ""] = this.ids;
-    await this.#endErasures();
-    const lock = await this.#create(id, 0);
-    return { id, generation: 0, hasRemains: false, lock };
-  }
-
-  async #make(id: string, generation: number, records: readonly EditRecord[]): Promise<void> {
-    const lock = await this.#create(id, generation);
-    try {
-      for (let at = 0; at < records.length; at += batchSize) {
-        await this.#store.append(lock, records.slice(at, at + batchSize));
-      }
-    } finally {
-      await lock.release();
+  /** Makes the log. An erasure of it that was cut short is ended: until then its id is not given out. */
+  async #first(): Promise<Lock> {
+    const { upkeep } = this.#store;
+    for (const { sessionId } of (await upkeep?.unerased(this.#scope)) ?? []) {
+      if (this.ids.includes(sessionId)) await upkeep?.erase(this.#scope, [sessionId]);
     }
+    return this.#create(this.ids[0], 0);
   }
 
   /** A log is always at rest, so that no monitor ends it. */
   async #create(id: string, generation: number): Promise<Lock> {
     const createdAt = new Date(this.#clock.now()).toISOString();
     const config = { purpose: memoryPurpose, generation };
-    const lock = await this.#store.create(this.#scope, {
-      uuid: id,
-      taskKey: { memory: this.#name },
-      config,
-      createdAt,
-    });
+    const taskKey = { memory: this.#name };
+    const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config, createdAt });
     try {
       const { state } = await this.#store.info(this.#scope, id);
       await this.#store.setState(lock, { ...state, status: "closed", updatedAt: createdAt });
@@ -275,35 +284,45 @@ export class MemoryLog {
     }
   }
 
-  /** Ends erasures of the log's sessions that were begun: until then their ids are not given out. */
-  async #endErasures(): Promise<void> {
-    const { upkeep } = this.#store;
-    const begun = (await upkeep.unerased(this.#scope)) ?? [];
-    for (const id of this.ids.filter((one) => begun.some(({ sessionId }) => sessionId === one))) {
-      await upkeep.erase(this.#scope, [id]).catch((error: unknown) => {
-        // Another process has just ended it.
-        if (!isWindrowError(error, "session-not-found")) throw error;
-      });
+  /** Erases what a rewrite left in the other session, and returns its id. Called with the log's lock. */
+  async #eraseOther({ id }: Place): Promise<string> {
+    const { upkeep, name } = this.#store;
+    if (!upkeep) {
+      const message = `The store "${name}" cannot erase, so nothing can be taken out of the memory in it.`;
+      throw new WindrowError("bad-option", message, { store: name });
     }
+    const other = this.ids[id === this.ids[0] ? 1 : 0];
+    await upkeep.erase(this.#scope, [other]).catch((error: unknown) => {
+      if (!isWindrowError(error, "session-not-found")) throw error;
+    });
+    return other;
   }
+}
 
-  /** Erases the log that was moved, while nobody else rewrites. */
-  async #eraseMoved(): Promise<void> {
-    const { id, lock } = await this.#lock();
-    try {
-      await this.#eraseOthers(id);
-    } finally {
-      await lock.release();
-    }
-  }
+/** The entries themselves, as a log's state. */
+const listing: Fold<MemoryEntry[]> = { empty: () => [], apply: (list, entry) => void list.push(entry) };
 
-  /** Erases what a rewrite left: a moved log, or one that is half written. Called with the log's lock. */
-  async #eraseOthers(id: string): Promise<void> {
-    const over = (await this.#places()).filter((place) => place.id !== id).map((place) => place.id);
-    if (over.length === 0) return;
-    const { upkeep } = this.#store;
-    if (upkeep) return void (await upkeep.erase(this.#scope, over));
-    const message = `The store "${this.#store.name}" cannot erase, so nothing can be taken out of the memory in it.`;
-    throw new WindrowError("bad-option", message, { store: this.#store.name });
+/** A log as the list of its entries, oldest first. */
+export class MemoryLog extends FoldedLog<MemoryEntry[]> {
+  /** @param owner - as of {@link FoldedLog} */
+  constructor(store: Store, owner: Scope, name: string, options: MemoryLogOptions = {}) {
+    super(store, owner, name, listing, options);
   }
+}
+
+/** The state of a list of entries. */
+export function folded<State>({ empty, apply }: Fold<State>, entries: readonly MemoryEntry[]): State {
+  const state = empty();
+  for (const entry of entries) apply(state, entry);
+  return state;
+}
+
+function recordOf({ type, data, timestamp }: Omit<MemoryEntry, "seq">): EditRecord {
+  return { kind: "edit", type, data, timestamp };
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }

@@ -14,18 +14,12 @@ export async function within<T>(
 ): Promise<T> {
   if (signal?.aborted) throw stopped();
   const limit = new AbortController();
-  let fail = (_error: WindrowError): void => undefined;
   const failed = new Promise<never>((_, reject) => {
-    fail = (error) => {
-      reject(error);
-      limit.abort(error);
-    };
+    limit.signal.addEventListener("abort", () => reject(limit.signal.reason as WindrowError));
   });
-  const timer = setTimeout(
-    () => fail(new WindrowError("aborted", `No answer within ${timeout} ms.`, { timeout })),
-    timeout,
-  );
-  const stop = (): void => fail(stopped());
+  const late = (): void => limit.abort(new WindrowError("aborted", `No answer within ${timeout} ms.`, { timeout }));
+  const stop = (): void => limit.abort(stopped());
+  const timer = setTimeout(late, timeout);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.race([work(limit.signal), failed]);

@@ -11,34 +11,32 @@ import { infoIfThere } from "../../store/if-there.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
 import type { Memory } from "../memory.ts";
-import { dueAmong, dueOf, engineOf, KnownOffloads, ReceiptsByOwner } from "./due.ts";
-import type { DueOffload } from "./due.ts";
+import { dueOf, engineOf, OffloadLedger } from "./due.ts";
+import type { DueOffload, DueOptions } from "./due.ts";
 import { within } from "./limit.ts";
-import { isClaimed } from "./receipts.ts";
-import type { Entry } from "./receipts.ts";
+import { isClaimed, progressOf, receiptOf } from "./receipts.ts";
+import type { OffloadProgress } from "./receipts.ts";
 
 /** The end of one try. */
-export type OffloadOutcome =
-  | {
-      readonly type: "received";
-      readonly sessionId: string;
-      readonly memory: string;
-      /** Messages that were handed over in this try. */
-      readonly messages: number;
-    }
-  | {
-      readonly type: "failed";
-      readonly sessionId: string;
-      readonly memory: string;
-      readonly reason: string;
-      /** Tries that failed since the last success. */
-      readonly failures: number;
-      /** The time of the next try; ISO 8601, UTC. */
-      readonly notBefore: string;
-    };
+export type OffloadOutcome = Pick<DueOffload, "sessionId" | "memory"> &
+  (
+    | {
+        readonly type: "received";
+        /** Messages that were handed over in this try. */
+        readonly messages: number;
+      }
+    | {
+        readonly type: "failed";
+        readonly reason: string;
+        /** Tries that failed since the last success. */
+        readonly failures: number;
+        /** The time of the next try; ISO 8601, UTC. */
+        readonly notBefore: string;
+      }
+  );
 
 /** How sessions are handed over. */
-export interface OffloadOptions extends MemoryLogOptions {
+export interface OffloadOptions extends MemoryLogOptions, Pick<DueOptions, "unreadable"> {
   /** Milliseconds an engine may take for one batch of messages. Default 30,000. */
   readonly timeout?: number;
   /** Milliseconds after the first failure, doubled by each further one. Default 60,000. */
@@ -47,13 +45,8 @@ export interface OffloadOptions extends MemoryLogOptions {
   readonly longestWait?: number;
   /** Tries what is to be tried later, too. Default false. */
   readonly all?: boolean;
-  /** Hears the end of each try. */
+  /** Receives the end of each try. */
   readonly onOutcome?: (outcome: OffloadOutcome) => void;
-  /**
-   * Called for a session that cannot be described, and for receipts that cannot be read, whose owner's sessions stay due;
-   * the others are handed over.
-   */
-  readonly unreadable?: (id: string, error: Error) => void;
 }
 
 /** A pass over the due sessions, in numbers of sessions. */
@@ -64,10 +57,11 @@ export interface OffloadReport {
   readonly waiting: number;
 }
 
+/** What is written down next of a session. */
+type PlanProgress = (before: OffloadProgress) => Promise<OffloadProgress | undefined>;
+
 /** Messages that an engine gets at a time. */
 const batchSize = 256;
-
-const enlisted: Entry = { type: "enlisted", data: {} };
 
 const defaultTimeout = 30_000;
 const defaultRetryAfter = 60_000;
@@ -93,15 +87,13 @@ export class Offloads {
   readonly #store: Store;
   readonly #memory: Memory;
   readonly #options: OffloadOptions;
-  readonly #receipts: ReceiptsByOwner;
-  readonly #known: KnownOffloads;
+  readonly #ledger: OffloadLedger;
 
   constructor(store: Store, memory: Memory, options: OffloadOptions = {}) {
     this.#store = store;
     this.#memory = memory;
     this.#options = options;
-    this.#receipts = new ReceiptsByOwner(store, options);
-    this.#known = new KnownOffloads(store, options);
+    this.#ledger = new OffloadLedger(store, { ...options, memory: memory.name });
   }
 
   /**
@@ -112,12 +104,11 @@ export class Offloads {
    */
   async handDue(scope: Scope, signal?: AbortSignal): Promise<OffloadReport> {
     const report = { received: 0, failed: 0, waiting: 0 };
-    const { clock = systemClock, longestWait = defaultLongestWait, all = false, unreadable } = this.#options;
+    const { clock = systemClock, longestWait = defaultLongestWait, all = false } = this.#options;
     const now = clock.now();
-    const asked = { memory: this.#memory.name, ...(unreadable && { unreadable }) };
     // Owners whose receipts another process keeps locked; the others do not wait for them.
     const busy = new Set<string>();
-    for await (const { sessionId, owner, notBefore } of dueAmong(this.#store, scope, asked, this.#known, signal)) {
+    for await (const { sessionId, owner, notBefore } of this.#ledger.due(scope, signal)) {
       const wait = Date.parse(notBefore ?? "") - now;
       // A wait that is longer than any was written by a clock that was ahead.
       const isLater = wait > 0 && wait <= longestWait && !all;
@@ -137,11 +128,10 @@ export class Offloads {
 
   /** Writes down that a session goes to the engine, where it named none or another one when it began. */
   async enlist(info: Pick<SessionInfo, "metadata">): Promise<void> {
-    const receipts = this.#receipts.of(ownerOf(info.metadata));
-    const { uuid: id } = info.metadata;
     const { name } = this.#memory;
     if (engineOf(info) === name) return;
-    await receipts.add(id, name, async () => (receipts.isEnlisted(id, name) ? undefined : enlisted));
+    const { uuid: id } = info.metadata;
+    await this.#write(ownerOf(info.metadata), id, async (before) => (before.writtenAt ? undefined : before));
   }
 
   /**
@@ -151,17 +141,16 @@ export class Offloads {
    */
   async hand(sessionId: string, owner: Scope, signal?: AbortSignal): Promise<OffloadOutcome | undefined> {
     const { clock = systemClock, timeout = defaultTimeout, onOutcome } = this.#options;
-    const receipts = this.#receipts.of(owner);
     const { name: memory } = this.#memory;
-    const time = (milliseconds: number): string => new Date(clock.now() + milliseconds).toISOString();
-    const claim = (to: number): Entry => ({ type: "claimed", data: { to, until: time(2 * timeout) } });
     const info = await infoIfThere(this.#store, owner, sessionId);
     if (!info) return undefined;
+    const time = (milliseconds: number): string => new Date(clock.now() + milliseconds).toISOString();
+    const write = (plan: PlanProgress): Promise<void> => this.#write(owner, sessionId, plan);
     let due: DueOffload | undefined;
-    await receipts.add(sessionId, memory, async (progress) => {
+    await write(async (progress) => {
       if (isClaimed(progress, clock.now())) return undefined;
-      due = await dueOf(this.#store, info, memory, progress);
-      return due && claim(progress.to);
+      due = await dueOf(this.#store, info, progress);
+      return due && { ...progress, claimedUntil: time(2 * timeout) };
     });
     if (!due) return undefined;
     const { from, failures } = due;
@@ -169,10 +158,9 @@ export class Offloads {
     // The message before the first one that the log lacks in the middle.
     let gap: number | undefined;
     let outcome: OffloadOutcome | undefined;
-    let entry: Entry;
     try {
       for await (const batch of this.#batches(owner, sessionId, from)) {
-        if (to >= from) await receipts.add(sessionId, memory, async () => claim(to));
+        if (to >= from) await write(async (before) => ({ ...before, to, claimedUntil: time(2 * timeout) }));
         // An engine may change what it is handed.
         const seqs = batch.map(({ seq }) => seq);
         await within(timeout, (limit) => this.#memory.receive(sessionId, batch, limit), signal);
@@ -183,27 +171,35 @@ export class Offloads {
       }
       await this.#checkWhole(owner, sessionId, gap !== undefined);
       outcome = { type: "received", sessionId, memory, messages: to - from + 1 };
-      entry = { type: "received", data: { to, done: isFinal(info.state.status) } };
     } catch (error) {
+      // What a backup brings back in the middle is handed over with all behind it.
+      to = gap ?? to;
       const { retryAfter = defaultRetryAfter, longestWait = defaultLongestWait } = this.#options;
       const reason = error instanceof Error ? error.message : String(error);
       const notBefore = time(Math.min(longestWait, retryAfter * 2 ** Math.min(failures, 30)));
-      // What a backup brings back in the middle is handed over with all behind it.
-      entry = { type: "released", data: { to: gap ?? to } };
-      if (signal?.aborted !== true) {
+      if (signal?.aborted !== true)
         outcome = { type: "failed", sessionId, memory, reason, failures: failures + 1, notBefore };
-        entry = { type: "failed", data: { to: gap ?? to, reason, failures: failures + 1, not_before: notBefore } };
-      }
     }
     let isThere = true;
-    await receipts.add(sessionId, memory, async () => {
+    await write(async (before) => {
       // Of a session that was erased meanwhile nothing is written down.
       isThere = (await infoIfThere(this.#store, owner, sessionId)) !== undefined;
-      return isThere ? entry : undefined;
+      if (!isThere) return undefined;
+      if (outcome?.type === "received")
+        return { sessionId, memory, to, failures: 0, isDone: isFinal(info.state.status) };
+      return { ...before, ...outcome, to, claimedUntil: time(0) };
     });
     if (!isThere) return undefined;
     if (outcome) onOutcome?.(outcome);
     return outcome;
+  }
+
+  /** Writes down the progress that `plan` gives in view of all that is there; nothing if it gives none. */
+  async #write(owner: Scope, sessionId: string, plan: PlanProgress): Promise<void> {
+    await this.#ledger.of(owner).change(async (known) => {
+      const next = await plan(progressOf(known, sessionId, this.#memory.name));
+      return next ? [receiptOf(next)] : [];
+    });
   }
 
   /** Refuses a session whose log lacks messages: its engine has what is left, and gets the rest once it is restored. */

@@ -1,11 +1,14 @@
-/** Receipts: which messages of which session an engine has, and what was tried. One log an owner. */
-import type { JsonObject, JsonValue } from "../../message/message.ts";
+/** Receipts: which messages of which session an engine has, and what was tried. One log an owner; the last entry counts. */
+import { asString, defined } from "../../message/json.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryEntry, MemoryLogOptions } from "../log/memory-log.ts";
+import { FoldedLog } from "../log/memory-log.ts";
+import type { Fold, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
 
 /** The progress of the offload of one session to one engine. */
 export interface OffloadProgress {
+  readonly sessionId: string;
+  /** The engine's name (`Memory.name`). */
+  readonly memory: string;
   /** The newest message that the engine has, by `seq`. */
   readonly to: number;
   /** Whether the session had ended for good when it was handed over. */
@@ -17,8 +20,8 @@ export interface OffloadProgress {
   readonly notBefore?: string;
   /** The time until which a process has it in hand; ISO 8601, UTC. */
   readonly claimedUntil?: string;
-  /** The time when it was taken in hand; ISO 8601, UTC. */
-  readonly claimedAt?: string;
+  /** The time when this was written down; ISO 8601, UTC. */
+  readonly writtenAt?: string;
 }
 
 /**
@@ -27,125 +30,50 @@ export interface OffloadProgress {
  *
  * @param now - milliseconds since 1970
  */
-export function isClaimed({ claimedAt = "", claimedUntil = "" }: OffloadProgress, now: number): boolean {
-  const [begin, end] = [Date.parse(claimedAt), Date.parse(claimedUntil)];
+export function isClaimed({ writtenAt = "", claimedUntil = "" }: OffloadProgress, now: number): boolean {
+  const [begin, end] = [Date.parse(writtenAt), Date.parse(claimedUntil)];
   return end > now && begin - now < end - begin;
 }
 
-/** The progress of a session that nobody handed over yet. */
-export const noProgress: OffloadProgress = { to: 0, isDone: false, failures: 0 };
-
-/** The name of the log. */
+/** The name of the log, and the type of its entries. */
 export const receiptsName = "offloads";
+const receiptType = "offload";
 
-/** The receipts of one owner. It reads each entry once. */
-export class Receipts {
-  readonly log: MemoryLog;
-  readonly #progress = new Map<string, OffloadProgress>();
-  readonly #enlisted = new Map<string, Set<string>>();
-  #generation = -1;
-  #read = 0;
+/** The progress of each session that was given to an engine, by both. */
+export type KnownProgress = Map<string, OffloadProgress>;
 
-  /** @param owner - the tenant and the user whose sessions they are about */
-  constructor(store: Store, owner: Scope, options: MemoryLogOptions = {}) {
-    this.log = new MemoryLog(store, owner, receiptsName, options);
-  }
+/** The receipts of one owner. */
+export type Receipts = FoldedLog<KnownProgress>;
 
-  /** The progress of a session, as far as it was read. */
-  of(sessionId: string, memory: string): OffloadProgress {
-    return this.#progress.get(keyOf(sessionId, memory)) ?? noProgress;
-  }
+const fold: Fold<KnownProgress> = {
+  empty: () => new Map(),
+  apply(progress, { type, data, timestamp: writtenAt }) {
+    const [sessionId, memory] = [asString(data.session), asString(data.memory)];
+    if (type !== receiptType || sessionId === undefined || memory === undefined) return;
+    const claimedUntil = asString(data.claimed_until);
+    const more = defined({ reason: asString(data.reason), notBefore: asString(data.not_before), claimedUntil });
+    const counts = { to: Number(data.to), failures: Number(data.failures ?? 0), isDone: data.done === true };
+    progress.set(keyOf(sessionId, memory), { sessionId, memory, ...counts, ...more, writtenAt });
+  },
+};
 
-  /** The sessions that were given to an engine after they began, with its name. */
-  *enlisted(): Generator<readonly [sessionId: string, memory: string], void, undefined> {
-    for (const [id, memories] of this.#enlisted) for (const memory of memories) yield [id, memory];
-  }
-
-  /** Whether a session was given to an engine after it began. */
-  isEnlisted(sessionId: string, memory: string): boolean {
-    return this.#enlisted.get(sessionId)?.has(memory) === true;
-  }
-
-  /** Reads what is new, without a lock. Not at the same time as {@link add}. */
-  async refresh(): Promise<void> {
-    const generation = await this.log.generation();
-    // One that is rewritten behind this look has another generation at the next one, and is then read anew.
-    if (generation !== this.#generation) this.#forget();
-    this.#generation = generation ?? -1;
-    for await (const entry of this.log.read(this.#read + 1)) {
-      this.#apply(entry);
-      this.#read = entry.seq;
-    }
-  }
-
-  /** Adds an entry about a session, where `plan` wants one in view of all that is there. */
-  async add(
-    sessionId: string,
-    memory: string,
-    plan: (progress: OffloadProgress) => Promise<Entry | undefined>,
-  ): Promise<void> {
-    await this.log.update(async (entries, generation) => {
-      if (generation !== this.#generation) this.#forget();
-      this.#generation = generation;
-      for await (const entry of entries(this.#read + 1)) {
-        this.#apply(entry);
-        this.#read = entry.seq;
-      }
-      const planned = await plan(this.of(sessionId, memory));
-      return planned ? [{ type: planned.type, data: { ...planned.data, session: sessionId, memory } }] : [];
-    });
-  }
-
-  #forget(): void {
-    this.#progress.clear();
-    this.#enlisted.clear();
-    this.#generation = -1;
-    this.#read = 0;
-  }
-
-  #apply(entry: MemoryEntry): void {
-    const { session, memory } = entry.data;
-    if (typeof session !== "string" || typeof memory !== "string") return;
-    const key = keyOf(session, memory);
-    if (entry.type === "enlisted") {
-      this.#enlisted.set(session, (this.#enlisted.get(session) ?? new Set()).add(memory));
-    }
-    this.#progress.set(key, after(this.#progress.get(key) ?? noProgress, entry));
-  }
+/** The receipts of the sessions of a tenant and a user. */
+export function receiptsOf(store: Store, owner: Scope, options: MemoryLogOptions): Receipts {
+  return new FoldedLog(store, owner, receiptsName, fold, options);
 }
 
-/** An entry about a session. `enlisted`: it goes to this engine, which it did not name when it began. */
-export interface Entry {
-  readonly type: "enlisted" | "claimed" | "released" | "received" | "failed";
-  readonly data: JsonObject;
+/** The progress of a session among those that are written down. */
+export function progressOf(known: KnownProgress, sessionId: string, memory: string): OffloadProgress {
+  return known.get(keyOf(sessionId, memory)) ?? { sessionId, memory, to: 0, failures: 0, isDone: false };
+}
+
+/** The receipt that says a progress. */
+export function receiptOf({ sessionId, memory, to, failures, isDone, ...more }: OffloadProgress): NewMemoryEntry {
+  const { reason, notBefore, claimedUntil } = more;
+  const fields = defined({ reason, not_before: notBefore, claimed_until: claimedUntil });
+  return { type: receiptType, data: { session: sessionId, memory, to, failures, done: isDone, ...fields } };
 }
 
 function keyOf(sessionId: string, memory: string): string {
   return `${sessionId} ${memory}`;
-}
-
-function after(before: OffloadProgress, { type, data, timestamp }: MemoryEntry): OffloadProgress {
-  const { claimedUntil: _, claimedAt: __, ...free } = before;
-  const to = Math.max(before.to, typeof data.to === "number" ? data.to : 0);
-  if (type === "claimed") return { ...free, to, claimedAt: timestamp, claimedUntil: textOf(data.until) };
-  if (type === "released") return { ...free, to };
-  if (type === "received") return { to, isDone: data.done === true, failures: 0 };
-  if (type !== "failed") return before;
-  return {
-    ...free,
-    // A failure says how far the engine got: behind a gap in the log it begins again.
-    to: typeof data.to === "number" ? data.to : before.to,
-    failures: Number(data.failures),
-    reason: textOf(data.reason),
-    notBefore: textOf(data.not_before),
-  };
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
-/** Whether an entry is about one of these sessions. */
-export function isAbout({ data }: MemoryEntry, sessionIds: ReadonlySet<string>): boolean {
-  return sessionIds.has(textOf(data.session));
 }

@@ -47,11 +47,11 @@ interface Call {
   readonly files: readonly FileAction[];
 }
 
+/** An error, and what was done since. */
 interface OpenError {
-  readonly error: Omit<MetError, "mended">;
+  error: MetError;
   readonly files: Set<string>;
-  readonly edits: number[];
-  mended?: number;
+  readonly edits: Set<number>;
 }
 
 /** Characters of a line, a command, a task. */
@@ -100,10 +100,7 @@ export class DeedsReader {
       written: [...this.#written],
       read: [...this.#read].filter((path) => !this.#written.has(path)),
       commands: [...this.#commands],
-      errors: this.#errors.map(({ error, files, edits, mended }) => ({
-        ...error,
-        ...(mended !== undefined && { mended: { seq: mended, files: [...files], edits } }),
-      })),
+      errors: this.#errors.map(({ error }) => error),
     };
   }
 
@@ -122,12 +119,15 @@ export class DeedsReader {
       if (path === undefined) continue;
       keep(this.#written, path);
       for (const open of this.#errors) {
-        if (open.mended !== undefined) continue;
+        if (open.error.mended) continue;
         open.files.add(path);
-        if (open.edits.at(-1) !== call.seq) open.edits.push(call.seq);
+        open.edits.add(call.seq);
       }
     }
-    for (const open of this.#errors) if (open.error.call === shown) open.mended ??= call.seq;
+    for (const open of this.#errors) {
+      if (open.error.call !== shown || open.error.mended) continue;
+      open.error = { ...open.error, mended: { seq: call.seq, files: [...open.files], edits: [...open.edits] } };
+    }
   }
 
   #fail(seq: number, call: string, text: string): void {
@@ -135,9 +135,9 @@ export class DeedsReader {
     const said = this.#line(line, longestLine);
     const known = this.#errors.find(({ error }) => error.text === said && error.call === call);
     // Met again: what was done since the first time has not mended it.
-    if (known) delete known.mended;
+    if (known) known.error = { text: said, seq: known.error.seq, call };
     else if (this.#errors.length < mostKept) {
-      this.#errors.push({ error: { text: said, seq, call }, files: new Set(), edits: [] });
+      this.#errors.push({ error: { text: said, seq, call }, files: new Set(), edits: new Set() });
     }
   }
 

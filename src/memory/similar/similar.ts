@@ -11,6 +11,7 @@ import { atOnce, Turns } from "../../turns.ts";
 import { termsOf } from "../../window/recall/terms.ts";
 import type { MemoryFilter, MemoryPassage, MemorySignal } from "../memory.ts";
 import { memoryTokens } from "../memory.ts";
+import { messagesIn } from "../store/indexed-store.ts";
 import type { IndexedStore } from "../store/indexed-store.ts";
 import { passagesOf } from "../store/passages.ts";
 import { DeedsReader } from "./done.ts";
@@ -48,19 +49,12 @@ export interface SimilarTask {
   readonly passages: readonly MemoryPassage[];
 }
 
-/** The weights by which sessions are ranked. */
-export interface TaskWeights {
-  /** How often a word of the user's first request counts beside one of another message. */
-  readonly asked: number;
-  /** The saturation of repeated words, and the discount for long sessions, as of BM25. */
-  readonly saturation: number;
-  readonly lengthShare: number;
-  /** How much an error's line counts beside its words, where one message has all of it. */
-  readonly line: number;
-}
+/** How often a word of the user's first request counts beside one of another message. */
+const askedWeight = 2;
 
-/** Chosen with the first seed of `npm run bench -- memory/similar`; the second one was only measured. */
-export const taskWeights: TaskWeights = { asked: 2, saturation: 1.2, lengthShare: 0.3, line: 1 };
+/** The saturation of repeated words, and the discount for long sessions, as of BM25. */
+const saturation = 1.2;
+const lengthShare = 0.3;
 
 /** Terms of a query, in the order in which it has them, those of its errors first. */
 const mostTerms = 128;
@@ -68,16 +62,12 @@ const mostTerms = 128;
 /** Passages of one session. */
 const passagesEach = 4;
 
-/**
- * The text of a task: what is given, or what the session's user asked first.
- *
- * @throws WindrowError `bad-option` without either, `session-not-found`
- */
-export async function taskText(sessions: IndexedStore, { text, sessionId }: SimilarQuery): Promise<string> {
+/** The text of a task: what is given, or what the session's user asked first. */
+async function taskText({ store, scope }: IndexedStore, { text, sessionId }: SimilarQuery): Promise<string> {
   if (text !== undefined) return text;
   if (sessionId === undefined) throw new WindrowError("bad-option", "similar takes a `text` or a `sessionId`.");
-  await sessions.store.info(sessions.scope, sessionId);
-  for await (const { message } of sessions.store.read(sessions.scope, sessionId, { kind: "message" })) {
+  await store.info(scope, sessionId);
+  for await (const { message } of store.read(scope, sessionId, { kind: "message" })) {
     const said = message.role === "user" && message.status !== "synthetic" ? messageText(message) : "";
     if (said.trim() !== "") return said;
   }
@@ -86,38 +76,35 @@ export async function taskText(sessions: IndexedStore, { text, sessionId }: Simi
 
 /**
  * How much each session is about a task: BM25 over its words as if it were one text, in which the user's first request
- * counts several times. The rarity of a word is that among the sessions. A line that says an error counts once more where
- * one message has it, the less of it the less.
+ * counts several times. The rarity of a word is that among the sessions. A line that says an error counts once more if
+ * one message has it, the less of it the less. The weights were chosen with the first seed of
+ * `npm run bench -- memory/similar`; the second one was only measured.
  *
- * @param lines - the terms of lines that say an error
+ * @param lines - those of the terms that stand in one line that says an error
  */
-export function taskScores(
+function taskScores(
   index: SearchIndex,
   terms: ReadonlySet<string>,
   entries: readonly IndexedEntry[],
   lines: readonly ReadonlySet<string>[] = [],
-  { asked, saturation, lengthShare, line }: TaskWeights = taskWeights,
 ): Float64Array {
-  const { next } = index;
-  const owners = new Uint32Array(next);
-  const counted = new Float64Array(next);
+  const owners = new Uint32Array(index.next);
+  const counted = new Float64Array(index.next);
   const lengths = new Float64Array(entries.length);
-  for (const [place, { stretches }] of entries.entries()) {
+  for (const [place, entry] of entries.entries()) {
     let isFirst = true;
-    for (const { number, count } of stretches) {
-      for (let one = number; one < number + count; one++) {
-        const isRequest = isFirst && index.isUser(one);
-        if (isRequest) isFirst = false;
-        owners[one] = place + 1;
-        counted[one] = isRequest ? asked : 1;
-        lengths[place]! += index.lengthOf(one);
-      }
+    for (const { number } of messagesIn(entry)) {
+      const isRequest = isFirst && index.isUser(number);
+      if (isRequest) isFirst = false;
+      owners[number] = place + 1;
+      counted[number] = isRequest ? askedWeight : 1;
+      lengths[place]! += index.lengthOf(number);
     }
   }
   const average = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, entries.length));
   const scores = new Float64Array(entries.length);
-  const said = lines.map(() => ({ most: 0, of: new Float64Array(next) }));
-  const listed = [...new Set([...terms, ...lines.flatMap((one) => [...one])])];
+  const said = lines.map(() => ({ most: 0, of: new Float64Array(index.next) }));
+  const listed = [...terms];
   for (const [at, { numbers, counts }] of index.find(listed).entries()) {
     const found = new Map<number, number>();
     for (const [place, number] of numbers.entries()) {
@@ -133,28 +120,24 @@ export function taskScores(
       said[place]!.most += rarity;
       for (const number of numbers) said[place]!.of[number]! += rarity;
     }
-    if (!terms.has(term)) continue;
     for (const [place, count] of found) {
       const weight = saturation * (1 - lengthShare + (lengthShare * lengths[place]!) / average);
       scores[place]! += (rarity * count * (saturation + 1)) / (count + weight);
     }
   }
   for (const { most, of } of said) {
-    const wholes = new Float64Array(entries.length);
-    for (let number = 0; number < next; number++) {
-      const owner = owners[number]!;
-      if (owner > 0) wholes[owner - 1] = Math.max(wholes[owner - 1]!, of[number]!);
-    }
-    for (const [place, whole] of wholes.entries()) {
+    for (const [place, entry] of entries.entries()) {
+      let whole = 0;
+      for (const { number } of messagesIn(entry)) whole = Math.max(whole, of[number]!);
       // Half of the line is worth a quarter of it.
-      if (whole > 0) scores[place]! += (line * (saturation + 1) * whole * whole) / most;
+      if (whole > 0) scores[place]! += ((saturation + 1) * whole * whole) / most;
     }
   }
   return scores;
 }
 
 /** The terms by which a task is looked for. */
-export function taskTerms(text: string): ReadonlySet<string> {
+function taskTerms(text: string): ReadonlySet<string> {
   const ofErrors = errorTerms(text).flatMap((line) => [...line]);
   return new Set([...new Set([...ofErrors, ...termsOf(text)])].slice(0, mostTerms));
 }
@@ -167,7 +150,12 @@ export interface TaskScores {
 }
 
 /** Scores the sessions of an index for the text of a task. */
-export type ScoreTasks = (index: SearchIndex, text: string, entries: readonly IndexedEntry[]) => Promise<TaskScores>;
+export type ScoreTasks = (
+  index: SearchIndex,
+  text: string,
+  entries: readonly IndexedEntry[],
+  signal?: AbortSignal,
+) => Promise<TaskScores>;
 
 /** The scores of a task by words alone. */
 export async function wordScores(
@@ -193,7 +181,7 @@ export async function similarTasks(
   if (taskTerms(text).size === 0) return [];
   return sessions.ask(async (index) => {
     const { entries, answers } = sessions.field(index, where, sessionId);
-    const scores = await score(index, text, entries);
+    const scores = await score(index, text, entries, signal);
     const ranked = entries
       .map((entry, place) => ({ entry, score: scores.sessions[place]! }))
       .filter((one) => one.score > 0 && answers?.(one.entry) !== false)
@@ -213,9 +201,8 @@ export async function similarTasks(
       const passages = await passagesOf(sessions, index, messages, room, scores.signals, signal);
       left -= passages.reduce((sum, { tokens }) => sum + tokens + 1, 0);
       const { status, error } = info.state;
-      const { createdAt } = info.metadata;
-      const failure = error === null ? {} : { error };
-      found.push({ sessionId: entry.id, status, createdAt, ...failure, score: own, deeds, passages });
+      const known = { sessionId: entry.id, status, createdAt: info.metadata.createdAt };
+      found.push({ ...known, ...(error !== null && { error }), score: own, deeds, passages });
     }
     return found;
   }, signal);

@@ -34,17 +34,15 @@ export function similarText(
 
 function linesOf({ sessionId, status, createdAt, deeds, passages }: SimilarTask): readonly string[] {
   const { task, errors, written, commands } = deeds;
-  const id = shortId(sessionId);
   const lines = [`task: ${task}`];
   for (const { text, seq, mended } of errors.slice(0, mostNamed)) {
-    const how = mended?.files.length
-      ? `, gone (${recallId(mended.seq)}) after ${mended.files.join(", ")} was changed`
-      : "";
-    lines.push(`error (${recallId(seq)}): ${text}${mended && how === "" ? `, gone (${recallId(mended.seq)})` : how}`);
+    const gone = mended ? `, gone (${recallId(mended.seq)})` : "";
+    const after = mended?.files.length ? ` after ${mended.files.join(", ")} was changed` : "";
+    lines.push(`error (${recallId(seq)}): ${text}${gone}${after}`);
   }
   if (written.length > 0) lines.push(`files written: ${written.slice(-mostNamed).join(", ")}`);
   if (commands.length > 0) lines.push(`commands: ${commands.slice(-mostNamed).join("; ")}`);
   for (const { seq, text } of passages) lines.push(`${recallId(seq)}: ${text.slice(text.indexOf("]") + 1).trim()}`);
-  const label = inlineText(`${id}, ${status}, ${createdAt.slice(0, 10)}`);
+  const label = inlineText(`${shortId(sessionId)}, ${status}, ${createdAt.slice(0, 10)}`);
   return [`[${label}]`, ...lines.map((line) => quoteLine(inlineText(line)))];
 }

@@ -13,7 +13,7 @@ import type { TextMask } from "../../window/window.ts";
 import type { MemoryFilter } from "../memory.ts";
 
 /** The place of a store's index, and the owner of the sessions that are asked. */
-export interface IndexedStoreOptions {
+export interface StoreMemoryOptions {
   /**
    * The folder of the index: that of `windrow search` is `searchFolderOf(target)`. One that another process writes just
    * now, or that cannot be written, is read, and what it lacks is kept in memory. Default: an index in memory, built from
@@ -43,7 +43,7 @@ export class IndexedStore {
   readonly #index: SearchIndex;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, { index, scope = {}, unreadable = () => undefined }: IndexedStoreOptions) {
+  constructor(store: Store, { index, scope = {}, unreadable = () => undefined }: StoreMemoryOptions) {
     this.store = store;
     this.scope = scope;
     this.folder = index;
@@ -96,22 +96,18 @@ export class IndexedStore {
 
   /** The messages of hits, by number: those that are still there, in this scope. */
   async messages(hits: readonly RankedMessage[], signal?: AbortSignal): Promise<ReadonlyMap<number, Message>> {
-    const bySession = new Map<string, RankedMessage[]>();
-    for (const hit of hits) {
-      const known = bySession.get(hit.entry.id);
-      if (known) known.push(hit);
-      else bySession.set(hit.entry.id, [hit]);
-    }
     const found = new Map<number, Message>();
-    for (const [id, wanted] of bySession) {
+    for (const run of runsOf(hits)) {
       signal?.throwIfAborted();
-      const numbers = new Map(wanted.map(({ seq, number }) => [seq, number]));
-      for (const { from, to } of rangesOf([...numbers.keys()].sort((left, right) => left - right))) {
-        for (const [seq, message] of await this.#read(id, from, to)) {
+      const numbers = new Map(run.map(({ seq, number }) => [seq, number]));
+      const { entry, seq: from } = run[0]!;
+      const query = { kind: "message", from, to: run.at(-1)!.seq } as const;
+      await this.attempt(entry.id, async () => {
+        for await (const { seq, message } of this.store.read(this.scope, entry.id, query)) {
           const number = numbers.get(seq);
           if (number !== undefined) found.set(number, message);
         }
-      }
+      });
     }
     return found;
   }
@@ -126,15 +122,12 @@ export class IndexedStore {
       return undefined;
     }
   }
+}
 
-  async #read(id: string, from: number, to: number): Promise<readonly (readonly [number, Message])[]> {
-    const messages: (readonly [number, Message])[] = [];
-    await this.attempt(id, async () => {
-      for await (const { seq, message } of this.store.read(this.scope, id, { kind: "message", from, to })) {
-        messages.push([seq, message]);
-      }
-    });
-    return messages;
+/** The messages of a session in an index, oldest first. */
+export function* messagesIn({ stretches }: IndexedEntry): Generator<{ readonly number: number; readonly seq: number }> {
+  for (const { number, from, count } of stretches) {
+    for (let at = 0; at < count; at++) yield { number: number + at, seq: from + at };
   }
 }
 
@@ -142,12 +135,14 @@ function seconds(date: Date | undefined, otherwise: number): number {
   return date === undefined ? otherwise : date.getTime() / 1_000;
 }
 
-function rangesOf(seqs: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const seq of seqs) {
-    const last = ranges.at(-1);
-    if (last && seq - last.to <= readAlong) last.to = seq;
-    else ranges.push({ from: seq, to: seq });
+/** Messages that are read in one go: those of a session that stand close together, in their order. */
+function runsOf(hits: readonly RankedMessage[]): readonly (readonly RankedMessage[])[] {
+  const runs: RankedMessage[][] = [];
+  for (const hit of hits.toSorted((left, right) => left.number - right.number)) {
+    const run = runs.at(-1);
+    const last = run?.at(-1);
+    if (last?.entry === hit.entry && hit.seq - last.seq <= readAlong) run?.push(hit);
+    else runs.push([hit]);
   }
-  return ranges;
+  return runs;
 }

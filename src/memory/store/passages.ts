@@ -3,7 +3,7 @@ import { messageText } from "../../message/message.ts";
 import type { RankedMessage } from "../../search/rank.ts";
 import type { SearchIndex } from "../../search/search.ts";
 import { counterOf } from "../../tokens/counters.ts";
-import { shortId, shownMessage } from "../lexical.ts";
+import { leastTokens, longestPassage, shortId, shownMessage } from "../lexical.ts";
 import type { MemoryPassage, MemoryQuery, MemorySignal } from "../memory.ts";
 import { memoryTokens } from "../memory.ts";
 import type { IndexedStore } from "./indexed-store.ts";
@@ -11,11 +11,7 @@ import type { IndexedStore } from "./indexed-store.ts";
 /** The most candidates that are ranked for one query. */
 export const mostCandidates = 400;
 
-/** Room in tokens that is too small for any message. */
-const leastTokens = 4;
-
-/** Characters of a passage at most, and the fewest and most of them that are one token, by which reading is saved. */
-const longestPassage = 4_000;
+/** The fewest and most characters of one token, by which reading is saved. */
 const charactersPerToken = 3;
 const mostCharactersPerToken = 10;
 
@@ -49,7 +45,7 @@ export async function passagesOf(
       if (!message) continue;
       const body = messageText(message);
       const { entry, seq } = hit;
-      const text = shownMessage(shortId(entry.id), seq, message, sessions.mask, longestPassage);
+      const text = shownMessage(shortId(entry.id), seq, message, sessions.mask);
       const tokens = counter.count(text);
       if (body === "" || told.has(body)) continue;
       if (tokens + 1 > left) {

@@ -103,7 +103,7 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
     for (const [user, id] of ids) await noteFact(store, { user }, id);
     for (const [user, id] of ids) await leave(store, { user }, id, where);
     const bob = { user: "bob" };
-    const [logId = ""] = new MemoryLog(store, bob, "facts").ids;
+    const [logId] = new MemoryLog(store, bob, "facts").ids;
     const lock = await (await opened(address)).lock(bob, logId);
     const held = await cleanup(store, { remove: true });
     const gone = new Set(held.erased.map(({ sessionId }) => sessionId));

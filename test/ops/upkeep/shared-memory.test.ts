@@ -40,9 +40,7 @@ async function heldBy(owner: Scope, session: Scope, how: string): Promise<string
 }
 
 async function sessionsIn(owner: Scope): Promise<readonly unknown[]> {
-  const found: unknown[] = [];
-  for await (const { data } of items(owner).read()) found.push(data["session"]);
-  return found;
+  return (await items(owner).state()).map(({ data }) => data["session"]);
 }
 
 async function left(): Promise<readonly string[]> {
@@ -68,7 +66,7 @@ it.each(["in the trash", "begun"])(
     const id = await heldBy({}, ann, how);
     const other = await heldBy(team, bob, how);
     const opened = await openStore(folder);
-    const lock = await opened.lock({}, items({}).ids[0] ?? "");
+    const lock = await opened.lock({}, items({}).ids[0]);
     const { erased, failures } = await cleanup(store, { remove: true });
     expect([erased.map(({ sessionId }) => sessionId), failures.map(({ sessionId }) => sessionId)]).toEqual([
       [other],
