@@ -27,9 +27,3 @@ it("logs the size of every n-th window of each session, and never unless asked",
   expect(lines).toHaveLength(2);
   await quiet.close();
 });
-
-it("refuses what is no number of windows", async () => {
-  for (const debugEvery of [0, -1, 1.5]) {
-    await expect(SessionManager.open({ store: "ram:", debugEvery })).rejects.toThrow(/`debugEvery` is a whole number/);
-  }
-});

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { composeWindow, SessionManager } from "windrow";
+import { SessionManager } from "windrow";
 import type { ManagerOptions, NewMessage, SessionEvent } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
-import { ramStore } from "../kit/inside/store.ts";
-import { asked, codeOf, listed, newFolder, openManager } from "../kit/sessions.ts";
+import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
 
 const user: NewMessage = asked("Fix the bug");
 
@@ -116,27 +115,6 @@ it("attaches a value once to each session", async () => {
 });
 
 describe("a session on disk", () => {
-  it("composes on from an epoch that an earlier version wrote, with fields that are no more", async () => {
-    const store = ramStore();
-    const manager = await open({ store });
-    const session = await manager.create();
-    for (const message of codingSession(40)) await session.append(message);
-    const before = await session.compose();
-    await session.close();
-    const lock = await store.lock({}, session.id);
-    const line = (await listed(store.read({}, session.id, { kind: "edit" }))).at(-1);
-    if (!line) throw new Error("no epoch was recorded");
-    const data = { ...line.data, reason: "cold-cache", price: { rent: 12, rewrite: 400 }, rent: 12, composed_at: 1 };
-    await store.append(lock, [{ kind: "edit", type: "epoch", data, timestamp: line.timestamp }]);
-    await lock.release();
-    const again = await (await manager.resume(session.id)).compose();
-    expect(again.report.windowHash).toBe(before.report.windowHash);
-    expect(again.report.opened).toBeUndefined();
-    const state = { ...before.state, rent: 12, composedAt: 1 };
-    const stateless = composeWindow({ messages: codingSession(40), budget: 12_000, state });
-    expect(stateless.report.opened).toBeUndefined();
-  });
-
   it("writes a line for each tool run, short results with it, long ones by their message's number", async () => {
     const path = await newFolder();
     const session = await (await open({ store: path })).create();
