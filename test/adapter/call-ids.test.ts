@@ -181,14 +181,6 @@ describe("ids that windows spell", () => {
     }
   });
 
-  it("of a call whose id was used before take a result back", () => {
-    const messages = [begin, called("functions.bash:0"), answered("functions.bash:0"), called("functions.bash:0")];
-    const open = composeWindow({ messages, budget: 100_000, profile: "mistral" });
-    const shown = open.messages.flatMap(toolCalls).at(-1)?.callId ?? "";
-    const window = composeWindow({ messages: [...messages, answered(shown)], budget: 100_000, profile: "mistral" });
-    expect(window.messages.flatMap(toolResults).at(-1)).toMatchObject({ callId: shown, content: `result of ${shown}` });
-  });
-
   it("become the log's own in a session, also after a resume", async () => {
     const { session, resume } = await opened("mistral");
     await session.append([begin, called("functions.bash:0")]);

@@ -95,20 +95,6 @@ describe("createTransformContext", () => {
     expect(JSON.stringify(less).length).toBeLessThan(JSON.stringify(plain).length);
   });
 
-  it("returns its input, and one event, while something fails", async () => {
-    const events: AdapterEvent[] = [];
-    const transform = createTransformContext({ budget: 60, on: (event) => events.push(event) });
-    const messages = [user("word ".repeat(500))];
-    expect(await transform(messages)).toBe(messages);
-    expect(await transform(messages)).toBe(messages);
-    expect(events).toMatchObject([{ type: "adapter-failed", error: { code: "over-budget" } }]);
-    const none: AdapterEvent[] = [];
-    const strange = [undefined] as unknown as PiMessage[];
-    expect(await createTransformContext({ budget: 900, on: (event) => none.push(event) })(strange)).toBe(strange);
-    expect(none).toMatchObject([{ type: "adapter-failed", error: { code: "bad-message" } }]);
-    expect(await createTransformContext()(messages)).toBe(messages);
-  });
-
   it("returns its input when the signal is aborted, without an event", async () => {
     const events: AdapterEvent[] = [];
     const messages = longRun(60);
