@@ -142,14 +142,6 @@ describe("windrow replay FILE", () => {
     expect(stdout).not.toContain("\u001B[");
   });
 
-  it("shows the finer measures of recall on a wide terminal", async () => {
-    const file = await chat(20);
-    const shown = async (columns: number): Promise<string> =>
-      (await windrow(["replay", file, "-s", "adaptive", "-b", "3000"], {}, false, columns)).stdout;
-    expect(await shown(129)).not.toMatch(/strict|quotes|hunks|stale|gone/);
-    expect(await shown(130)).toMatch(/1-hop +named +strict +quotes +hunks +stale +gone$/m);
-  });
-
   it(
     "fits every terminal of sixty columns and more, and says which columns have no room",
     { tags: ["slow"] },
@@ -195,17 +187,6 @@ describe("windrow replay FILE", () => {
     const plain = await text(await chat(5));
     expect(plain).not.toContain("as recorded");
     expect(plain).toContain("No message reports usage");
-  });
-
-  it("colours on a terminal, and not where NO_COLOR is set", async () => {
-    const argv = ["replay", await chat(2), "-s", "none,adaptive"];
-    expect((await windrow(argv, {}, true)).stdout).toContain("\u001B[");
-    expect((await windrow(argv, { NO_COLOR: "1" }, true)).stdout).not.toContain("\u001B[");
-  });
-
-  it("adds many sessions up", async () => {
-    const files = await Promise.all(Array.from({ length: 4 }, () => chat(2)));
-    expect(await text(...files)).toContain("4 sessions, 12 calls");
   });
 });
 
