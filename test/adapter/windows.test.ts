@@ -1,5 +1,7 @@
-/** Windows written for a provider are requests that it takes: samples, and the messages of hosts. */
+/** Windows written for a provider are requests that it takes: samples, random histories, and sessions real agents wrote. */
 import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "vitest";
 import { composeWindow, isWindrowError } from "windrow";
 import type { Message } from "windrow";
@@ -7,10 +9,18 @@ import { fromAnthropic, toAnthropic } from "windrow/anthropic";
 import type { AnthropicMessage } from "windrow/anthropic";
 import { fromChat, toChat } from "windrow/chat";
 import type { ChatMessage } from "windrow/chat";
+import { estimate } from "windrow/testing";
+import { readTranscripts } from "windrow/transcript";
+import { profileOf, strategyOf } from "windrow/window";
 import { codingSession, sampleHistories } from "../kit/inside/message.ts";
+import { Composer } from "../kit/inside/window.ts";
+import { someOf } from "../kit/recorded.ts";
 import { transcriptsOf } from "./transcripts.ts";
 import { faults as anthropicFaults } from "../providers/anthropic.ts";
 import { faults as chatFaults } from "../providers/openai-chat.ts";
+import { runs } from "../kit/runs.ts";
+
+const root = "../shared/data/open";
 
 interface Provider {
   readonly profile: "openai-chat" | "anthropic";
@@ -90,3 +100,60 @@ describe.each(providers)("a window of the own messages of $profile", ({ profile,
     }
   });
 });
+
+const sessions = existsSync(root)
+  ? readdirSync(root, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile() && /\.jsonl?(\.gz)?$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .toSorted()
+  : [];
+if (sessions.length === 0) console.log(`skipped: ${root} is not there`);
+
+describe.each(sessions)("%s", (file) => {
+  it("gives only windows that the providers take", { tags: ["slow"], timeout: 300_000 }, async () => {
+    const transcripts = await readTranscripts(file).catch((error: unknown) => {
+      assert(isWindrowError(error, "not-a-transcript"), String(error));
+      return [];
+    });
+    let windows = 0;
+    for (const [turn, { id, messages }] of someOf(transcripts).entries()) {
+      for (const provider of providers) {
+        // A budget a session and the other one the next time; both in the long run.
+        const budgets = runs > 1_000 ? [4_000, 24_000] : [turn % 2 === 0 ? 4_000 : 24_000];
+        for (const budget of budgets) windows += follow(provider, messages, budget, id);
+      }
+    }
+    console.log(transcripts.length === 0 ? `${file}: no transcript` : `${file}: ${windows} windows`);
+  });
+});
+
+/** Windows before the answers of a session, two dozen of them, in one process as a live agent composes them. */
+function follow(provider: Provider, messages: readonly Message[], budget: number, session: string): number {
+  const profile = profileOf(provider.profile);
+  const composer = new Composer({ strategy: strategyOf("adaptive"), profile, counter: estimate });
+  const answers = messages.filter((message) => message.role === "assistant").length;
+  const stride = Math.max(1, Math.ceil(answers / 24));
+  let seen = 0;
+  let windows = 0;
+  let before: readonly string[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant" && seen++ % stride === 0) {
+      try {
+        const { messages: window, report } = composer.compose({ budget });
+        const blocks = provider.blocks(window);
+        if (!report.opened) assert.deepEqual(blocks.slice(0, before.length), before, `${session}: the prefix changed`);
+        before = blocks;
+        assert.deepEqual(
+          provider.problems(window),
+          [],
+          `${session}, message ${index + 1}, ${provider.profile} at ${budget}`,
+        );
+        windows++;
+      } catch (error) {
+        if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+      }
+    }
+    composer.push(index + 1, message);
+  }
+  return windows;
+}

@@ -142,6 +142,14 @@ describe("windrow replay FILE", () => {
     expect(stdout).not.toContain("\u001B[");
   });
 
+  it("shows the finer measures of recall on a wide terminal", async () => {
+    const file = await chat(20);
+    const shown = async (columns: number): Promise<string> =>
+      (await windrow(["replay", file, "-s", "adaptive", "-b", "3000"], {}, false, columns)).stdout;
+    expect(await shown(129)).not.toMatch(/strict|quotes|hunks|stale|gone/);
+    expect(await shown(130)).toMatch(/1-hop +named +strict +quotes +hunks +stale +gone$/m);
+  });
+
   it(
     "fits every terminal of sixty columns and more, and says which columns have no room",
     { tags: ["slow"] },

@@ -108,6 +108,24 @@ it("shows a session in Windrow's words, with its settings, tokens and money, and
   expect(literal.stdout).toMatch(/^Task UUID: [\s\S]*\n {2}\[3\] tool: run -> Success\n/);
 });
 
+it.each([
+  ["en", /^Session: .*\nStatus: [\s\S]*\nEnded: not yet\n[\s\S]*\n {2}Tokens of history: \d/],
+  ["ja", /^セッション: .*\n状態: [\s\S]*\n終了: 未完了\n[\s\S]*\n {2}履歴のトークン: \d/],
+  ["zh", /^会话: .*\n状态: [\s\S]*\n结束: 尚未完成\n[\s\S]*\n {2}历史 token 数: \d/],
+])("speaks %s in lines that fit", async (language, words) => {
+  const folder = await newFolder();
+  const manager = await managerIn(folder);
+  const session = await manager.create();
+  await session.append({ role: "assistant", parts: [call("c1")] });
+  await session.startTool(call("c1"));
+  await manager.close();
+  const { stdout } = await windrow(["view", session.id, "--store", folder, "--lang", language], {}, false, 50);
+  expect(stdout).toMatch(words);
+  const lines = stdout.split("\n").filter((line) => !line.includes(folder));
+  expect(lines.filter((line) => textWidth(line) > 50)).toEqual([]);
+  expect(lines.filter((line) => textWidth(line) > 40).length).toBeGreaterThan(1);
+});
+
 it("fits the terminal, and marks headings and errors where it may colour", async () => {
   const folder = await newFolder();
   const id = await withResults(folder);
