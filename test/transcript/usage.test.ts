@@ -178,6 +178,16 @@ describe("Codex", () => {
   });
 });
 
+it("counts an answer of pi once, with what its cache read and kept", async () => {
+  const usage = { input: 10, cacheRead: 20, cacheWrite: 3, output: 5 };
+  const message = { role: "assistant", model: "claude-sonnet-4-5", usage };
+  const answer = { type: "message", id: "a", timestamp: "2026-01-02T00:00:00Z", message };
+  const asked = { ...answer, message: { role: "user", usage } };
+  const calls = await usageIn("pi", [{ type: "session", cwd: "/repo" }, asked, answer, answer, { ...answer, id: "b" }]);
+  const counted = { project: "/repo", model: "claude-sonnet-4-5", input: 33, output: 5, cacheRead: 20, cacheWrite: 3 };
+  expect(calls).toMatchObject([counted, counted]);
+});
+
 describe("Gemini CLI", () => {
   const record = (id: string, input: number): object => ({
     ...{ id, type: "gemini", timestamp: "2026-01-02T00:00:00Z", model: "gemini-2.5-pro" },
