@@ -1,11 +1,13 @@
 /** Seed 003, by hand from its document. */
-import { describe, expect, it } from "vitest";
-import { budgetOf, composeWindow } from "windrow";
+import { beforeAll, describe, expect, it } from "vitest";
+import { budgetOf, composeWindow, loadCounter } from "windrow";
 import type { Composed, Message, TokenCounter } from "windrow";
 import { estimate } from "windrow/testing";
 import { presetOf } from "windrow/window";
 import type { StrategyChoice } from "windrow/window";
 import { HistoryBuilder, resultText, toolResults } from "../../kit/inside/message.ts";
+
+beforeAll(async () => void (await loadCounter("cl100k")));
 
 const preset = presetOf("pi");
 const compose = (messages: readonly Message[], budget: number, options: object = {}): Composed =>
