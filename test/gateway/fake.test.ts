@@ -82,7 +82,7 @@ it.each(thoughts)("thinking %s: %s", async (_, kind, change, settings) => {
   fake.scenario = loop;
   await runAgent("Read the files.", { url: fake.url, api: "anthropic", settings });
   expect((await send(change)).status).toBe(kind === undefined ? 200 : 400);
-  expect(kinds()).toEqual(kind === undefined ? [] : expect.arrayContaining([kind]));
+  expect(kind === undefined ? kinds().length === 0 : kinds().includes(kind), kinds().join()).toBe(true);
 });
 
 it("tools and system of a conversation, marks, the first message and a budget are watched", async () => {

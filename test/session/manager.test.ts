@@ -1,7 +1,7 @@
 /** What a server does with a manager (seed 004 §3): sessions by id, ended, idle, read; and the path without one. */
 import { describe, expect, it, vi } from "vitest";
-import { countTokens, loadCounter, SessionManager } from "windrow";
-import type { ManagerOptions, Message, SessionEvent } from "windrow";
+import { countTokens, loadCounter } from "windrow";
+import type { ManagerOptions, Message, SessionEvent, SessionManager } from "windrow";
 import { codingSession, messageText } from "../kit/inside/message.ts";
 import { asked, codeOf, listed, newFolder, openManager } from "../kit/sessions.ts";
 
