@@ -56,16 +56,6 @@ describe("getMessages", () => {
     expect(older.slice(-13)).toEqual(Array.from({ length: 13 }, (_, at) => 70 + 10 * at));
   });
 
-  it("takes another size of job", () => {
-    const manager = new ContextManager({ size: "short" });
-    for (let at = 0; at < 50; at++) manager.addMessage(say(`${at}`, at % 2 ? "model" : "user"));
-    expect(manager.getMessages()).toHaveLength(16);
-    const own = new ContextManager({ maxMessages: 5 });
-    for (let at = 0; at < 50; at++) own.addMessage(say(`${at}`, at % 2 ? "model" : "user"));
-    // Five would begin with the model's, and need a stand-in for the user's.
-    expect(texts(own.getMessages())).toEqual(["46", "47", "48", "49"]);
-  });
-
   it("trims a run of the user's messages as any other, the newest apart", () => {
     const manager = new ContextManager();
     for (let at = 1; at <= 30; at++) manager.addMessage(say(`${at}`));

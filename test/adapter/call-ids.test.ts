@@ -108,29 +108,6 @@ describe.each(Object.entries(histories))("a history read from the shape %s", (_f
   });
 });
 
-describe.each(["anthropic", "openai-chat", "openai-responses", "gemini", "mistral"])("a window for %s", (profile) => {
-  it("has ids that its provider takes, the same after a resume, and takes results back by them", () => {
-    const messages = histories["chat"] ?? [];
-    const { messages: window, report, state } = composeWindow({ messages, budget: 100_000, profile });
-    expect(report.faults).toEqual([]);
-    expect(composeWindow({ messages, budget: 100_000, profile, state }).messages).toEqual(window);
-    // The last call again, its result by the id that the window had for it.
-    const open = composeWindow({ messages: messages.slice(0, -1), budget: 100_000, profile }).messages;
-    const [call] = open.flatMap(toolCalls).slice(-1);
-    const result: Message = {
-      id: "back",
-      role: "tool",
-      parts: [{ type: "tool-result", callId: call?.callId ?? "", content: "result by its spelled id" }],
-    };
-    const back = composeWindow({ messages: [...messages.slice(0, -1), result], budget: 100_000, profile });
-    expect(back.report.repairs).toEqual({});
-    expect(back.messages.flatMap(toolResults).at(-1)).toMatchObject({
-      callId: call?.callId,
-      content: "result by its spelled id",
-    });
-  });
-});
-
 it("stay as they are in a window whose profile has the rule off", () => {
   const { rules, ...anthropic } = profileOf("anthropic");
   const profile = { ...anthropic, rules: { ...rules, wireForm: false } };
@@ -179,14 +156,6 @@ describe("ids that windows spell", () => {
       const contents = new Map(window.flatMap(toolResults).map(({ callId, content }) => [callId, content]));
       expect(shown.map((id) => contents.get(id))).toEqual(named.map((id) => `result of ${id}`));
     }
-  });
-
-  it("of a call whose id was used before take a result back", () => {
-    const messages = [begin, called("functions.bash:0"), answered("functions.bash:0"), called("functions.bash:0")];
-    const open = composeWindow({ messages, budget: 100_000, profile: "mistral" });
-    const shown = open.messages.flatMap(toolCalls).at(-1)?.callId ?? "";
-    const window = composeWindow({ messages: [...messages, answered(shown)], budget: 100_000, profile: "mistral" });
-    expect(window.messages.flatMap(toolResults).at(-1)).toMatchObject({ callId: shown, content: `result of ${shown}` });
   });
 
   it("become the log's own in a session, also after a resume", async () => {

@@ -1,5 +1,4 @@
 /** The host's history over a log: what is seen twice, what a crash in the middle of a change leaves, what masks do. */
-import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Store } from "windrow";
@@ -97,18 +96,6 @@ describe("AgentsSession", () => {
     expect((await history.getItems()).at(-1)).toEqual(said("Done"));
   });
 
-  it("tells of a failure without the values that the store masks", async () => {
-    const own = "Zebra-Crossing-77";
-    const real = await openStore("ram:", { mask: createMask({ values: { OWN: own } }) });
-    const manager = await open(failingStore(real, () => "message", `EIO ${own}`));
-    const events: AdapterEvent[] = [];
-    const history = new AgentsSession(await manager.create(), { on: (event) => events.push(event) });
-    await history.filter({ modelData: { input: [said("Hi")] }, agent: {} });
-    const [failed] = events.flatMap((event) => (event.type === "adapter-failed" ? [event.error] : []));
-    expect(inspect(failed)).toContain("[OWN]");
-    expect(inspect(failed)).not.toContain(own);
-  });
-
   it("leaves nothing of a change whose record was never written, and applies it when it is asked again", async () => {
     const real = await openStore("ram:");
     let failing: string | undefined;
@@ -135,25 +122,6 @@ describe("AgentsSession", () => {
     await resumed.session.close();
     const again = new AgentsSession(await manager.resume(session.id));
     expect(await again.getItems()).toEqual([said("a"), said("c")]);
-  });
-
-  it("tells once of a store that fails, and writes what is missing when it can", async () => {
-    let failing: string | undefined = "message";
-    const manager = await open(failingStore(await openStore("ram:"), () => failing));
-    const session = await manager.create();
-    const events: AdapterEvent[] = [];
-    const history = new AgentsSession(session, { on: (event) => events.push(event) });
-    const input = [said("Hi")];
-    expect((await history.filter({ modelData: { input }, agent: {} })).input).toBe(input);
-    await history.addItems([said("Hi"), said("Two")]);
-    expect(events.map(({ type }) => type)).toEqual(["adapter-failed"]);
-    expect(await history.getItems()).toEqual([said("Hi"), said("Two")]);
-    failing = undefined;
-    await history.addItems([said("Three")]);
-    expect(session.stats().messages).toBe(3);
-    await session.close();
-    const resumed = new AgentsSession(await manager.resume(session.id));
-    expect(await resumed.getItems()).toEqual([said("Hi"), said("Two"), said("Three")]);
   });
 
   it("begins no run without a history it cannot read", async () => {

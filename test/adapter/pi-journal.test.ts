@@ -5,8 +5,6 @@ import type { ManagerOptions, Store } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { createTransformContext, journal, piMessages } from "windrow/pi";
 import type { PiMessage } from "windrow/pi";
-import { openStore } from "windrow/store";
-import { faultyStore } from "windrow/testing";
 import type { PiAgent, PiAgentEvent, PiTool } from "../kit/inside/adapter.ts";
 import { newFolder } from "../cli/stage.ts";
 import { assistant, call, longRun, result, user } from "./pi-transcripts.ts";
@@ -68,27 +66,6 @@ describe("journal", () => {
     stop();
     await agent.run([user("Unheard")]);
     expect(session.stats().messages).toBe(9);
-  });
-
-  it("lets the run go on when the store throws, tells it once, and appends what is missing later", async () => {
-    const faulty = faultyStore(await openStore("ram:"));
-    const session = await (await open(faulty.store)).create();
-    const events: AdapterEvent[] = [];
-    const on = (event: AdapterEvent): void => void events.push(event);
-    const agent = new Driven();
-    journal(agent, session, { on });
-    const transform = createTransformContext({ session, on });
-    const run = longRun(6);
-    await agent.run(run.slice(0, 5));
-    faulty.fail("append");
-    await agent.run(run.slice(5, 9));
-    expect(await transform(agent.state.messages)).toBe(agent.state.messages);
-    expect(events).toMatchObject([{ type: "adapter-failed", adapter: "pi", error: { code: "not-durable" } }]);
-    faulty.mend();
-    await agent.run(run.slice(9));
-    expect(await transform(agent.state.messages)).toEqual(run);
-    expect((await piMessages(session)).length).toBe(run.length);
-    expect(events.map(({ type }) => type)).toEqual(["adapter-failed", "window-sent"]);
   });
 });
 

@@ -65,12 +65,6 @@ describe("the host", () => {
     expect(read(folder, "package.json")).not.toContain("windrow");
   });
 
-  it("is taken in the scope of pi that a project has", () => {
-    const template = (name: string): string => chooseHost(new Set([name]), "pi").host.template;
-    expect(template("@mariozechner/pi-agent-core")).toBe("pi-mariozechner");
-    expect([template("@earendil-works/pi-agent-core"), template("express")]).toEqual(["pi", "pi"]);
-  });
-
   it("asks the provider of models whose package a project has", async () => {
     const openai = await projectWith(["ai", "@ai-sdk/openai", "@ai-sdk/google"]);
     const { files, key } = await init(openai);
@@ -127,15 +121,6 @@ describe("the language", () => {
     // Files that end with .ts are no ES modules there.
     expect(agentName(readProject(await projectWith([], { type: "commonjs" }), true))).toBe("windrow-agent.mts");
   });
-
-  it("decides which text the file gets", async () => {
-    const folder = await projectWith(["ai"]);
-    const chosen = chooseHost(new Set(["ai"]), undefined);
-    const text = async (isTypeScript: boolean): Promise<string> =>
-      (await planFiles(readProject(folder, isTypeScript), chosen, false))[0]?.text ?? "";
-    expect(await text(true)).toContain("import type {");
-    expect(await text(false)).not.toContain("import type {");
-  });
 });
 
 describe("the types of Node", () => {
@@ -167,16 +152,6 @@ describe("the types of Node", () => {
     const folder = await projectWith([], { devDependencies: { typescript } });
     await windrow(["init", folder]);
     expect(read(folder, "windrow-agent.ts").startsWith(first)).toBe(isNamed);
-  });
-
-  it.each([
-    ['{ "compilerOptions": { "types": ["node", "vitest"] } }', "^7.0.0"],
-    ['{ "compilerOptions": { "types": ["*"] } }', "^7.0.0"],
-    ['{ "extends": "./base.json" }', "^7.0.0"],
-    ['{ "compilerOptions": {} }', "~5.9.3"],
-  ])("are seen with %s and TypeScript %s", async (config, typescript) => {
-    const [text, stdout] = await agentOf(config, { devDependencies: { typescript } });
-    expect([text.startsWith(first), stdout.includes("Types of Node")]).toEqual([false, false]);
   });
 });
 
@@ -274,11 +249,6 @@ describe("is refused with a mend", () => {
     for (const ending of ["mjs", "mts"]) symlinkSync("nowhere/at/all", join(folder, `windrow-agent.${ending}`));
     const said = /store-unavailable: .*cannot be written: .*Make the folder writable/;
     expect(await refusal(folder)).toEqual([1, expect.stringMatching(said)]);
-  });
-
-  it.skipIf(process.platform !== "linux")("a folder in a file system that takes none", async () => {
-    const said = /cannot be written: ENOENT.*or name another/;
-    expect(await refusal("/proc/windrow/agent")).toEqual([1, expect.stringMatching(said)]);
   });
 
   it("a wrong configuration, before anything is written", async () => {

@@ -196,17 +196,6 @@ describe("windrow replay FILE", () => {
     expect(plain).not.toContain("as recorded");
     expect(plain).toContain("No message reports usage");
   });
-
-  it("colours on a terminal, and not where NO_COLOR is set", async () => {
-    const argv = ["replay", await chat(2), "-s", "none,adaptive"];
-    expect((await windrow(argv, {}, true)).stdout).toContain("\u001B[");
-    expect((await windrow(argv, { NO_COLOR: "1" }, true)).stdout).not.toContain("\u001B[");
-  });
-
-  it("adds many sessions up", async () => {
-    const files = await Promise.all(Array.from({ length: 4 }, () => chat(2)));
-    expect(await text(...files)).toContain("4 sessions, 12 calls");
-  });
 });
 
 describe("windrow replay", () => {

@@ -1,13 +1,9 @@
 /** One session costs the same wherever it is priced: `usage`, `replay`, `stats`, `view` and the viewer. */
-import { stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { loadCounter } from "windrow";
 import { openStore } from "windrow/store";
 import { readTranscripts, replay } from "windrow/transcript";
 import { storedSource } from "windrow/viewer";
-import { usageOverview } from "../kit/inside/ops.ts";
-import { readUsage } from "../kit/inside/transcript.ts";
-import { hasOpenSessions, openSessions } from "../transcript/open-sessions.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
 /** The dollars of a file's sessions together, by the door that says them; null where none has a price. */
@@ -42,8 +38,6 @@ function sumOf(dollars: readonly (number | null | undefined)[]): number | null {
   const known = dollars.filter((value) => typeof value === "number");
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
 }
-
-const cents = (dollars: number | null): string => (dollars === null ? "none" : dollars.toFixed(2));
 
 /** A session of Claude Code as lines, each below the line before it if it names no other. */
 class Lines {
@@ -149,23 +143,5 @@ describe("a session with writes for an hour, a retry, a sub-agent and two models
     expect(words).toContain("$: input, cache and the output that the file reports, at list prices.");
     expect(words).toContain("In the cost of every row, as they were: 1 call whose answers are no part of the session");
     expect(words).toContain("it kept 71 % of what was written for an hour");
-  });
-});
-
-describe("open sessions", () => {
-  it.skipIf(!hasOpenSessions())("cost the same everywhere", { tags: ["slow"], timeout: 120_000 }, async () => {
-    const folder = await newFolder();
-    let priced = 0;
-    for (const [agent, name, text] of openSessions()) {
-      const path = await put(folder, name, text);
-      const { size, mtimeMs } = await stat(path);
-      const calls = await readUsage({ path, agent, bytes: size, modifiedMs: mtimeMs });
-      if (calls.length === 0) continue;
-      const usage = usageOverview([calls]).total.dollars;
-      const doors = Object.entries(await doorsOf(path)).map(([door, dollars]) => [name, door, cents(dollars)]);
-      expect(doors).toEqual(["replay", "stats", "view", "viewer"].map((door) => [name, door, cents(usage)]));
-      if (usage !== null) priced += usage;
-    }
-    expect(priced).toBeGreaterThan(200);
   });
 });

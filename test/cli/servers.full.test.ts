@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { run } from "../kit/inside/cli.ts";
 import { hasPostgres, startPostgres } from "../kit/postgres.ts";
 import type { TestPostgres } from "../kit/postgres.ts";
 import { hasRedis, startRedis } from "../kit/redis.ts";
@@ -81,50 +80,5 @@ describe.each(kinds)("the commands on $kind", ({ at }) => {
     for (const place of [store, back]) {
       expect(JSON.parse(await fine("stats", "--json", "--store", place))).toMatchObject({ total: 0 });
     }
-  });
-
-  it("serve its sessions to MCP and to the viewer, which follows one as it grows", { timeout: 60_000 }, async () => {
-    const store = at(`served-${randomUUID()}`);
-    const [open] = await filled(store);
-    const stop = new AbortController();
-    const token = "open-sesame-for-the-tests-of-servers";
-    const env = { WINDROW_MCP_TOKEN: token, WINDROW_VIEWER_TOKEN: token };
-    const started = (argv: readonly string[]): { url: Promise<string>; ended: Promise<number> } => {
-      let told: (url: string) => void = () => undefined;
-      const url = new Promise<string>((resolve) => (told = resolve));
-      const write = (text: string): void => {
-        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
-        if (found !== undefined) told(found);
-      };
-      return { url, ended: run(argv, { stdout: { write }, stderr: { write }, env }, stop.signal) };
-    };
-    const mcp = started(["mcp", "--http", "0", "--store", store]);
-    const viewer = started(["serve", "--no-open", "--store", store]);
-    const authorization = `Bearer ${token}`;
-    const asked = await fetch(`${await mcp.url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "accept": "application/json, text/event-stream", authorization },
-      body: JSON.stringify({
-        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
-        params: { name: "windrow_search", arguments: { query: "天気", session: "all" } },
-      }),
-    });
-    expect(await asked.text()).toContain("東京");
-    const url = await viewer.url;
-    const listed = await fetch(`${url}/api/sessions`, { headers: { authorization } });
-    expect(((await listed.json()) as { readonly sessions: readonly object[] }).sessions).toHaveLength(2);
-    const follow = await fetch(`${url}/api/sessions/${open}/follow`, { headers: { authorization } });
-    const events = follow.body?.pipeThrough(new TextDecoderStream()).getReader();
-    let told = (await events?.read())?.value ?? "";
-    const manager = await SessionManager.open({ store });
-    const session = await manager.resume(open);
-    await session.append("one more, from another process");
-    await session.close();
-    await manager.close();
-    while (!told.includes("data: ")) told += (await events?.read())?.value ?? "";
-    expect(told).not.toContain("event: error");
-    await events?.cancel();
-    stop.abort();
-    expect(await Promise.all([mcp.ended, viewer.ended])).toEqual([0, 0]);
   });
 });

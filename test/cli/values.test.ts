@@ -5,7 +5,6 @@ import {
   catalogue,
   countOf,
   intervalOf,
-  messagesOf,
   numberOf,
   portOf,
   secondsOf,
@@ -44,15 +43,6 @@ it("in a list are told apart, and a comma that may be between thousands is refus
       /-b takes several numbers, separated by commas: "[\d,]+" would be/,
     );
   expect(() => tokenListOf("-b", "16k,32,000")).toThrow('"32,000" would be 2 of them. Write 32000 or 32k for one');
-});
-
-it("takes messages by their numbers", () => {
-  expect(["m12", "12", "m12-m14", "12-14"].map((text) => messagesOf("--message", text))).toEqual([
-    { from: 12, to: 12 },
-    { from: 12, to: 12 },
-    { from: 12, to: 14 },
-    { from: 12, to: 14 },
-  ]);
 });
 
 /** What a flag's errors say it is, by the word for its value in the help. */

@@ -35,14 +35,6 @@ async function configured(mask: object, more: object = {}): Promise<ManagerOptio
   return { config: file };
 }
 
-it("masks addresses in preset coding-agent, and elsewhere where the configuration says so", async () => {
-  expect(await kept({})).toContain("ann@example.org");
-  expect(await kept({ strategy: "coding-agent", model: "gpt-4o" })).toContain("[EMAIL]");
-  expect(await kept(await configured({ email: true }))).toContain("[EMAIL]");
-  const off = { strategy: "coding-agent", model: "gpt-4o", ...(await configured({ email: false })) };
-  expect(await kept(off)).toContain("ann@example.org");
-});
-
 it("masks addresses in preset coding-agent, also where the configuration names it or masks more", async () => {
   const preset = { strategy: "coding-agent", model: "gpt-4o" };
   expect(await kept(await configured({}, preset))).toContain("[EMAIL]");

@@ -1,12 +1,9 @@
 /** Readers that forget, overlook and ask in their own words, and the clearing of tool uses. */
 import { describe, expect, it } from "vitest";
 import { otherBench } from "../../bench/loop-other/families.ts";
-import { clearToolUses } from "../../bench/loop/clear-tool-uses.ts";
-import type { Message } from "windrow";
 import { estimate } from "windrow/testing";
 import { chanceOverlooked, inOwnWords, policiesOf, Reader, runStudy } from "../kit/inside/loop.ts";
-import type { LoopRun, LoopSetting, ReaderFaults, SeenMessage } from "../kit/inside/loop.ts";
-import { MessageTokens } from "../kit/inside/replay.ts";
+import type { LoopRun, ReaderFaults, SeenMessage } from "../kit/inside/loop.ts";
 
 const said = (text: string): SeenMessage => ({ role: "user", text, calls: [], results: [] });
 /** Messages of about 500 tokens each. */
@@ -84,55 +81,4 @@ describe("a reader", () => {
       expect(await run("adaptive+recall", 50, { forgets: 1 })).toMatchObject({ recalls: 0 });
     },
   );
-});
-
-describe("clear-tool-uses", () => {
-  const tokens = new MessageTokens(estimate);
-  const setting = (room: number): LoopSetting => ({
-    budget: room,
-    room,
-    system: "",
-    tools: [],
-    counter: estimate,
-    tokens,
-  });
-  const text = (role: "system" | "user", words: string): Message => ({
-    id: words,
-    role,
-    parts: [{ type: "text", text: words }],
-  });
-  const use = (at: number): readonly Message[] => [
-    { id: `a${at}`, role: "assistant", parts: [{ type: "tool-call", callId: `c${at}`, name: "look", args: {} }] },
-    {
-      id: `t${at}`,
-      role: "tool",
-      parts: [{ type: "tool-result", callId: `c${at}`, name: "look", content: "word ".repeat(300) }],
-    },
-  ];
-  const history = (uses: number): readonly Message[] => [
-    text("system", "work"),
-    text("user", "go"),
-    ...Array.from({ length: uses }, (_, at) => use(at)).flat(),
-  ];
-  const kept = (window: readonly Message[]): readonly string[] =>
-    window
-      .filter(({ role, parts }) => role === "tool" && !JSON.stringify(parts).includes("cleared"))
-      .map(({ id }) => id);
-
-  it("clears all results but the newest three at the budget, for good, and none below it", async () => {
-    const make = clearToolUses();
-    const whole = history(12);
-    const at = setting(tokens.sum(history(10)));
-    expect(kept(await make(whole.slice(0, 2 + 20), at))).toHaveLength(10);
-    expect(kept(await make(whole.slice(0, 2 + 22), at))).toEqual(["t8", "t9", "t10"]);
-    expect(kept(await make(whole, at))).toEqual(["t8", "t9", "t10", "t11"]);
-  });
-
-  it("clears nothing where that would bring too little", async () => {
-    const small = history(4);
-    const make = clearToolUses();
-    const filler = text("user", "word ".repeat(6_000));
-    const grown = [...small, filler];
-    expect(kept(await make(grown, setting(tokens.sum(grown) - 1)))).toHaveLength(4);
-  });
 });

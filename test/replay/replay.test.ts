@@ -1,11 +1,9 @@
-import { existsSync } from "node:fs";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
-import { readTranscripts, replay } from "windrow/transcript";
+import { replay } from "windrow/transcript";
 import type { ReplayOptions } from "windrow/transcript";
 import { totalsOf } from "../kit/inside/replay.ts";
 import type { ReplayedWindow } from "../kit/inside/replay.ts";
-import type { Transcript } from "../kit/inside/transcript.ts";
 import { calls, characters, result, says, transcript, user } from "./histories.ts";
 
 /** Calls that each read a file, and one at the end that needs the first again. */
@@ -157,37 +155,6 @@ it("adds quotes up, and stale lines by how many there were", async () => {
     lookback: { quotes: { found: 5, total: 12 }, patchQuotes: { found: 5, total: 15 } },
   });
 });
-
-const recorded = "../shared/data/open/pi-sessions/trajectories.jsonl.gz";
-
-describe.skipIf(!existsSync(recorded))(`a recorded session (skipped where ${recorded} is absent)`, () => {
-  let pi: Transcript;
-
-  beforeAll(async () => {
-    pi = (await readTranscripts(recorded))[0] as Transcript;
-  });
-
-  it("costs what the definition says, near the published figures", { tags: ["slow"], timeout: 60_000 }, async () => {
-    const { o200k } = await import("./o200k.ts");
-    const replayed = await replay(
-      pi,
-      options({ strategies: ["none", "sliding-window"], calibrate: false, budgets: [32_000], counter: o200k }),
-    );
-    const [none, sliding] = replayed.results;
-    expect(replayed).toMatchObject({ calls: 439, farDistance: 8_000 });
-    expect(none?.cost.equivalents).toBeCloseTo(4.1, 1);
-    expect(none?.lookback).toMatchObject({ far: 100, strict: 100, quotes: { found: 23, total: 23 } });
-    expect(sliding?.lookback.quotes.found).toBeLessThan(15);
-    expect(sliding?.cost.equivalents).toBeGreaterThan(7);
-    expect(sliding?.cost.equivalents).toBeLessThan(7.8);
-    expect(sliding?.lookback.farSteps).toBeGreaterThan(65);
-    expect(sliding?.lookback.farSteps).toBeLessThan(80);
-    expect(Math.abs((sliding?.lookback.all ?? 0) - 94.8)).toBeLessThan(2);
-    expect(Math.abs((sliding?.lookback.far ?? 0) - 51.4)).toBeLessThan(5);
-  });
-});
-
-if (!existsSync(recorded)) console.warn(`skipped: ${recorded} is absent`);
 
 describe("what is no transcript, and options of another kind, are refused", () => {
   const right = { strategies: ["none"], budgets: [1_000], profile: "anthropic", counter: characters };

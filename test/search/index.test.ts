@@ -138,19 +138,6 @@ function die(index: SearchIndex): void {
   writeFileSync(table, reserved === undefined ? before : `${before}${reserved}{"session":"s`);
 }
 
-it("takes the place of a folder of an older version, of which it leaves nothing", () => {
-  const index = new SearchIndex(folder);
-  index.open();
-  index.close();
-  rmSync(join(folder, "sessions.jsonl"));
-  writeFileSync(join(folder, "stretches.jsonl"), '{"session":"old","created":1}\n');
-  writeFileSync(join(folder, "00.postings"), Buffer.alloc(80, 1));
-  const newer = new SearchIndex(folder);
-  newer.open();
-  newer.close();
-  expect(readdirSync(folder).toSorted()).toEqual([".lock", "sessions.jsonl"]);
-});
-
 it("forgets a session in every file, also where a process died in the middle of it", () => {
   const log: Said[] = ["s0", "s1"].flatMap((session) =>
     words.map((said, at) => ({ session, seq: at + 1, text: said })),

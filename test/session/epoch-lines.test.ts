@@ -9,7 +9,7 @@ import type { StoredRecordOf } from "windrow/store/author";
 import { codingSession } from "../kit/inside/message.ts";
 import { newestEdits, newestOutline, recordedEpoch } from "../kit/inside/session.ts";
 import { filesStore } from "../kit/inside/store.ts";
-import { epochOf, EpochReader, openaiChat } from "../kit/inside/window.ts";
+import { EpochReader, openaiChat } from "../kit/inside/window.ts";
 import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(folder: string, budget = 6_000): Promise<{ manager: SessionManager; store: Store }> {
@@ -173,53 +173,4 @@ describe("epochs in copies", () => {
       for (const gap of messages) expect(masked).not.toContain((seq += gap));
     }
   });
-
-  it(
-    "are read from a file whose lines are all complete, as earlier versions wrote them, and go on from it",
-    { tags: ["slow"] },
-    async () => {
-      const { folder, id, edits, windows } = await run();
-      const { store } = await open(folder);
-      const reader = new EpochReader(store, {}, id);
-      const old = await newFolder();
-      const target = filesStore({ folder: old });
-      const lock = await target.create(
-        {},
-        { uuid: id, taskKey: {}, config: {}, createdAt: "2026-01-01T00:00:00.000Z" },
-      );
-      for await (const record of store.read({}, id, { kind: "message" })) await target.append(lock, [record]);
-      for await (const record of store.read({}, id, { kind: "edit" })) {
-        const epoch = record.type === "epoch" ? await reader.epoch(record) : undefined;
-        const { texts: _texts, ...rest } = record.data;
-        const encoded = epoch && completeOf(rest, epoch.state.edits, epoch.conversation);
-        await target.append(lock, [encoded ? { ...record, data: encoded } : record]);
-      }
-      await lock.release();
-      await target.close();
-      const lines = await linesOf(filesStore({ folder: old }), id);
-      expect(lines.every(({ data }) => epochOf(data) !== undefined)).toBe(true);
-      const { manager } = await open(old);
-      const window = await (await manager.resume(id)).compose();
-      const { manager: own } = await open(folder);
-      expect(window.report.windowHash).toBe((await (await own.resume(id)).compose()).report.windowHash);
-      expect(window.state.epoch).toBe(windows.at(-1)?.state.epoch);
-      expect((await readFile(edits)).length).toBeLessThan(
-        (await readFile(join(old, "running", id, "edits.jsonl"))).length / 2,
-      );
-    },
-  );
 });
-
-/** A line's data with everything written out, as version 1 has it. */
-function completeOf(
-  data: StoredRecordOf<"edit">["data"],
-  edits: Composed["state"]["edits"],
-  held: StoredRecordOf<"edit">["data"] | undefined,
-): StoredRecordOf<"edit">["data"] {
-  const lines = (data["edits"] as readonly StoredRecordOf<"edit">["data"][]).map((line, index) => {
-    const { text, stubs } = edits[index] ?? {};
-    const listed = stubs?.map((stub) => ({ ...stub }));
-    return { ...line, ...(text !== undefined && { text }), ...(listed && { stubs: listed }) };
-  });
-  return { ...data, version: 1, ...(held && { held }), edits: lines };
-}

@@ -54,19 +54,6 @@ it("gives the windows of a session that was never closed, wherever it is resumed
   await whole.close();
 });
 
-it("reads nothing of what left while no epoch opens", async () => {
-  const { store, seen } = watchedStore();
-  const manager = await openManager({ store, ...options });
-  const session = await manager.create();
-  await windowsOf(session, 0, 300);
-  await session.close();
-  const resumed = await manager.resume(session.id);
-  seen.reads = 0;
-  const { report } = await resumed.compose();
-  expect(report.opened).toBeUndefined();
-  expect(seen.reads).toBe(0);
-});
-
 it("tells that what left cannot be read, and opens the epoch once it can", async () => {
   const { store, seen } = watchedStore();
   const manager = await openManager({ store, ...options });

@@ -12,7 +12,6 @@ import { readTranscripts, replay } from "windrow/transcript";
 import { codingSession } from "../kit/inside/message.ts";
 import type { EditRecord } from "../kit/inside/message.ts";
 import { composeStored, copy } from "../kit/inside/ops.ts";
-import { inFrontOf, storeShape } from "../kit/inside/store.ts";
 import { newFolder } from "../cli/stage.ts";
 import { asked, listed } from "../kit/sessions.ts";
 
@@ -217,31 +216,4 @@ it("has recalls on record, found or not", async () => {
   const reader = await manager.resume(session.id, { readOnly: true });
   expect((await reader.recall({ id: "m3" })).seqs).toEqual([3]);
   expect(await edits(store, session.id, "recall")).toHaveLength(3);
-});
-
-it("are missed in a session of an older version, and kept from its next epoch on", async () => {
-  const store = await openStore("ram:");
-  stores.push(store);
-  const older: Store = {
-    ...inFrontOf(store, storeShape, (_name, _method, call) => call),
-    append: (lock, records) =>
-      store.append(
-        lock,
-        records.filter((record) => record.kind !== "edit" || !["system", "tools"].includes(record.type)),
-      ),
-  };
-  const before = await SessionManager.open({ store: older, budget: 8_000 });
-  const session = await before.create();
-  await talk(session, 0, 20, prompt, [read]);
-  await session.close();
-  const preview = await composeStored(store, {}, await store.info({}, session.id));
-  expect(preview.missing).toEqual(["system", "tools"]);
-  expect((await viewSession(store, {}, session.id, { epochs: true, last: Infinity })).epochs?.total).toBe(0);
-  const now = await SessionManager.open({ store, budget: 8_000 });
-  const again = await now.resume(session.id);
-  await talk(again, 20, 1, prompt, [read]);
-  expect(await edits(store, session.id, "system", "tools")).toEqual([]);
-  await talk(again, 21, 40, prompt, [read]);
-  expect((await edits(store, session.id, "system", "tools")).map(({ type }) => type)).toEqual(["system", "tools"]);
-  expect((await composeStored(store, {}, await store.info({}, session.id))).missing).toEqual([]);
 });

@@ -1,11 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { composeWindow, SessionManager } from "windrow";
+import { SessionManager } from "windrow";
 import type { ManagerOptions, NewMessage, SessionEvent } from "windrow";
-import { codingSession, messageText } from "../kit/inside/message.ts";
-import { ramStore } from "../kit/inside/store.ts";
-import { asked, codeOf, listed, newFolder, openManager } from "../kit/sessions.ts";
+import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
 
 const user: NewMessage = asked("Fix the bug");
 
@@ -45,23 +43,6 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
       "usage-recorded",
       "session-finished",
     ]);
-  });
-
-  it("recalls what left the window, by id and by words", async () => {
-    const session = await (await open({ store: await store() })).create();
-    for (const message of codingSession(40)) await session.append(message);
-    const window = await session.compose();
-    const file = window.state.edits.flatMap((edit) => edit.stubs ?? []).find(({ tool }) => tool === "file");
-    expect(window.messages.map(messageText).join("\n")).toContain(file?.subject.split("/").at(-1));
-    const byPath = await session.recall({ query: file?.subject ?? "" });
-    expect(byPath.text).toContain("parseConfig(");
-    const byId = await session.recall({ id: file?.id ?? "" });
-    expect(byId.seqs).toEqual([Number(file?.id.slice(1))]);
-    expect(byId.text).toContain(file?.subject);
-    const byWords = await session.recall({ query: "value3_7" }, { maxTokens: 500 });
-    expect(byWords.text).toContain("value3_7");
-    expect(byWords.tokens).toBeLessThanOrEqual(500);
-    expect(await codeOf(session.recall({ id: "m9999" }))).toBe("not-found");
   });
 
   it("takes appends that run at once, in their order", async () => {
@@ -104,39 +85,7 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
   });
 });
 
-it("attaches a value once to each session", async () => {
-  const manager = await open({ store: "ram:" });
-  const [one, other] = [await manager.create(), await manager.create()];
-  const [key, made] = [Symbol("journal"), { times: 0 }];
-  const make = (): object => ({ number: ++made.times });
-  expect(one.attach(key, make)).toBe(one.attach(key, make));
-  expect(other.attach(key, make)).not.toBe(one.attach(key, make));
-  expect(one.attach(Symbol("journal"), make)).not.toBe(one.attach(key, make));
-  expect(made.times).toBe(3);
-});
-
 describe("a session on disk", () => {
-  it("composes on from an epoch that an earlier version wrote, with fields that are no more", async () => {
-    const store = ramStore();
-    const manager = await open({ store });
-    const session = await manager.create();
-    for (const message of codingSession(40)) await session.append(message);
-    const before = await session.compose();
-    await session.close();
-    const lock = await store.lock({}, session.id);
-    const line = (await listed(store.read({}, session.id, { kind: "edit" }))).at(-1);
-    if (!line) throw new Error("no epoch was recorded");
-    const data = { ...line.data, reason: "cold-cache", price: { rent: 12, rewrite: 400 }, rent: 12, composed_at: 1 };
-    await store.append(lock, [{ kind: "edit", type: "epoch", data, timestamp: line.timestamp }]);
-    await lock.release();
-    const again = await (await manager.resume(session.id)).compose();
-    expect(again.report.windowHash).toBe(before.report.windowHash);
-    expect(again.report.opened).toBeUndefined();
-    const state = { ...before.state, rent: 12, composedAt: 1 };
-    const stateless = composeWindow({ messages: codingSession(40), budget: 12_000, state });
-    expect(stateless.report.opened).toBeUndefined();
-  });
-
   it("writes a line for each tool run, short results with it, long ones by their message's number", async () => {
     const path = await newFolder();
     const session = await (await open({ store: path })).create();
@@ -171,16 +120,5 @@ describe("SessionManager.open", () => {
     ["unknown-store", { store: "mongodb://x" }],
   ])("refuses: %s", async (code, options) => {
     expect(await codeOf(SessionManager.open({ store: "ram:", ...options } as ManagerOptions))).toBe(code);
-  });
-
-  it("takes the budget and the profile from the model", async () => {
-    const session = await (
-      await open({ store: "ram:", model: "claude-sonnet-4-5", budget: undefined as never })
-    ).create();
-    await session.append(user);
-    const { report } = await session.compose();
-    expect(report.profile).toBe("anthropic");
-    expect(report.budget).toBeGreaterThan(50_000);
-    expect(session.metadata.config).toMatchObject({ model: "claude-sonnet-4-5", llm_provider: "anthropic" });
   });
 });

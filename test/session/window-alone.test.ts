@@ -2,8 +2,6 @@
 import { expect, it } from "vitest";
 import type { NewMessage } from "windrow";
 import { estimate } from "windrow/testing";
-import { strategyOf } from "windrow/window";
-import { Composer, openaiChat } from "../kit/inside/window.ts";
 import { openManager, watchedStore } from "../kit/sessions.ts";
 
 const messages: readonly NewMessage[] = Array.from({ length: 200 }, (_, at) => ({
@@ -34,17 +32,3 @@ it.each(["sliding-window", "coding-agent", "summary-at-threshold", "pi", "miki",
     expect(reads).toBeLessThanOrEqual(isReading ? 220 : 60);
   },
 );
-
-it("a composer forgets what left its window", () => {
-  const options = { profile: openaiChat, counter: estimate };
-  const held = (strategy: string): number => {
-    const composer = new Composer({ ...options, strategy: strategyOf(strategy) });
-    for (const [at, message] of messages.entries()) {
-      composer.push(at + 1, { ...message, id: `m${at}` });
-      composer.compose({ budget: 2_000 });
-    }
-    return composer.messages.length;
-  };
-  expect(held("sliding-window")).toBeLessThan(60);
-  expect(held("adaptive")).toBe(200);
-});

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import { estimate } from "windrow/testing";
-import { readTranscripts } from "windrow/transcript";
 import type { JsonValue } from "../kit/inside/message.ts";
 import { WorkingSet } from "../kit/inside/session.ts";
 import { defaultMask, writtenPaths } from "../kit/inside/window.ts";
@@ -183,23 +181,5 @@ describe("the whole set", () => {
     expect(shown).toContain("- user (m1): Which one?");
     expect(shown).toContain("src/file-1998.ts (written m3999");
     expect(shown).toContain("- run 1999 (");
-  });
-
-  it("names the files that a real session edited", async ({ skip }) => {
-    const file = "../shared/data/open/pi-sessions/trajectories.jsonl.gz";
-    if (!existsSync(file)) skip(`${file} is absent`);
-    const [session] = await readTranscripts(file);
-    const messages = session?.messages ?? [];
-    const set = setOf(messages);
-    const edited = messages.flatMap(({ parts }) =>
-      parts.flatMap((part) => {
-        const args = part.type === "tool-call" ? (part.args as Record<string, unknown>) : {};
-        return "newText" in args || "content" in args ? [String(args["path"])] : [];
-      }),
-    );
-    const written = new Set(set.files.filter(({ written: seq }) => seq).map(({ path }) => path));
-    expect(edited.length).toBeGreaterThan(50);
-    expect([...new Set(edited)].filter((path) => !written.has(path)).length).toBeLessThanOrEqual(2);
-    expect(set.commands.some(({ exit }) => exit !== undefined && exit > 0)).toBe(true);
   });
 });

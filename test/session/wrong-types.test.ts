@@ -2,7 +2,6 @@
 import { expect, it } from "vitest";
 import { composeWindow, isWindrowError, SessionManager } from "windrow";
 import type { ComposeInput, ManagerOptions } from "windrow";
-import { openSession } from "../kit/sessions.ts";
 
 /** Values of every type; `right` names those that an option takes. */
 const values: Readonly<Record<string, unknown>> = {
@@ -104,17 +103,6 @@ it("composeWindow asks for messages", () => {
   const compose = (): unknown => composeWindow({ budget: 1_000 } as ComposeInput);
   expect(compose).toThrow(expect.objectContaining({ code: "bad-option" }));
 });
-
-it.each(wrong({ system: ["a text"], tools: ["a list"], dynamic: ["a text", "a list"] }))(
-  "session.compose refuses as %s %s",
-  async (option, _kind, value) => {
-    const session = await openSession({ budget: 1_000 });
-    await session.append(user);
-    const composed = session.compose({ [option]: value } as object);
-    await expect(composed).rejects.toMatchObject({ code: "bad-option", data: { option } });
-    expect((await session.compose()).messages).toHaveLength(1);
-  },
-);
 
 it.each(wrong(right.open))("SessionManager.open refuses as %s %s", async (option, _kind, value) => {
   const opening = SessionManager.open({ store: "ram:", budget: 1_000, [option]: value } as ManagerOptions);

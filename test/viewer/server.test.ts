@@ -32,15 +32,6 @@ describe("a server", () => {
     expect(first.link("/s/x/call/57")).toBe(`${first.url}/#token=${first.token}&to=/s/x/call/57`);
   });
 
-  it("goes on under a token that it was given", async () => {
-    const token = "kept-over-a-restart-of-the-program";
-    const { url } = await server({ token });
-    const ask = async (authorization: string): Promise<number> =>
-      (await fetch(`${url}/api/sessions`, { headers: { authorization } })).status;
-    expect(await ask(`Bearer ${token}`)).toBe(200);
-    expect(await ask("Bearer another")).toBe(401);
-  });
-
   it("is reached by other machines only with a token", async () => {
     await expect(serveViewer({ source: fakeSource().source, host: "0.0.0.0" })).rejects.toMatchObject({
       code: "bad-option",

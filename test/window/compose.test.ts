@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { composeWindow, isWindrowError } from "windrow";
 import type { Composed, Strategy, WindowState } from "windrow";
 import { estimate } from "windrow/testing";
-import { adaptive, dropOldest, profileNames, recallFrom } from "windrow/window";
+import { dropOldest, profileNames, recallFrom } from "windrow/window";
 import { codingSession, HistoryBuilder, messageText, sampleHistories } from "../kit/inside/message.ts";
 
 const session = codingSession(60);
@@ -20,13 +20,6 @@ function thrown(work: () => unknown): unknown {
 }
 
 describe("composeWindow", () => {
-  it("gives the whole history while it fits", () => {
-    const composed = composeWindow({ messages: session, budget: 1_000_000 });
-    expect(composed.messages).toEqual(session);
-    expect(composed.report.counts).toEqual({ kept: session.length, stubbed: 0, replaced: 0, dropped: 0 });
-    expect(composed.state.epoch).toBe(0);
-  });
-
   it("refuses a state that no composition returned, before anything breaks on it", () => {
     const { state } = composeWindow({ messages: session, budget: 12_000, usage: { input: 0 } });
     const counted = state.counted;
@@ -56,25 +49,6 @@ describe("composeWindow", () => {
     const error = thrown(() => composeWindow(given));
     expect(isWindrowError(error, "budget-too-small")).toBe(true);
     expect(String(error)).toMatch(/10000000 tokens.*budget of 12000/);
-  });
-
-  it("opens one epoch at the budget, down to the low-water mark, and then only grows", () => {
-    let state: WindowState | undefined;
-    const opened: NonNullable<Composed["report"]["opened"]>[] = [];
-    const calls = session.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
-    for (const call of calls) {
-      const strategy = adaptive({ lowWater: 0.43 });
-      const composed = composeWindow({ messages: session.slice(0, call), budget: 12_000, strategy, state });
-      if (composed.report.opened) opened.push(composed.report.opened);
-      state = composed.state;
-    }
-    expect(opened.length).toBeGreaterThan(1);
-    expect(opened.length).toBeLessThan(12);
-    expect(state?.epoch).toBe(opened.length);
-    for (const { tokensBefore, tokensAfter } of opened) {
-      expect(tokensBefore).toBeGreaterThan(12_000);
-      expect(tokensAfter).toBeLessThan(0.5 * 12_000);
-    }
   });
 
   it("keeps the task and names what left, so that one recall brings it back", () => {
@@ -162,26 +136,6 @@ describe("composeWindow", () => {
     expect(window.report.faults).toEqual([]);
     expect(JSON.stringify(window.messages)).not.toMatch(/\\ud[89a-f]/);
     expect(window.messages).toHaveLength(composeWindow({ ...given, system: " " }).messages.length + 3);
-  });
-
-  it("drops signed reasoning behind the first edit, and keeps what is written later", () => {
-    const history = new HistoryBuilder().user("think");
-    for (let step = 0; step < 40; step++) {
-      history.add("assistant", [
-        { type: "reasoning", text: `thought ${step}`, signature: `s${step}` },
-        { type: "tool-call", callId: `c${step}`, name: "read", args: { path: `f${step}` } },
-      ]);
-      history.result(`c${step}`, "line of text\n".repeat(60));
-    }
-    const first = composeWindow({ messages: history.messages, budget: 4_000, profile: "anthropic" });
-    expect(first.messages.flatMap((message) => message.parts).filter((part) => part.type === "reasoning")).toEqual([]);
-    history.add("assistant", [
-      { type: "reasoning", text: "new", signature: "later" },
-      { type: "text", text: "ok" },
-    ]);
-    const next = composeWindow({ messages: history.messages, budget: 4_000, profile: "anthropic", state: first.state });
-    expect(next.report.opened).toBeUndefined();
-    expect(JSON.stringify(next.messages.at(-1))).toContain("later");
   });
 
   it("takes a late result for nobody's wish: the user's own last words stay", () => {

@@ -123,19 +123,3 @@ it("predicts what a call costs: cached, fresh and the ephemeral tail", () => {
   expect(next.report.cost.fresh).toBe(next.tokens - first.tokens);
   expect(next.report.cost.equivalents).toBe(Math.round(0.1 * first.tokens + 1.25 * (next.tokens - first.tokens)));
 });
-
-it("cuts a result above the cap as it comes in, without an epoch, and leaves a way back", () => {
-  const body = Array.from({ length: 2_000 }, (_, line) => `line ${line} of the report`).join("\n");
-  const history = new HistoryBuilder().user("read it").assistant("", ["c", "read", { path: "report.txt" }]);
-  const input = { messages: [...history.result("c", body).messages], budget: 100_000, ingestCap: 500 };
-  const first = composeWindow(input);
-  expect(first.tokens).toBeLessThan(700);
-  expect(first.report.opened).toBeUndefined();
-  expect(JSON.stringify(first.messages[2])).toContain("m3");
-  const more = history.assistant("done").user("thanks").messages;
-  const next = composeWindow({ ...input, messages: more, state: first.state });
-  expect(next.messages.slice(0, 3)).toEqual(first.messages);
-  expect(next.report.opened).toBeUndefined();
-  expect(next.report.counts.stubbed).toBe(1);
-  expect(composeWindow({ ...input, messages: more }).report.windowHash).toBe(next.report.windowHash);
-});

@@ -243,31 +243,4 @@ describe("what was seen", () => {
     expect(text).toContain("port_of_service is 7143");
     expect(text).not.toMatch(/^--- "?https?:/m);
   });
-
-  it("a digest of before there were marks stands as it was made, and its lines are quoted at the next epoch", () => {
-    const printed = `ERROR src/x.ts:1 broke ${canary}\n--- what the user wrote ${canary}`;
-    const messages = sessionOf({ said: "Go.", printed, read: "const a = 1;", word: "x", name: "bash" });
-    const { state } = composeWindow({ messages, budget: 4_000 });
-    const edits = state.edits.map((edit) => {
-      if (edit.kind !== "replace") return edit;
-      const bare = (line: string): string => line.replace(/^\|/, " ").replace(/^ (?!---|…|\[m\d)/, "");
-      return { ...edit, text: (edit.text ?? "").split("\n").map(bare).join("\n") };
-    });
-    const old = edits.find(({ kind }) => kind === "replace")?.text ?? "";
-    expect(old).toContain("\nERROR src/x.ts:1 broke");
-    const resumed = composeWindow({ messages, budget: 4_000, state: { ...state, edits } });
-    expect(resumed.messages.map(messageText)).toContain(old);
-    const more = [
-      ...messages,
-      ...sessionOf({ said: "Go.", printed: "ok", read: "", word: "y", name: "bash" }).slice(-26),
-    ];
-    const next = composeWindow({
-      messages: more.map((message, index) => ({ ...message, id: `n${index}` })),
-      budget: 4_000,
-      state: { ...resumed.state, openedHash: resumed.state.openedHash },
-    });
-    const digest = next.state.edits.find(({ kind }) => kind === "replace");
-    expect(digest?.text).toContain("\n ERROR src/x.ts:1 broke");
-    expectHonest(digest?.text ?? "", "after an old digest");
-  });
 });

@@ -1,6 +1,5 @@
 /** System messages in the middle of a request: where a profile says so they keep their place, their role and their turn. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { composeWindow, SessionManager, validateWindow } from "windrow";
 import type { Message } from "windrow";
@@ -131,21 +130,5 @@ describe("inPlace", () => {
     expect(inPlace(profile)).toBe(profile);
     expect(profileOf("anthropic/in-place")).toBe(profile);
     expect(() => profileOf("antropic/in-place")).toThrowError(/no profile/);
-  });
-});
-
-const recordings = new URL("../../../shared/gateway/recordings/", import.meta.url);
-
-describe.skipIf(!existsSync(recordings))("recorded requests of Claude Code (skipped where there are none)", () => {
-  it.each(["cc-opus-loop", "cc-default"])("come out as they are: %s", (name) => {
-    const requests = JSON.parse(readFileSync(new URL(`${name}.json`, recordings), "utf8")) as readonly {
-      readonly body?: { readonly messages?: readonly AnthropicMessage[] };
-    }[];
-    for (const { body } of requests) {
-      if (!body?.messages) continue;
-      const window = composeWindow({ messages: fromAnthropic(body.messages), profile, budget: 100_000 });
-      expect(anthropicAdapter.encode(window.messages)).toEqual(body.messages);
-      expect(window.messages.filter(isSystem)).toHaveLength(body.messages.filter(isSystem).length);
-    }
   });
 });

@@ -3,15 +3,7 @@ import type { TokenCounter } from "windrow";
 import { estimate } from "windrow/testing";
 import { recallFrom } from "windrow/window";
 import { HistoryBuilder } from "../kit/inside/message.ts";
-import {
-  parseRecallId,
-  recallId,
-  Recalling,
-  recallInTurns,
-  recallNotice,
-  stubsOf,
-  subjectOf,
-} from "../kit/inside/window.ts";
+import { Recalling, recallInTurns, recallNotice, stubsOf, subjectOf } from "../kit/inside/window.ts";
 
 const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
 log[1_777] = "FATAL: cannot open /var/lib/queue/17.db";
@@ -74,13 +66,6 @@ describe("recall", () => {
     }
   });
 
-  it("takes a counter by its name, and estimates without one", () => {
-    const tokens = (counter?: string): number => recallFrom(history, { id: "m4" }, counter ? { counter } : {}).tokens;
-    expect(tokens()).toBe(tokens("estimate"));
-    expect(tokens("chars4-ceil")).not.toBe(tokens());
-    expect(() => tokens("o200")).toThrowError(expect.objectContaining({ code: "unknown-counter" }));
-  });
-
   it.each([
     ["not-found", { id: "m99" }],
     ["bad-option", { id: "../etc" }],
@@ -102,12 +87,6 @@ describe("stubs", () => {
       { tool: "user", subject: "Why does it crash?", id: "m1", count: 1 },
       { tool: "bash", subject: "cat crash.log", id: "m3", count: 1 },
     ]);
-  });
-
-  it("have ids that parse back", () => {
-    expect(parseRecallId(recallId(3, 17))).toEqual({ from: 3, to: 17 });
-    expect(parseRecallId("m5")).toEqual({ from: 5, to: 5 });
-    for (const id of ["", "m0", "x3", "m5-m2", "m5/../m6"]) expect(parseRecallId(id)).toBeUndefined();
   });
 });
 

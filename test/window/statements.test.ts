@@ -6,7 +6,6 @@ import { composeWindow } from "windrow";
 import type { Composed, Message } from "windrow";
 import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
 import type { PinnedBlock } from "../kit/inside/window.ts";
-import { runs } from "../kit/runs.ts";
 
 const timeout = 300_000;
 
@@ -139,98 +138,5 @@ describe("a window", () => {
         }
       }),
     );
-  });
-
-  it("that shows what the user said among other sentences shows the newest of the same", { timeout }, () => {
-    const told = fc.record({
-      seed: fc.integer({ min: 1, max: 1_000 }),
-      between: fc.integer({ min: 5, max: 30 }),
-      after: fc.integer({ min: 20, max: 60 }),
-      budget: fc.integer({ min: 3_000, max: 8_000 }),
-    });
-    fc.assert(
-      fc.property(told, ({ seed, between, after, budget }) => {
-        const subject = `the yield of the ${nameOf(seed, 1)} mill`;
-        let names = 0;
-        // Each name stands in two lines: it is rarer than the one that is spoken of.
-        const prose = (): string => {
-          const [one, other] = [nameOf(seed, 20 + Math.floor(names / 2)), nameOf(seed, 21 + Math.floor(names / 2))];
-          names++;
-          return `In the week before, the ${one} of ${other} was counted without a word about it.`;
-        };
-        const history = new HistoryBuilder().user("You keep figures.");
-        const open = (sentence: string): void => {
-          const id = `f${history.messages.length}`;
-          const lines = Array.from({ length: 12 }, (_, at) => (at === 5 ? sentence : prose()));
-          history.assistant("", [id, "open", { document: id }]).result(id, lines.join("\n"));
-        };
-        const fill = (count: number): void => {
-          for (let step = 0; step < count; step++) {
-            const figure = `the yield of the ${nameOf(seed, 9_000 + names)} mill`;
-            open(`It has to be added that ${figure} was measured again and is put at ${step}.25.`);
-            if (step % 3 === 0) history.user(`${prose()} I have looked it up: ${figure} is not ${step}.5. ${prose()}`);
-          }
-        };
-        open(`As the books have it, ${subject} is 888.5.`);
-        open(`It is said that ${subject} is rather 900.5.`);
-        history.user(`${prose()} I have looked it up: ${subject} is not 900.5 but 911.25. ${prose()}`);
-        fill(between);
-        open(`It has to be added that ${subject} was measured again and is put at 922.75.`);
-        fill(after);
-        const text = textOf(composeWindow({ messages: history.messages, budget }));
-        assert.ok(!text.includes("but 911.25") || text.includes("put at 922.75"));
-      }),
-    );
-  });
-
-  it("that shows a line of a file shows what the user wrote of it, before or after it was read", { timeout }, () => {
-    const told = fc.record({
-      seed: fc.integer({ min: 1, max: 1_000 }),
-      isToldFirst: fc.boolean(),
-      between: fc.integer({ min: 3, max: 15 }),
-      after: fc.integer({ min: 10, max: 30 }),
-      budget: fc.integer({ min: 2_000, max: 6_000 }),
-    });
-    let lines = 0;
-    fc.assert(
-      fc.property(told, ({ seed, isToldFirst, between, after, budget }) => {
-        const path = `src/${nameOf(seed, 1)}.ts`;
-        let names = 0;
-        const name = (): string => nameOf(seed, 20 + names++);
-        // The user's other words are as many and as rare: nothing but the file's line calls for what was said of it.
-        const remark = (): string =>
-          `src/${name()}.ts, src/${name()}.ts and src/${name()}.ts have ${1_000 + 37 * names} of ${name()}.`;
-        const remarks = (count: number): string => Array.from({ length: count }, remark).join(" ");
-        const history = new HistoryBuilder().user("You keep the services.");
-        const call = (tool: string, args: Record<string, string>, result: string): void => {
-          const id = `f${history.messages.length}`;
-          history.assistant("", [id, tool, args]).result(id, result);
-        };
-        const fill = (count: number): void => {
-          for (let step = 0; step < count; step++) {
-            const body = Array.from({ length: 12 }, (_, at) => `export const ${name()} = ${at};`);
-            call("read", { path: `src/${name()}.ts` }, body.join("\n"));
-            if (step % 2 === 0) history.user(remarks(9));
-            if (step % 5 === 0) call("grep", { pattern: "serve", path }, `${path}:5:serve(port);`);
-          }
-        };
-        const events = [
-          (): void =>
-            call("read", { path }, `import { serve } from "./serve";\n\nexport const port = 80;\n\nserve(port);`),
-          (): void => void history.user(`${remarks(2)} In ${path} the port is 81. ${remarks(4)}`),
-        ];
-        const [first, second] = isToldFirst ? events.toReversed() : events;
-        fill(3);
-        first?.();
-        fill(between);
-        second?.();
-        fill(after);
-        const text = textOf(composeWindow({ messages: history.messages, budget }));
-        if (!text.includes("port = 80;")) return;
-        lines++;
-        assert.ok(text.includes("the port is 81"), "the file's line stands without the user's");
-      }),
-    );
-    assert.ok(lines > runs / 4, "hardly a window has the file's line");
   });
 });

@@ -6,7 +6,7 @@ import { adaptive } from "windrow/window";
 import type { JsonObject } from "../../kit/inside/message.ts";
 import { tokensOf } from "./counting.ts";
 import { faultsOf, goOn, work } from "./agent.ts";
-import { another, answered, assistant, named, openStage, storeWith, user } from "./stage.ts";
+import { answered, assistant, named, openStage, storeWith, user } from "./stage.ts";
 import type { Stage } from "./stage.ts";
 
 const budget = 20_000;
@@ -134,18 +134,6 @@ test("a line whose log cannot be read is sent without reasoning, and composed ag
   fails.clear();
   const after = await goOn(stage, history, 3);
   expect(after.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
-});
-
-test("a session that another gateway writes goes on in a fork", async () => {
-  const stage = await openStage({ budget });
-  await stage.exchange(gone.slice(0, 1), "Gone.");
-  const other = await another(stage, { budget });
-  const sending = await other.exchange(gone, "Went on.");
-  expect(sending.body).toBe(sending.raw);
-  expect(sending.note).toMatch(/^composed; epoch=0/);
-  const [first, fork] = (await stage.sessions()).map(({ metadata }) => metadata);
-  expect(fork?.forkedFrom).toEqual({ uuid: first?.uuid, at: 2 });
-  expect(await stage.messages(fork!.uuid)).toHaveLength(4);
 });
 
 test.each(["list", "read", "append", "lock"])(

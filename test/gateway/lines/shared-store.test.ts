@@ -36,19 +36,6 @@ test.each([
   expect(forks.map(({ metadata }) => metadata.forkedFrom?.uuid)).toEqual([first!.metadata.uuid]);
 });
 
-test("a gateway knows the sessions that another one made since it began", async () => {
-  const stage = await openStage({ budget });
-  const other = await another(stage, { budget });
-  // It has looked at the store before.
-  await work(other, 0, { task: "Something else.", headers: {} });
-  const { history } = await work(stage, 8);
-  await stage.lines.close();
-  const after = await goOn(other, history, 3);
-  expect(after.notes[0]).toMatch(/^composed; epoch=[1-9]/);
-  const found = await stage.sessions();
-  expect(found.map(({ metadata }) => metadata.taskKey["session"])).toEqual([undefined, "session-1"]);
-});
-
 test(
   "a line that another gateway wrote on is read again by the request that finds it so",
   { tags: ["slow"] },

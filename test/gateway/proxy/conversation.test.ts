@@ -39,13 +39,6 @@ describe("a conversation", () => {
     warn.mockRestore();
   });
 
-  it("has one tenant for a key, in whatever header", async () => {
-    const { say, tenants } = await talked(answering);
-    for (const key of ["x-api-key: k1", "Authorization: Bearer k1", "x-api-key: k2"]) await say([json, key]);
-    expect(tenants[0]).toBe(tenants[1]);
-    expect(tenants[2]).not.toBe(tenants[0]);
-  });
-
   it("is sent with another body and beside headers where lines say so", async () => {
     const headers = { "anthropic-beta": "edits-1", "x-new": "1" };
     const { say, upstream } = await talked(answering, { talk: talkLines(() => ({ body: other, headers })) });

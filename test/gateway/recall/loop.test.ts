@@ -4,7 +4,6 @@ import type { Store } from "windrow";
 import { openStore } from "windrow/store";
 import { runAgent } from "../fake/agent.ts";
 import type { AgentRun } from "../fake/agent.ts";
-import { bodyOf } from "../fake/conversations.ts";
 import { list, object, text } from "../fake/json.ts";
 import type { Json } from "../fake/json.ts";
 import { temporaryFolder } from "../lines/stage.ts";
@@ -113,14 +112,6 @@ describe.each(loopApis)("%s", (api) => {
     expect(JSON.stringify(seenMessages(stage.fake, 5).slice(-1))).toContain("limit of recalls");
     expect(stage.fake.faults).toEqual([]);
     expect(leaks(run)).toBe(false);
-  });
-
-  it("the tool stands last in every request of its line, in the same bytes", async () => {
-    const stage = await loopStage();
-    await twoTasks(stage, script([recall("m1")], [readFile("a")]));
-    const tools = stage.fake.turns().map(({ body }) => JSON.stringify(bodyOf(body)["tools"]));
-    expect(new Set(tools).size).toBe(1);
-    expect(JSON.stringify(list(JSON.parse(tools[0]!)).at(-1))).toContain('"windrow_recall"');
   });
 
   it("usage is the output of all rounds and the input of the last", async () => {

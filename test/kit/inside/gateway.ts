@@ -17,7 +17,6 @@ export { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic
 export { wireApiOf } from "../../../src/gateway/wire/apis.ts";
 export { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
 export { EventStream } from "../../../src/gateway/wire/events.ts";
-export type { StreamEvent } from "../../../src/gateway/wire/events.ts";
 export { geminiApi } from "../../../src/gateway/wire/gemini/gemini.ts";
 export { hashJson } from "../../../src/gateway/wire/hash.ts";
 export { bodyRanges } from "../../../src/gateway/wire/json-ranges.ts";

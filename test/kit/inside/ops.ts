@@ -10,5 +10,4 @@ export type { WindowPreview } from "../../../src/ops/look/compose.ts";
 export { findSession } from "../../../src/ops/look/find.ts";
 export { retire } from "../../../src/ops/monitor/finish.ts";
 export { withSharedKeys } from "../../../src/ops/usage/once.ts";
-export { usageOverview } from "../../../src/ops/usage/overview.ts";
 export type { UsageOverview, UsageSum } from "../../../src/ops/usage/overview.ts";

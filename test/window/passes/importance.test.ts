@@ -60,123 +60,61 @@ describe("seed 000's table", () => {
   });
 });
 
+/** Reports, which stand between bars and on lines of their own. */
+const words = (texts: string): readonly string[] => texts.trim().split(/\s*[|\n]\s*/);
+
 describe("reports in words", () => {
   it.each([
-    "error, giving up",
-    "error one",
-    "Error 404",
-    "An error occurred while clicking",
-    "Sorry, an error occurred.",
-    "Failed to open Safari",
-    "Click failed: no such element",
-    "Exception in thread main",
-    "The command failed with exit code 1",
-    "Process exited with 127",
-    "Unable to find the button",
-    "Could not connect to the server",
-    "3 tests failed.",
+    ...words(`
+      error, giving up | error one | Error 404 | An error occurred while clicking | Sorry, an error occurred.
+      Failed to open Safari | Click failed: no such element | Exception in thread main
+      The command failed with exit code 1 | Process exited with 127 | Unable to find the button
+      Could not connect to the server | 3 tests failed. | エラーです | エラーが発生しました。 | クリックに失敗しました
+      ファイルを開くことができませんでした。 | 接続失敗 | 操作失败 | 点击失败：找不到元素 | 发生了一个错误
+      程序出错了 | 无法打开文件 | 錯誤：找不到檔案 | The request timed out after 30 s | Permission denied: /etc/shadow
+      タイムアウトしました | 请求超时。 | 权限被拒绝
+    `),
     "I clicked it.\nThe upload failed because the disk is full.",
-    "エラーです",
-    "エラーが発生しました。",
-    "クリックに失敗しました",
-    "ファイルを開くことができませんでした。",
-    "接続失敗",
-    "操作失败",
-    "点击失败：找不到元素",
-    "发生了一个错误",
-    "程序出错了",
-    "无法打开文件",
-    "錯誤：找不到檔案",
-    "The request timed out after 30 s",
-    "Permission denied: /etc/shadow",
-    "タイムアウトしました",
-    "请求超时。",
-    "权限被拒绝",
   ])("an error: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.8);
   });
 
-  it.each([
-    "No error occurred.",
-    "0 errors, 12 tests passed",
-    "No tests failed.",
-    "5 passed, 0 failed",
-    "If it failed to load, retry.",
-    "Error handling is in src/errors.ts",
-    "The error-free build is in dist.",
-    "exit code 0",
-    "Should the click fail, an error occurred message is shown",
-    "Did an error occur?",
-    "What happens when an error has occurred",
-    "I fixed the failed login test.",
-    "エラーはありません",
-    "エラーは発生しませんでした",
-    "エラーが発生した場合は再試行します",
-    "失敗した場合は戻ります",
-    "失敗しませんでした",
-    "エラーですか？",
-    "エラー処理を追加します",
-    "没有错误",
-    "未发生错误",
-    "如果失败，请重试",
-    "操作失败了吗？",
-    "错误处理在这里",
-    "失败的测试在这里",
-    "If the request timed out, try again",
-    "The request never timed out",
-    "Wait until it has timed out",
-    "タイムアウトしませんでした",
-    "タイムアウトしたら再試行します",
-    "没有超时。",
-    "如果超时，请重试",
-    "请求超时了吗？",
-    "超时时间是 30 秒",
-  ])("no error: %s", (text) => {
+  it.each(
+    words(`
+      No error occurred. | 0 errors, 12 tests passed | No tests failed. | 5 passed, 0 failed
+      If it failed to load, retry. | Error handling is in src/errors.ts | The error-free build is in dist.
+      exit code 0 | Should the click fail, an error occurred message is shown | Did an error occur?
+      What happens when an error has occurred | I fixed the failed login test. | エラーはありません
+      エラーは発生しませんでした | エラーが発生した場合は再試行します | 失敗した場合は戻ります | 失敗しませんでした
+      エラーですか？ | エラー処理を追加します | 没有错误 | 未发生错误 | 如果失败，请重试 | 操作失败了吗？
+      错误处理在这里 | 失败的测试在这里 | If the request timed out, try again | The request never timed out
+      Wait until it has timed out | タイムアウトしませんでした | タイムアウトしたら再試行します | 没有超时。
+      如果超时，请重试 | 请求超时了吗？ | 超时时间是 30 秒
+    `),
+  )("no error: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.5);
   });
 
-  it.each([
-    "All done",
-    "All done!",
-    "Finished successfully",
-    "Task completed successfully.",
-    "I have completed the task.",
-    "I've finished the job.",
-    "The task has been completed.",
-    "Your request is complete.",
-    "タスクを完了しました",
-    "タスクが完了しました",
-    "作業が完了しました",
-    "すべて完了です。",
-    "作業が終わりました。",
-    "任务已完成",
-    "任务完成。",
-    "已经全部完成了",
-    "所有步骤都已完成。",
-    "任務已完成",
-  ])("a completion: %s", (text) => {
+  it.each(
+    words(`
+      All done | All done! | Finished successfully | Task completed successfully. | I have completed the task.
+      I've finished the job. | The task has been completed. | Your request is complete. | タスクを完了しました
+      タスクが完了しました | 作業が完了しました | すべて完了です。 | 作業が終わりました。 | 任务已完成 | 任务完成。
+      已经全部完成了 | 所有步骤都已完成。 | 任務已完成
+    `),
+  )("a completion: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.8);
     expect(importanceOf([say(text, "user")])).toBe(0.5);
   });
 
-  it.each([
-    "Not done yet.",
-    "Once the task is completed, tell me.",
-    "I have not completed the task.",
-    "I have completed the first step.",
-    "Is the task done?",
-    "The task is almost done.",
-    "Done is better than perfect",
-    "Completed 3 of 10 steps",
-    "完了していません",
-    "完了しましたか？",
-    "タスクが完了したら教えてください",
-    "未完了です",
-    "任务未完成",
-    "任务还没完成",
-    "任务完成了吗？",
-    "完成后请告诉我",
-  ])("no completion: %s", (text) => {
+  it.each(
+    words(`
+      Not done yet. | Once the task is completed, tell me. | I have not completed the task.
+      I have completed the first step. | Is the task done? | The task is almost done. | Done is better than perfect
+      Completed 3 of 10 steps | 完了していません | 完了しましたか？ | タスクが完了したら教えてください | 未完了です
+      任务未完成 | 任务还没完成 | 任务完成了吗？ | 完成后请告诉我
+    `),
+  )("no completion: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.5);
   });
 

@@ -1,7 +1,6 @@
 /** Results of text and an image: the text shrinks, and the image stays or leaves by a rule of its own. */
 import { describe, expect, it } from "vitest";
-import { composeWindow } from "windrow";
-import type { Composed, Message, WindowState } from "windrow";
+import type { Composed, Message } from "windrow";
 import { headTailLines, pruneUiTree, supersede, truncateToolResults } from "windrow/window";
 import { HistoryBuilder, toolResults } from "../../kit/inside/message.ts";
 import type { ResultContent } from "../../kit/inside/message.ts";
@@ -97,22 +96,5 @@ describe("a result of text and an image", () => {
     const composed = windowBy(cutNewest, looks(given), { budget: 500 });
     expect(composed.tokens).toBeLessThanOrEqual(500);
     expect(contents(composed)).toMatchObject([[{ text: expect.stringContaining("an excerpt of look") }, image(300)]]);
-  });
-
-  it("shows the text alone by an edit of an older version", () => {
-    const messages = looks(both("a"));
-    const { state } = composeWindow({ messages, budget: 100_000, strategy: "none" });
-    const stub = {
-      kind: "stub",
-      from: 3,
-      to: 3,
-      text: "short",
-      pass: "own",
-      reason: "old",
-      tokensBefore: 400,
-      tokensAfter: 9,
-    } as const;
-    const old: WindowState = { ...state, epoch: 1, edits: [stub] };
-    expect(contents(composeWindow({ messages, budget: 100_000, strategy: "none", state: old }))).toEqual(["short"]);
   });
 });

@@ -4,7 +4,6 @@ import { composeWindow } from "windrow";
 import type { Composed, Message, WindowState } from "windrow";
 import { presetOf } from "windrow/window";
 import { HistoryBuilder, toolCalls, toolResults } from "../../kit/inside/message.ts";
-import { countMessage } from "../../kit/inside/tokens.ts";
 import { counterFor, mikiLimits } from "../../kit/inside/window.ts";
 
 const preset = presetOf("miki");
@@ -27,14 +26,6 @@ describe("preset miki", () => {
     expect(Object.values(mikiLimits)).toEqual([24, 1000, 2000, 200, 2, 20, 200, 8]);
     expect(preset).toMatchObject({ counter: "chars4-ceil", imageTokens: 100 });
     expect(presetOf("miki").strategy.trigger).toEqual({ messages: 0 });
-  });
-
-  it("counts four characters as a token and an image as 100", () => {
-    const counter = counterFor(preset);
-    expect(counter.count("12345678")).toBe(2);
-    const image = { type: "image", mediaType: "image/png", url: "https://example.org/a.png" } as const;
-    const bare = countMessage(counter, { parts: [] });
-    expect(countMessage(counter, { parts: [image] }) - bare).toBe(100);
   });
 
   it("keeps at most 24 messages over a thousand, the newest ten always, in order", () => {

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import { estimate } from "windrow/testing";
@@ -32,17 +30,6 @@ const japanese: readonly Message[] = [
 
 function textOf(messages: readonly Message[]): string {
   return messages.map(messageText).join("\n");
-}
-
-interface Person {
-  readonly history: Readonly<Record<string, readonly { readonly query: string; readonly response: string }[]>>;
-}
-
-function conversationsOf(file: string): readonly (readonly Message[])[] {
-  const people = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Readonly<Record<string, Person>>;
-  return Object.values(people).map(({ history }) =>
-    Object.values(history).flatMap((day) => day.flatMap(({ query, response }) => [user(query), said(response)])),
-  );
 }
 
 function expectExtract(messages: readonly Message[], maxTokens: number): void {
@@ -93,14 +80,6 @@ describe("an extract", () => {
   it.each([80, 160])("of Japanese is its own sentences, within %i tokens", (maxTokens) => {
     expect(japanese.length).toBeGreaterThan(10);
     expectExtract(japanese, maxTokens);
-  });
-
-  it.each(["en", "cn"])("of real conversations (%s) is their own sentences, within its tokens", (language) => {
-    const file = `../shared/data/open/memorybank/memory_bank_${language}.json.gz`;
-    if (!existsSync(file)) return console.log(`${file} is absent`);
-    const conversations = conversationsOf(file);
-    expect(conversations).toHaveLength(15);
-    for (const messages of conversations) for (const maxTokens of [200, 600]) expectExtract(messages, maxTokens);
   });
 
   it("of a coding session keeps what failed, and says who spoke", () => {
