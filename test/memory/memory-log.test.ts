@@ -66,7 +66,7 @@ describe.each([
     expect(await textsOf(log)).toEqual(["one", "two", "three"]);
     await other.rewrite((entries) => without(entries, "two"));
     expect(await textsOf(log)).toEqual(["one", "three"]);
-    await store.upkeep!.erase({}, [other.ids[1]]);
+    await store.upkeep.erase({}, [other.ids[1]]);
     await other.append([fact("four"), fact("five"), fact("six")]);
     expect(await textsOf(log)).toEqual(["four", "five", "six"]);
   });

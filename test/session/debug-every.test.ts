@@ -29,3 +29,15 @@ it("logs the size of every n-th window of each session, and never unless asked",
   expect(lines).toHaveLength(2);
   await quiet.close();
 });
+
+it("leaves the warning of a failure that nobody listens for", async () => {
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+  const faulty = faultyStore(await openStore("ram:"));
+  const manager = await SessionManager.open({ store: faulty.store, debugEvery: 5 });
+  const session = await manager.create();
+  faulty.fail("append", { times: 1 });
+  await expect(session.append(asked("lost"))).rejects.toMatchObject({ code: "not-durable" });
+  expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual([expect.stringContaining("append-failed")]);
+  warn.mockRestore();
+  await manager.close();
+});

@@ -262,8 +262,8 @@ export class FoldedLog<State> {
   /** Makes the log. An erasure of it that was cut short is ended: until then its id is not given out. */
   async #first(): Promise<Lock> {
     const { upkeep } = this.#store;
-    for (const { sessionId } of (await upkeep?.unerased(this.#scope)) ?? []) {
-      if (this.ids.includes(sessionId)) await upkeep?.erase(this.#scope, [sessionId]);
+    for (const { sessionId } of (await upkeep.unerased(this.#scope)) ?? []) {
+      if (this.ids.includes(sessionId)) await upkeep.erase(this.#scope, [sessionId]);
     }
     return this.#create(this.ids[0], 0);
   }

@@ -1,5 +1,6 @@
 /** Names of src/store that tests use and no door exports. */
 export { filesEngine } from "../../../src/store/files/engine.ts";
+export { archivedStore } from "../../../src/store/shared/archive/archived.ts";
 export { filesStore } from "../../../src/store/files/files.ts";
 export type { StoreInternals } from "../../../src/store/files/files.ts";
 export { eachEntry } from "../../../src/store/files/index-bytes.ts";
