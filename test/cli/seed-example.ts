@@ -49,7 +49,7 @@ const users = [
 export function seedStore(): Store {
   const owners = users.flatMap(([user, sessions]) => Array.from({ length: sessions }, () => user));
   const infos = owners.map((user, index) => infoOf(user, index));
-  const store: Pick<Store, "name" | "capabilities" | "recovery" | "info" | "list" | "read" | "upkeep"> = {
+  const store: Pick<Store, "name" | "capabilities" | "recovery" | "info" | "list" | "read" | "holding" | "upkeep"> = {
     name: "seed",
     capabilities: { durable: true, shared: true },
     recovery: async () => [],
@@ -62,6 +62,7 @@ export function seedStore(): Store {
     async *read(_scope, _id, { kind }) {
       if (kind === "message") yield { ...messageRecord("the newest"), seq: 85, pos: 85 } as never;
     },
+    holding: { holder: async () => ({ state: "held" }) } as unknown as Store["holding"],
     upkeep: {
       async size(_scope: unknown, id: string) {
         const running = Number(id.slice(0, 8)) < 12;

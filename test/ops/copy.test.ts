@@ -219,11 +219,6 @@ describe("copying", () => {
     }
   });
 
-  it("is refused for a store that cannot", async () => {
-    const { transfer: _transfer, ...plain } = ramStore();
-    await expect(copy(plain as Store, ramStore())).rejects.toMatchObject({ code: "bad-option" });
-  });
-
   it("of one session while it is written takes a beginning of it without a gap", { tags: ["slow"] }, async () => {
     const [from, to] = [await newFolder(), await newFolder()];
     const writer = await opened(from);
