@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./package-files.mjs";
 
-const runs = process.env["TEST_RUNS"] ?? "200";
+const runs = process.env["TEST_RUNS"] ?? "100";
 const folder = mkdtempSync(join(tmpdir(), "windrow-all-"));
 const projects = ["fast", "full", "crash", "attack", "viewer"];
 const parts = {
