@@ -164,9 +164,9 @@ async function usersOf(
       // A session that is itself damaged is erased all the same.
       if (!isWindrowError(error, "session-not-found") && !isWindrowError(error, "store-corrupt")) throw error;
     }
-    for await (const { user } of store.upkeep.trashed(scope, id) ?? []) users.add(user);
+    for await (const { user } of store.upkeep.trashed(scope, id)) users.add(user);
   }
-  const begun = (await store.upkeep.unerased(scope, true)) ?? [];
+  const begun = await store.upkeep.unerased(scope, true);
   for (const { sessionId, user } of begun) if (sessionIds.has(sessionId)) users.add(user);
   return users;
 }

@@ -220,7 +220,7 @@ export interface Engine {
   remove(id: string, at: number): Promise<boolean>;
   /** Says that holders live: by session and taking. */
   beat(holders: readonly { readonly id: string; readonly taking: string }[], time: string): Promise<void>;
-  /** Moves a session to where it belongs, where a crash left it elsewhere. @returns whether it was moved */
+  /** Moves a session to where it belongs, if a crash left it elsewhere. @returns whether it was mended */
   settle?(head: Head): Promise<boolean>;
   /** What was mended of a session's lines when it was taken, and damage that the engine alone sees. */
   recovered?(head: Pick<Head, "id" | "made">): readonly Recovered[];

@@ -44,7 +44,7 @@ describe.each(["file", "sqlite"])("a resume over %s:", (kind) => {
     expect(await toldOf(address, fork.id)).toEqual({ texts: ["Task started"], records: [] });
   });
 
-  it("hundreds of resumes behind an epoch change no window, and no pin is lost", async () => {
+  it("hundreds of resumes behind an epoch change no window, and no pin is lost", { tags: ["slow"] }, async () => {
     const folder = await newFolder();
     const address = kind === "file" ? folder : `sqlite:${join(folder, "sessions.db")}`;
     const manager = await SessionManager.open({ store: address, budget: 4_000 });

@@ -262,7 +262,7 @@ export class FoldedLog<State> {
   /** Makes the log. An erasure of it that was cut short is ended: until then its id is not given out. */
   async #first(): Promise<Lock> {
     const { upkeep } = this.#store;
-    for (const { sessionId } of (await upkeep.unerased(this.#scope)) ?? []) {
+    for (const { sessionId } of await upkeep.unerased(this.#scope)) {
       if (this.ids.includes(sessionId)) await upkeep.erase(this.#scope, [sessionId]);
     }
     return this.#create(this.ids[0], 0);
@@ -286,13 +286,8 @@ export class FoldedLog<State> {
 
   /** Erases what a rewrite left in the other session, and returns its id. Called with the log's lock. */
   async #eraseOther({ id }: Place): Promise<string> {
-    const { upkeep, name } = this.#store;
-    if (!upkeep) {
-      const message = `The store "${name}" cannot erase, so nothing can be taken out of the memory in it.`;
-      throw new WindrowError("bad-option", message, { store: name });
-    }
     const other = this.ids[id === this.ids[0] ? 1 : 0];
-    await upkeep.erase(this.#scope, [other]).catch((error: unknown) => {
+    await this.#store.upkeep.erase(this.#scope, [other]).catch((error: unknown) => {
       if (!isWindrowError(error, "session-not-found")) throw error;
     });
     return other;

@@ -105,7 +105,7 @@ export async function offloadTrouble(store: Store): Promise<readonly Finding[]> 
 /** A process that lives and says nothing any more, or one that began to end the session and did not. */
 async function holderTrouble(store: Store, info: SessionInfo, now: Date): Promise<Finding | undefined> {
   const id = info.metadata.uuid;
-  const { state, owner } = (await store.holding.holder({}, id)) ?? {};
+  const { state, owner } = await store.holding.holder({}, id);
   if (info.state.status === "completing" && state !== "held") {
     const message =
       "Its state is `completing`, which no Windrow writes, and nobody holds it: the program that was ending it stopped. " +

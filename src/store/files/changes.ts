@@ -77,15 +77,15 @@ export class Changes {
     const place = locate(this.#base, head.id, this.#disk);
     if (!place || isPlaced(place, head)) return false;
     const to = head.listing.asideOf === undefined ? head.id : randomUUID();
-    let isMoved = false;
+    let isThere = false;
     const move = async (session: OpenSession): Promise<void> => {
       await session.settle(head.listing, to);
-      isMoved = session.place.folder !== place.folder;
       if (session.place.parent !== "running") await removeLocks(session.place.folder, this.#disk);
+      isThere = session.place.parent === parentFor(head.listing);
     };
     // Who may only read finds it where it is.
     await this.#aloneWith(head.id, head.revision, false, move).catch(() => undefined);
-    return isMoved;
+    return isThere;
   }
 
   commit(steps: readonly Step[]): Promise<readonly boolean[]> {
