@@ -1,4 +1,4 @@
-/** What sums are made with. */
+/** Sums of records, and numbers in relation to each other. */
 
 /** Adds the numbers of one record to those of another, field by field; fields that only the second has are left out. */
 export function addTo<S extends { [name in keyof S]: number }>(

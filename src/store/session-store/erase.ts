@@ -87,7 +87,10 @@ async function empty(
       const [isMade] = await engine.commit([change]);
       const kind = asideOf === undefined ? (trashedAt === undefined ? "session" : "trash") : "aside";
       // Nothing that was put aside of it goes before the session itself, which may be refused by now.
-      if ((isChanged = !isMade)) break;
+      if (!isMade) {
+        isChanged = true;
+        break;
+      }
       places.set(head.id, { kind, place, count, bytes });
     }
     left = isChanged ? (await again()).filter(({ id }) => !places.has(id)) : [];

@@ -185,7 +185,7 @@ class SqliteEngine implements Engine {
       });
     } finally {
       this.#connection.pragma("secure_delete = OFF");
-      this.#connection.pragma("wal_checkpoint(TRUNCATE)");
+      await this.#read(() => this.#connection.pragma("wal_checkpoint(TRUNCATE)"));
     }
   }
 
