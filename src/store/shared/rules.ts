@@ -170,9 +170,9 @@ export function isAboutRecords(error: unknown): error is WindrowError {
   return isWindrowError(error, "store-corrupt") || isWindrowError(error, "session-archived");
 }
 
-/** The session's records went into an archive and came back while they were read. */
+/** The session's records went into an archive, or came back, while they were read. */
 export function movedMeanwhile(id: string): WindrowError {
-  const message = `The records of session ${id} went into an archive and came back while they were read. Read them again.`;
+  const message = `The records of session ${id} moved into an archive, or out of it, while they were read. Read them again.`;
   return new WindrowError("session-archived", message, { id });
 }
 

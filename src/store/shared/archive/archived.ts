@@ -6,11 +6,11 @@ import { createHash } from "node:crypto";
 import { WindrowError, isWindrowError } from "../../../errors.ts";
 import type { Mask } from "../../../mask/mask.ts";
 import type { RecordKind, StoredRecordOf } from "../../../message/record.ts";
-import { kindLogs, logNames } from "../../format/logs.ts";
+import { kindLogs } from "../../format/logs.ts";
 import { systemClock, timestamp } from "../clock.ts";
 import type { Clock } from "../clock.ts";
 import { readRecord } from "../prepare.ts";
-import { alreadyExists } from "../rules.ts";
+import { alreadyExists, movedMeanwhile } from "../rules.ts";
 import { inFrontOf, storeShape } from "../shape.ts";
 import { summaryOf } from "../transfer.ts";
 import type { ArchivedSession, ArchiveMark, DumpedLine, Examined, ExamineOptions, Finding } from "../../store.ts";
@@ -18,11 +18,9 @@ import type { ReadQuery, Restored } from "../../store.ts";
 import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching } from "../../store.ts";
 import type { EraseElsewhere, ErasedPlace } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
-import { ArchiveObjects } from "./objects.ts";
+import { ArchiveObjects, recordsOf } from "./objects.ts";
 import type { FetchedSession } from "./objects.ts";
 import { packSession } from "./object.ts";
-import { behind, leftOf, recordsOf } from "./reading.ts";
-import type { Given, Source } from "./reading.ts";
 
 /** How an archive is used. */
 export interface ArchivedStoreOptions {
@@ -176,57 +174,51 @@ class Archive {
     }
   }
 
-  async *#read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
-    yield* this.#wherever<StoredRecordOf<K>>(scope, id, (given) => {
-      const { asked, again } = leftOf(query, given);
-      return {
-        again,
-        lies: () => this.#behind.read(scope, id, asked),
-        archived: ({ logs }) =>
-          recordsOf(logs[kindLogs[query.kind]], asked).map((record) => readRecord(this.#mask, query, record)),
-      };
-    });
+  #read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
+    const archived = ({ logs }: FetchedSession): Iterable<StoredRecordOf<K>> =>
+      recordsOf(logs[kindLogs[query.kind]], query).map((record) => readRecord(this.#mask, query, record));
+    return this.#wherever(scope, id, () => this.#behind.read(scope, id, query), archived);
   }
 
   async #dump(scope: Scope, id: string): Promise<SessionDump> {
-    let dump: SessionDump | undefined;
-    while (!dump) {
+    for (;;) {
       try {
-        dump = await this.#behind.transfer.dump(scope, id);
+        const dump = await this.#behind.transfer.dump(scope, id);
+        const archived = ({ dump: packed }: FetchedSession): AsyncIterable<DumpedLine> => packed.lines();
+        return { ...dump, lines: () => this.#wherever(scope, id, () => dump.lines(), archived) };
       } catch (error) {
-        dump = (await this.#object(scope, id, markIn(error)))?.dump;
+        const object = await this.#object(scope, id, markIn(error));
+        if (object) return object.dump;
       }
     }
-    const kept = dump;
-    const archived = ({ logs }: FetchedSession): Iterable<DumpedLine> =>
-      logNames.flatMap((log) => logs[log].map((line) => ({ log, line })));
-    const from = ({ count }: Given<DumpedLine>): Source<DumpedLine> => ({
-      ...{ again: count, lies: () => kept.lines(), archived },
-    });
-    return { ...kept, lines: () => this.#wherever(scope, id, from) };
   }
 
   /**
-   * Items from the store; where an archive took them, or takes them meanwhile, from there, and the other way round. The last
-   * item that was given is met again there: where it is another one, so is the session.
+   * Items from the store, or from the archive.
+   *
+   * @throws WindrowError `session-archived` where they go into the archive while they are read
    */
-  async *#wherever<T>(scope: Scope, id: string, from: (given: Given<T>) => Source<T>): AsyncGenerator<T> {
-    let given: Given<T> = { count: 0 };
+  async *#wherever<T>(
+    scope: Scope,
+    id: string,
+    stored: () => AsyncIterable<T>,
+    archived: (object: FetchedSession) => Iterable<T> | AsyncIterable<T>,
+  ): AsyncGenerator<T> {
     for (;;) {
+      let isBegun = false;
       let object: FetchedSession | undefined;
       try {
-        const { again, lies } = from(given);
-        for await (const item of behind(id, lies(), again, given.last)) {
-          given = { count: given.count + 1, last: item };
+        for await (const item of stored()) {
+          isBegun = true;
           yield item;
         }
         return;
       } catch (error) {
-        object = await this.#object(scope, id, markIn(error));
+        const mark = markIn(error);
+        if (isBegun) throw movedMeanwhile(id);
+        object = await this.#object(scope, id, mark);
       }
-      if (!object) continue;
-      const { again, archived } = from(given);
-      return yield* behind(id, archived(object), again, given.last);
+      if (object) return yield* archived(object);
     }
   }
 

@@ -1,7 +1,9 @@
 /** The objects of an archive: fetched, unpacked, kept for readers that come again, and removed. */
 import { WindrowError } from "../../../errors.ts";
-import type { ArchiveMark } from "../../store.ts";
+import type { RecordKind, StoredRecordOf } from "../../../message/record.ts";
+import type { ArchiveMark, ReadQuery } from "../../store.ts";
 import type { ErasedPlace } from "../../upkeep.ts";
+import { recordOf } from "../session-log.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { unpackSession } from "./object.ts";
 import type { UnpackedSession } from "./object.ts";
@@ -100,4 +102,17 @@ export class ArchiveObjects {
     const message = `The object ${key} of the archive ${this.#bucket.location} ${how}. Bring it back from a backup of the archive.`;
     return new WindrowError("store-corrupt", message, { key });
   }
+}
+
+/** The records that a query asks for. */
+export function recordsOf<K extends RecordKind>(
+  lines: readonly string[],
+  { kind, from = 0, to = Infinity, last, limit }: ReadQuery<K>,
+): readonly StoredRecordOf<K>[] {
+  const asked: StoredRecordOf<K>[] = [];
+  for (const line of lines) {
+    const record = recordOf(kind, line);
+    if (record && record.seq >= from && record.seq <= to) asked.push(record as StoredRecordOf<K>);
+  }
+  return last === undefined ? asked.slice(0, limit) : asked.slice(Math.max(0, asked.length - last));
 }
