@@ -4,16 +4,16 @@ import type { Disk } from "../../disk/disk.ts";
 import { replaceFile, syncFolder, systemCode } from "../../disk/safe-write.ts";
 import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import type { Documents, Head, Listing } from "../engine.ts";
+import type { Documents, Head, Listing, PlacedLine } from "../engine.ts";
+import { noBlobs } from "../format/blobs.ts";
 import { decodeMetadata, decodeState, encodeState, initialState, metadataFile, page } from "../format/documents.ts";
 import { parseDocument, stateFile } from "../format/documents.ts";
-import { kindLogs, logNames } from "../format/logs.ts";
+import { logKinds, logNames } from "../format/logs.ts";
 import { encodeMark, listingOf, markFrom, markListing } from "../shared/mark.ts";
 import type { Mark } from "../shared/mark.ts";
-import { recordOf } from "../shared/session-log.ts";
-import { StateCount } from "../shared/state-count.ts";
+import { countedIn } from "../shared/recount.ts";
 import { isFinal } from "../shared/rules.ts";
-import type { SessionState } from "../store.ts";
+import type { LogName, SessionState } from "../store.ts";
 import { entryOf } from "./index-file.ts";
 import type { IndexEntry } from "./index-file.ts";
 import type { Leases, LockLook } from "../lock/lock.ts";
@@ -169,19 +169,14 @@ async function rebuiltState(
   catalogue: Index,
   disk: Disk,
 ): Promise<SessionState> {
-  const count = new StateCount(createdAt);
   const whole = { from: 0, to: Number.MAX_SAFE_INTEGER, most: Number.POSITIVE_INFINITY };
-  for (const kind of ["usage", "tool", "edit"] as const) {
-    const path = join(folder, `${kindLogs[kind]}.jsonl`);
-    await withFile(path, disk, async (file) => {
-      const log = { kind, file, end: finishedEnd(file, disk), fetch: () => undefined };
-      for (const { line } of await readPage(log, whole, disk)) {
-        const record = recordOf(kind, line);
-        if (record?.kind === "usage" || record?.kind === "tool" || record?.kind === "edit") count.take(record);
-      }
-    });
-  }
-  const { numbers, ended } = count;
+  const linesOf = async (log: LogName): Promise<readonly PlacedLine[]> => {
+    const found = await withFile(join(folder, `${log}.jsonl`), disk, async (file) =>
+      readPage({ kind: logKinds[log], file, end: finishedEnd(file, disk), fetch: noBlobs }, whole, disk),
+    );
+    return found ?? [];
+  };
+  const { numbers, ended } = await countedIn(createdAt, linesOf);
   const rebuilt = { ...initialState(createdAt), ...numbers, lastActivity: "state_rebuilt" };
   if (parent === "running") return { ...rebuilt, status: "processing" };
   const status = (await catalogue.entryOf(id))?.status ?? ended?.status ?? "completed";

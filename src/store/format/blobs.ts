@@ -37,9 +37,6 @@ export type Spill = (text: string) => BlobName | undefined;
 /** Brings a blob's text back; undefined where it is missing or not what its name says. */
 export type FetchBlob = (name: BlobName) => string | undefined;
 
-/** As {@link FetchBlob}, with turns for the event loop. */
-export type LoadBlob = (name: BlobName) => Promise<string | undefined>;
-
 /** For lines without their folder: no blob can be had. */
 export const noBlobs: FetchBlob = () => undefined;
 

@@ -118,11 +118,6 @@ export function decodeMark(fields: JsonValue | undefined): ArchiveMark | undefin
   };
 }
 
-/** Reads a session's state.json; undefined when it is missing or unreadable, as a power cut can leave it. */
-export function readState(folder: string, disk: Disk = systemDisk): SessionState | undefined {
-  return decodeState(readObject(join(folder, stateFile), disk));
-}
-
 /** The fields of state.json as a state; undefined where there is no status that is known. */
 export function decodeState(fields: JsonObject | undefined): SessionState | undefined {
   const status = sessionStatuses.find((known) => known === fields?.["status"]);

@@ -71,17 +71,6 @@ export function ownerOf({ processId, hostname, acquiredAt, heartbeatAt, generati
   return { processId, hostname, acquiredAt, heartbeatAt, generation };
 }
 
-/**
- * Whether a holder has to be respected.
- *
- * @param now - milliseconds since 1970, by the clock that heartbeats are written by
- */
-export function isHeld(holder: Holder, now: number): boolean {
-  const liveness = livenessOf(holder);
-  if (liveness !== "unknown") return liveness === "alive";
-  return now - Date.parse(holder.heartbeatAt) <= staleMs;
-}
-
 function hasProcess(processId: number): boolean {
   try {
     process.kill(processId, 0);

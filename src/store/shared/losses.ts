@@ -63,7 +63,6 @@ export class LossCheck {
   readonly #hash = new SealHash();
   readonly #highest = noCounts();
   readonly #gaps = new Map<LogName, { runs: Run[]; missing: number; offset: number | undefined }>();
-  readonly #unreadable = new Set<LogName>();
   #places = new Uint8Array(1024);
   #distinct = 0;
   #newest = 0;
@@ -110,18 +109,11 @@ export class LossCheck {
     this.#implied = Math.max(this.#implied, message);
   }
 
-  /** The log could not be read to its end: nothing is concluded from it. */
-  unreadable(log: LogName): void {
-    this.#unreadable.add(log);
-    this.#knowsPlaces = false;
-  }
-
   /** The losses, after the last record. */
   result(): Losses {
     const logs: LogLoss[] = [];
     for (const [name, highest] of Object.entries(this.#highest)) {
       const log = name as LogName;
-      if (this.#unreadable.has(log)) continue;
       const { runs = [], missing = 0, offset } = this.#gaps.get(log) ?? {};
       const by = this.#seal ? "state" : "others";
       const counted = this.#seal ? this.#seal.counts[log] : log === "messages" ? this.#implied : 0;
@@ -132,8 +124,7 @@ export class LossCheck {
     const known = logs.reduce((sum, loss) => sum + loss.missing + loss.short, 0);
     const holes = this.#knowsPlaces ? Math.max(this.#newest, this.#seal?.pos ?? 0) - this.#distinct : 0;
     const places = Math.max(0, holes - known);
-    const isWhole = known + places === 0 && this.#unreadable.size === 0;
-    const differs = isWhole && this.#seal?.hash !== undefined && this.#seal.hash !== this.#hash.digest();
+    const differs = known + places === 0 && this.#seal?.hash !== undefined && this.#seal.hash !== this.#hash.digest();
     return { logs, places, differs, records: known + places };
   }
 

@@ -17,7 +17,7 @@ export function isBehind(text: string, { seqs }: Pick<Counters, "seqs">): boolea
 }
 
 /**
- * A session's state, with what its dead writer wrote last; a line that is damaged adds nothing.
+ * A session's state, with what its dead writer wrote last.
  *
  * @param text - of the state, read after the session was taken
  * @param linesOf - every line of a log
@@ -27,12 +27,21 @@ export async function recounted(
   text: string,
   linesOf: (log: LogName) => AsyncIterable<{ readonly line: string }>,
 ): Promise<SessionState> {
-  const count = new StateCount(metadata.createdAt);
+  const { numbers } = await countedIn(metadata.createdAt, linesOf);
+  return atLeast(decodeState(parseDocument(text)) ?? state, numbers);
+}
+
+/** The numbers of a session, counted from its lines; a line that is damaged adds nothing. */
+export async function countedIn(
+  createdAt: string,
+  linesOf: (log: LogName) => AsyncIterable<{ readonly line: string }> | Promise<readonly { readonly line: string }[]>,
+): Promise<StateCount> {
+  const count = new StateCount(createdAt);
   for (const kind of countedKinds) {
-    for await (const { line } of linesOf(kindLogs[kind])) {
+    for await (const { line } of await linesOf(kindLogs[kind])) {
       const record = recordOf(kind, line);
       if (record?.kind === "usage" || record?.kind === "tool" || record?.kind === "edit") count.take(record);
     }
   }
-  return atLeast(decodeState(parseDocument(text)) ?? state, count.numbers);
+  return count;
 }

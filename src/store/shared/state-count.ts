@@ -92,10 +92,9 @@ export class StateCount {
     };
   }
 
-  #epoch({ epoch, reason, summaries, tokens_after: tokens }: JsonObject, pos: number): void {
+  #epoch({ epoch, summaries, tokens_after: tokens }: JsonObject, pos: number): void {
     this.#epochs = Math.max(this.#epochs, Number(epoch) || 0);
-    // Lines of earlier versions have no number of summaries.
-    this.#summaries += Number(summaries ?? (reason === "summary" ? 1 : 0)) > 0 ? 1 : 0;
+    this.#summaries += Number(summaries) > 0 ? 1 : 0;
     this.#seen(tokens, pos);
   }
 

@@ -25,7 +25,7 @@ export { redisEngine } from "../../../src/store/redis/engine.ts";
 export { Farewell } from "../../../src/store/shared/farewell.ts";
 export { prepareRecord } from "../../../src/store/shared/prepare.ts";
 export { inScope, notFound } from "../../../src/store/shared/rules.ts";
-export { heartbeatMs, isHeld, livenessOf, ownIdentity } from "../../../src/store/shared/holder.ts";
+export { heartbeatMs, livenessOf, ownIdentity } from "../../../src/store/shared/holder.ts";
 export type { Holder } from "../../../src/store/shared/holder.ts";
 export { inFrontOf, storeShape } from "../../../src/store/shared/shape.ts";
 export { lossesOf } from "../../../src/store/shared/transfer-losses.ts";
@@ -49,3 +49,4 @@ export {
   trashed,
   wholeDump,
 } from "../../../src/store/testing/kit.ts";
+export { heldBy } from "../../../src/store/shared/remote.ts";

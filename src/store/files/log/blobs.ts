@@ -3,43 +3,25 @@
  * the line that names it, never changed, and shared by every line with the same value.
  */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
 import { join } from "node:path";
-import { Turns } from "../../../turns.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { blobsFolder } from "../../format/blobs.ts";
 import { draftOf, makeNewFolder, openNew, remove, syncFolder, systemCode, writeAll } from "../../../disk/safe-write.ts";
 import { chunksOf, mostChunkBytes } from "../../format/blobs.ts";
 import type { Blob, BlobName } from "../../format/blobs.ts";
 
-/** Looks for a blob of a session that may move. */
-const looks = 3;
-/** Bytes of a blob that are read, hashed and decoded at once. */
-const pieceBytes = 1024 * 1024;
-
 /** The blobs of one session. */
 export class BlobFolder {
-  #session: string;
+  readonly #session: string;
   readonly #disk: Disk;
   readonly #missing: (name: BlobName) => void;
-  readonly #whereNow: (() => string) | undefined;
   readonly #durable = new Set<string>();
 
-  /**
-   * @param missing - told of every blob that cannot be had
-   * @param whereNow - the session's folder, asked where a blob is not found: the session may have moved meanwhile; throws
-   *   where it is in no folder any more
-   */
-  constructor(
-    session: string,
-    disk: Disk,
-    missing: (name: BlobName) => void = () => undefined,
-    whereNow?: () => string,
-  ) {
+  /** @param missing - called with every blob that cannot be had */
+  constructor(session: string, disk: Disk, missing: (name: BlobName) => void = () => undefined) {
     this.#session = session;
     this.#disk = disk;
     this.#missing = missing;
-    this.#whereNow = whereNow;
   }
 
   get #folder(): string {
@@ -64,57 +46,12 @@ export class BlobFolder {
   }
 
   #read({ sha256, bytes }: Pick<BlobName, "sha256" | "bytes">): string | undefined {
-    for (let look = 1; ; look += 1) {
-      try {
-        const content = this.#disk.readFile(join(this.#folder, sha256));
-        const whole = content.length === bytes && createHash("sha256").update(content).digest("hex") === sha256;
-        return whole ? content.toString("utf8") : undefined;
-      } catch (error) {
-        if (systemCode(error) !== "ENOENT" || !this.#whereNow || look === looks) return undefined;
-      }
-      this.#session = this.#whereNow();
-    }
-  }
-
-  /** As {@link BlobFolder.fetch}, piece by piece, with turns for the event loop. */
-  async load(name: BlobName): Promise<string | undefined> {
-    for (let look = 1; ; look += 1) {
-      try {
-        const text = await this.#readInTurns(name);
-        if (text === undefined) this.#missing(name);
-        return text;
-      } catch (error) {
-        if (systemCode(error) !== "ENOENT" || !this.#whereNow || look === looks) {
-          this.#missing(name);
-          return undefined;
-        }
-      }
-      this.#session = this.#whereNow();
-    }
-  }
-
-  async #readInTurns({ sha256, bytes }: BlobName): Promise<string | undefined> {
-    const file = this.#disk.open(join(this.#folder, sha256), constants.O_RDONLY);
     try {
-      if (this.#disk.stat(file).size !== bytes) return undefined;
-      const hash = createHash("sha256");
-      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-      const pieces: string[] = [];
-      const turns = new Turns();
-      for (let at = 0; at < bytes;) {
-        const piece = Buffer.allocUnsafe(Math.min(pieceBytes, bytes - at));
-        const length = await this.#disk.readLater(file, piece, 0, piece.length, at);
-        if (length === 0) return undefined;
-        const read = piece.subarray(0, length);
-        hash.update(read);
-        pieces.push(decoder.decode(read, { stream: true }));
-        at += length;
-        await turns.turn();
-      }
-      pieces.push(decoder.decode());
-      return hash.digest("hex") === sha256 ? pieces.join("") : undefined;
-    } finally {
-      this.#disk.close(file);
+      const content = this.#disk.readFile(join(this.#folder, sha256));
+      const isWhole = content.length === bytes && createHash("sha256").update(content).digest("hex") === sha256;
+      return isWhole ? content.toString("utf8") : undefined;
+    } catch {
+      return undefined;
     }
   }
 
