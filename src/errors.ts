@@ -5,7 +5,7 @@
 export const errorCodes = {
   "aborted": "The caller's AbortSignal fired; nothing was written.",
   "adapter-failed": "An adapter could not journal or compose; the host went on with its own messages.",
-  "archive-conflict": "An object of the archive has the name of a session's and holds something else.",
+  "archive-conflict": "An object of the archive does not hold what was written.",
   "bad-message": "A message has a shape that cannot be stored or sent.",
   "bad-option": "An option, flag or argument is unknown or has the wrong type or range.",
   "budget-too-small": "Blocks that are never dropped (system, tools) are alone larger than the budget.",

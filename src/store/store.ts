@@ -370,29 +370,20 @@ export interface Store {
  */
 export interface StoreDetaching {
   /**
-   * A number that grows whenever somebody takes the session, and with {@link StoreDetaching.detach} and
-   * {@link StoreDetaching.attach}; a session that is made anew under the id has a higher one.
+   * Holds a session, so that nobody else changes it, until its records are elsewhere; then removes them, and notes where they
+   * are. In one step, or so that a crash leaves the session as it was or archived, and the next call removes what is left.
    *
+   * @param put - brings the records elsewhere, and says where; not called for a session that is archived. Its argument is a
+   *   number that no other detaching of the session has
+   * @returns the note
    * @throws WindrowError `bad-option` for a session that has not ended and is not `closed`, or that is kept;
-   *   `session-busy` while a process has it
+   *   `session-busy` while a process has it; `fenced` where another took it meanwhile, as it may from a process that was
+   *   silent for long; what `put` throws
    */
-  writings(scope: Scope, id: string): Promise<number>;
+  detach(scope: Scope, id: string, put: (taking: number) => Promise<ArchiveMark>): Promise<ArchiveMark>;
 
-  /**
-   * Removes the records, and notes where they are. In one step, or so that a crash leaves the session as it was or
-   * archived, and the next call removes what is left.
-   *
-   * @param writings - as they were before the records were read
-   * @throws WindrowError `session-busy` where somebody wrote the session since; what {@link StoreDetaching.writings} throws
-   */
-  detach(scope: Scope, id: string, mark: ArchiveMark, writings: number): Promise<void>;
-
-  /**
-   * Gives up a detaching that was refused: from now on none with this number succeeds.
-   *
-   * @returns whether no session of this id names the object, in the trash either; nobody will name it then
-   */
-  forgo(scope: Scope, id: string, key: string, writings: number): Promise<boolean>;
+  /** Whether a session of this id names an object, in the trash or put aside, too. */
+  names(id: string, key: string): Promise<boolean>;
 
   /**
    * Writes the records back as they were, and takes the note away. Until all of it is there the session is archived.
@@ -419,7 +410,7 @@ export interface StoreArchiving {
    * the next call ends it.
    *
    * @throws WindrowError `bad-option` for a session that is neither, or that is kept; `session-busy`; `store-corrupt` for
-   *   one that lacks records; `archive-conflict` where its object is there and holds something else
+   *   one that lacks records; `archive-conflict` where its object does not hold what was written
    */
   archive(scope: Scope, id: string): Promise<ArchivedSession>;
 

@@ -197,13 +197,17 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     const lock = await held(store, "one");
     await store.setState(lock, stateOf("closed"));
     await silence(place, lock.id);
-    const writings = await other.detaching?.writings(everybody, lock.id);
-    await store.append(lock, [messageRecord("two")]);
     const mark = { key: "k", hash: "h", lines: 1, bytes: 1, objectBytes: 1 };
     const times = { archivedAt: "2026-01-01T00:00:00.000Z", lastRecordAt: "2026-01-01T00:00:00.000Z" };
-    const detached = other.detaching?.detach(everybody, lock.id, { ...mark, ...times }, writings ?? -1);
-    await expect(detached).rejects.toMatchObject({ code: "session-busy" });
-    expect(await texts(other, lock.id)).toEqual(["one", "two"]);
+    const detached = other.detaching?.detach(everybody, lock.id, async () => {
+      const late = store.append(lock, [messageRecord("two")]);
+      await expect(late).rejects.toMatchObject({ code: "fenced" });
+      throw new Error("no place");
+    });
+    await expect(detached).rejects.toThrow("no place");
+    expect(await texts(other, lock.id)).toEqual(["one"]);
+    await other.detaching?.detach(everybody, lock.id, async () => ({ ...mark, ...times }));
+    await expect(texts(other, lock.id)).rejects.toMatchObject({ code: "session-archived" });
   });
 
   it("erases no session that a process took since, nor one that is kept since", async () => {

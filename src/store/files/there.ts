@@ -1,5 +1,5 @@
 /** Whether a folder holds a store of files, and where there is one when it does not. */
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { WindrowError } from "../../errors.ts";
 
@@ -17,7 +17,11 @@ export function isFilesStore(folder: string): boolean {
  * @returns `store-unavailable`
  */
 export function noStoreIn(path: string): WindrowError {
-  const lacks = isFolder(path) ? 'it has neither a folder "running" nor "completed"' : "it is a file";
+  const lacks = isFolder(path)
+    ? 'it has neither a folder "running" nor "completed"'
+    : existsSync(path)
+      ? "it is a file"
+      : "there is nothing at that path";
   const store = storeNear(path);
   const database = store === undefined ? databaseNear(path) : undefined;
   const hint = store === undefined ? "Check the path." : `There is one in ${store}.`;

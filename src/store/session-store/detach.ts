@@ -1,63 +1,73 @@
-/** A session whose lines go into an archive, and come back. */
+/** A session whose lines go into an archive, and come back. Who moves them holds the session meanwhile. */
 import { archivedField, encodeArchiveMark, page } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import { checkDetachable, resumedMeanwhile } from "../shared/detach.ts";
 import { newTaker } from "../shared/holder.ts";
-import { inScope } from "../shared/rules.ts";
-import type { Scope, StoreDetaching } from "../store.ts";
+import type { Step } from "../engine.ts";
+import type { StoreDetaching } from "../store.ts";
 import { archivedIn, asidesOf, checkFree, find, stateFields } from "./found.ts";
 import type { Core, Found } from "./found.ts";
 import { Steps } from "./transfer.ts";
 
 /** Makes the facet. */
 export function detachingOf(core: Core): StoreDetaching {
-  const { engine } = core;
-  const detachable = async (scope: Scope, id: string): Promise<Found> => {
-    const first = await find(core, scope, id);
-    const found = (await engine.settle?.(first.head)) ? await find(core, scope, id) : first;
-    checkFree(found.head);
-    checkDetachable(id, found.state.status, found.mark.kept !== undefined);
-    return found;
-  };
   return {
-    writings: async (scope, id) => (await detachable(scope, id)).head.revision,
-    async detach(scope, id, mark, at) {
-      const { head } = await detachable(scope, id);
-      const state = page({ ...stateFields(head), [archivedField]: encodeArchiveMark(mark) });
-      const step = { id, at, isEmptied: true, documents: { state }, holder: null, isDurable: true };
-      const [isMade] = await engine.commit([step]);
-      if (!isMade) throw resumedMeanwhile(id);
+    async detach(scope, id, put) {
+      const found = await find(core, scope, id);
+      const { head, state, mark } = found;
+      checkFree(head);
+      checkDetachable(id, state.status, mark.kept !== undefined);
+      return moving(core, found, {}, async (steps) => {
+        // One that is archived already may have lines that a crash left.
+        const archived = state.archived ?? (await put(steps.revision));
+        const documents = { state: page({ ...stateFields(head), [archivedField]: encodeArchiveMark(archived) }) };
+        await steps.make({ isEmptied: true, documents, holder: null, isDurable: true });
+        return archived;
+      });
     },
-    async forgo(scope, id, key, at) {
+    async names(id, key) {
       core.alive();
-      const head = await engine.head(id);
-      // Whoever comes with this number from now on finds another.
-      if (head && inScope(scope, head.listing)) await engine.commit([{ id, at, isDurable: true }]);
-      const now = await engine.head(id);
-      return ![now, ...(await asidesOf(core, id))].some((one) => one && archivedIn(one) === key);
+      const named = [await core.engine.head(id), ...(await asidesOf(core, id))];
+      return named.some((one) => one && archivedIn(one) === key);
     },
     async attach(scope, dump, mark, signal) {
       const { id } = dump;
-      const { head, state } = await find(core, scope, id);
+      const found = await find(core, scope, id);
+      const { head, state } = found;
       checkFree(head);
       if (!state.archived) return;
       if (state.archived.key !== mark.key) throw resumedMeanwhile(id);
-      const holder = newTaker(head.generation + 1, timestamp(core.clock));
-      const step = { id, at: head.revision, isEmptied: true, holder, isDurable: false };
-      const isTaken = await core.givingBack.take(step);
-      if (!isTaken) throw resumedMeanwhile(id);
-      const steps = new Steps(core, id, head.revision + 1);
-      const stop = core.beating(id, holder);
-      try {
+      await moving(core, found, { isEmptied: true }, async (steps) => {
         await steps.fill(dump, signal);
         await steps.make({ documents: { state: page(dump.state) }, holder: null, isDurable: true });
-      } catch (error) {
-        const emptied = steps.make({ isEmptied: true, holder: null, isDurable: false });
-        await core.givingBack.lettingGo({ id, at: steps.revision, holder }, emptied).catch(() => undefined);
-        throw error;
-      } finally {
-        stop();
-      }
+      });
     },
   };
+}
+
+/**
+ * Holds a session while its lines move; the last step of the work lets go of it.
+ *
+ * @param first - what is done with the taking, and again where the work fails
+ */
+async function moving<T>(
+  core: Core,
+  { id, head }: Found,
+  first: Pick<Step, "isEmptied">,
+  work: (steps: Steps) => Promise<T>,
+): Promise<T> {
+  const holder = newTaker(head.generation + 1, timestamp(core.clock));
+  const isTaken = await core.givingBack.take({ id, at: head.revision, ...first, holder, isDurable: false });
+  if (!isTaken) throw resumedMeanwhile(id);
+  const steps = new Steps(core, id, head.revision + 1);
+  const stop = core.beating(id, holder);
+  try {
+    return await work(steps);
+  } catch (error) {
+    const released = steps.make({ ...first, holder: null, isDurable: false });
+    await core.givingBack.lettingGo({ id, at: steps.revision, holder }, released).catch(() => undefined);
+    throw error;
+  } finally {
+    stop();
+  }
 }

@@ -149,9 +149,8 @@ export const storeShape = {
   detaching: {
     is: "facet",
     methods: {
-      writings: { ...ofOne, action: "read" },
       detach: { ...ofOne, action: "write", changes: true },
-      forgo: { ...ofOne, action: "write", changes: true },
+      names: { is: "call", of: "none" },
       attach: {
         is: "call",
         of: "scope",

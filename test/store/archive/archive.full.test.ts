@@ -62,34 +62,6 @@ for (const kind of storeKinds()) {
       return { address, archive, store: await opened(address, { archive }) };
     }
 
-    it("leaves no object of a session that is erased while it is archived, and keeps that of one in the trash", async () => {
-      const [address, archive] = [await kind.address(), await newFolder()];
-      const other = await opened(address, { archive });
-      const bucket = folderArchive(archive);
-      let meanwhile = async (_id: string): Promise<unknown> => undefined;
-      const store = await opened(address, {
-        archive: {
-          ...bucket,
-          async put(key, body) {
-            await meanwhile(key.split("/")[0] ?? "");
-            return bucket.put(key, body);
-          },
-        },
-      });
-      const [erased, trashed] = [await finished(other), await finished(other)];
-      meanwhile = async (id) => other.upkeep.erase(everybody, [id]);
-      await expect(store.archiving?.archive(everybody, erased)).rejects.toMatchObject({ code: "session-not-found" });
-      expect(objectsIn(archive)).toEqual([]);
-      const before = await contents(other, trashed);
-      meanwhile = async (id) => {
-        await other.archiving?.archive(everybody, id);
-        await other.upkeep.trash(everybody, [id], new Date().toISOString());
-      };
-      await expect(store.archiving?.archive(everybody, trashed)).rejects.toMatchObject({ code: "session-not-found" });
-      await other.upkeep.untrash(everybody, trashed);
-      expect(await contents(other, trashed)).toEqual({ ...(before as object), state: expect.anything() });
-    });
-
     it("takes a finished session, and everything reads it on, to the byte", async () => {
       const { archive, store } = await beside();
       const id = await finished(store);

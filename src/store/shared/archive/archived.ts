@@ -44,9 +44,6 @@ export function archivedStore(behind: Store, bucket: ArchiveBucket, options: Arc
   return new Archive(behind, detaching, bucket, options).front();
 }
 
-/** The errors of a `detach` that changed nothing. */
-const refusals = ["session-busy", "bad-option", "session-not-found"] as const;
-
 /** The problem of objects that cannot be asked for now. */
 const unreachable = { problem: "object-unreachable", severity: "damage", remedy: "hand" } as const;
 
@@ -102,47 +99,38 @@ class Archive {
   }
 
   async #archive(scope: Scope, id: string): Promise<ArchivedSession> {
-    const [store, detaching] = [this.#behind, this.#detaching];
-    // First the number: a state that is read after it is one that `detach` finds, or refuses.
-    const writings = await detaching.writings(scope, id);
-    const { state } = await store.info(scope, id);
-    if (state.archived) {
-      // A store that lets go step by step may have been killed on the way.
-      await detaching.detach(scope, id, state.archived, writings);
-      return { sessionId: id, outcome: "same", mark: state.archived };
+    let written: ArchiveMark | undefined;
+    try {
+      const put = async (taking: number): Promise<ArchiveMark> => (written = await this.#put(scope, id, taking));
+      const mark = await this.#detaching.detach(scope, id, put);
+      return { sessionId: id, outcome: written ? "archived" : "same", mark };
+    } catch (error) {
+      // Where nobody knows whether the session names it, it stays.
+      const isFenced = written && isWindrowError(error, "fenced");
+      if (isFenced && !(await this.#detaching.names(id, written!.key))) await this.#objects.remove(written!.key);
+      throw error;
     }
+  }
+
+  /** Writes the object of a session that is held, and reads it back. */
+  async #put(scope: Scope, id: string, taking: number): Promise<ArchiveMark> {
+    const store = this.#behind;
+    const { state } = await store.info(scope, id);
     const dump = await store.transfer.dump(scope, id);
     const damaged = await store.recovery(scope, id);
     if (damaged.length > 0) throw hasDamage(id, damaged.length);
     const packed = await packSession(dump);
-    const key = `${prefixOf(scope, id)}${writings}-${packed.hash}.jsonl.gz`;
-    const put = await this.#bucket.put(key, packed.bytes);
-    const { objectBytes } = await this.#verified(key, packed.hash, put);
-    const mark: ArchiveMark = {
-      ...{ key, hash: packed.hash, lines: packed.lines, bytes: packed.lineBytes, objectBytes },
+    const key = `${prefixOf(scope, id)}${taking}-${packed.hash}.jsonl.gz`;
+    await this.#bucket.put(key, packed.bytes);
+    const found = await this.#objects.fetch(key).catch((error: unknown) => {
+      throw isWindrowError(error, "store-corrupt") ? conflict(this.#bucket, key, error) : error;
+    });
+    if (found.hash !== packed.hash) throw conflict(this.#bucket, key);
+    return {
+      ...{ key, hash: packed.hash, lines: packed.lines, bytes: packed.lineBytes, objectBytes: found.objectBytes },
       archivedAt: timestamp(this.#clock),
       lastRecordAt: packed.lastRecordAt ?? state.completedAt ?? state.updatedAt,
     };
-    try {
-      await detaching.detach(scope, id, mark, writings);
-    } catch (error) {
-      const isRefused = refusals.some((code) => isWindrowError(error, code));
-      // If nobody knows, it stays: a session that is archived again takes it up.
-      const forgo = (): Promise<boolean> => detaching.forgo(scope, id, key, writings).catch(() => false);
-      if (isRefused && (await forgo())) await this.#objects.remove(key);
-      throw error;
-    }
-    return { sessionId: id, outcome: put === "there" ? "same" : "archived", mark };
-  }
-
-  /** Reads an object back from the archive and compares it with what it should hold. */
-  async #verified(key: string, hash: string, put: "written" | "there"): Promise<{ readonly objectBytes: number }> {
-    const found = await this.#objects.fetch(key).catch((error: unknown) => {
-      if (put === "there" && isWindrowError(error, "store-corrupt")) throw conflict(this.#bucket, key, error);
-      throw error;
-    });
-    if (found.hash !== hash) throw conflict(this.#bucket, key);
-    return found;
   }
 
   async #unarchive(scope: Scope, id: string, signal?: AbortSignal): Promise<void> {
@@ -313,9 +301,9 @@ function markIn(error: unknown): ArchiveMark | undefined {
   return error.data["mark"] as ArchiveMark | undefined;
 }
 
-/** The object's name is taken by another one. */
+/** The object is not what was written. */
 function conflict({ location }: ArchiveBucket, key: string, cause?: unknown): WindrowError {
-  const message = `The object ${key} of the archive ${location} is there already and holds something else. The session stays in the store; look at the object, and move it away.`;
+  const message = `The object ${key} of the archive ${location} does not hold what was written. The session stays in the store; look at the object, and move it away.`;
   return new WindrowError("archive-conflict", message, { key }, { cause });
 }
 

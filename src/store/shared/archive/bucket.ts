@@ -13,10 +13,9 @@ export interface ArchiveBucket {
   /**
    * Writes an object that is not there yet, whole and durable before it resolves; one that is there stays as it is.
    *
-   * @returns whether it was written, or was there
    * @throws WindrowError `store-unavailable`
    */
-  put(key: string, body: Uint8Array): Promise<"written" | "there">;
+  put(key: string, body: Uint8Array): Promise<void>;
 
   /** The bytes of an object; undefined where there is none. */
   get(key: string): Promise<Uint8Array | undefined>;
@@ -54,13 +53,11 @@ export function folderArchive(path: string): ArchiveBucket {
           // A link refuses a name that is taken, which a rename would replace.
           await link(draft, target);
         } catch (error) {
-          if (systemCode(error) === "EEXIST") return "there";
-          throw error;
+          if (systemCode(error) !== "EEXIST") throw error;
         } finally {
           remove(draft);
           await syncFolder(dirname(target));
         }
-        return "written";
       }),
     get: (key) =>
       failing("Reading the archive", key, async () => {

@@ -68,10 +68,8 @@ export function s3Archive({ client, bucket, prefix = "", pause = wait }: S3Archi
       const object = { Bucket: bucket, Key: `${start}${key}`, Body: body, ContentType: "application/gzip" };
       try {
         await ask(() => client.putObject({ ...object, IfNoneMatch: "*" }));
-        return "written";
       } catch (error) {
-        if (statusOf(error) === 412) return "there";
-        throw failure(location, error, statusOf(error));
+        if (statusOf(error) !== 412) throw failure(location, error, statusOf(error));
       }
     },
     async get(key) {
