@@ -7,10 +7,9 @@ import { describe, expect, inject, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Scope, Store } from "windrow";
 import { doctor, search, stats, viewSession } from "windrow/ops";
-import { folderArchive } from "windrow/store";
 import { everybody, messageRecord, newSession, readAll, refused, stateOf, summaryOf } from "../../kit/inside/store.ts";
 import { startChild } from "../../kit/child.ts";
-import { newArchive, newFolder, objectsIn, storeKinds } from "./kinds.ts";
+import { newArchive, objectsIn, storeKinds } from "./kinds.ts";
 import { opened } from "../stage.ts";
 import { held } from "../../kit/stores.ts";
 
