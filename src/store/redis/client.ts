@@ -8,15 +8,13 @@ export interface IoRedisClient {
   call(command: string, ...args: (string | Buffer | number)[]): Promise<unknown>;
   quit?(): Promise<unknown>;
   disconnect?(): void;
-  on?(event: "ready", listener: () => void): unknown;
+  on?(event: "ready" | "error", listener: (error?: unknown) => void): unknown;
   off?(event: "ready", listener: () => void): unknown;
 }
 
 /** A client of the package `redis` that is connected. */
 export interface NodeRedisClient {
   sendCommand(args: string[]): Promise<unknown>;
-  close?(): Promise<unknown> | void;
-  destroy?(): void;
 }
 
 /** A cluster of the package `redis` that is connected. */
@@ -24,8 +22,6 @@ export interface NodeRedisCluster<Node = unknown> {
   sendCommand(firstKey: string | undefined, isReadonly: boolean | undefined, args: string[]): Promise<unknown>;
   readonly masters: readonly Node[];
   nodeClient(node: Node): Promise<NodeRedisClient> | NodeRedisClient;
-  close?(): Promise<unknown> | void;
-  destroy?(): void;
 }
 
 /** A client that a store takes. */
@@ -131,10 +127,10 @@ export function senderOf(
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const emitter = client as Pick<IoRedisClient, "on" | "off">;
-  emitter.on?.("ready", changed);
+  const ioRedis = client as Partial<IoRedisClient>;
+  ioRedis.on?.("ready", changed);
   let trouble: unknown;
-  if (owned) (client as Partial<Troubled>).on?.("error", (error) => (trouble = error));
+  if (owned) ioRedis.on?.("error", (error) => (trouble = error));
   const guarded =
     (one: Send): Send =>
     async (command, ...args) => {
@@ -164,22 +160,16 @@ export function senderOf(
     onChange: (listener) => void listeners.push(listener),
     farewell,
     async end() {
-      emitter.off?.("ready", changed);
+      ioRedis.off?.("ready", changed);
       try {
-        if (owned) await farewell.heard(async () => (isIoRedis(client) ? client.quit?.() : client.close?.()));
+        if (owned) await farewell.heard(async () => ioRedis.quit?.());
       } catch {
-        if (isIoRedis(client)) client.disconnect?.();
-        else client.destroy?.();
+        ioRedis.disconnect?.();
       } finally {
         farewell.end();
       }
     },
   };
-}
-
-/** The event in which a client says why its connection failed. */
-interface Troubled {
-  on(event: "error", listener: (error: unknown) => void): unknown;
 }
 
 /** Whether `ioredis` gave a command up: its error names its own option, and not why there is no connection. */
@@ -200,8 +190,8 @@ async function settingsOf(send: Send, names: readonly string[]): Promise<Readonl
   }
 }
 
-/** The first words of a server's refusals to write: no memory, a replica, a disk that cannot be written, too few replicas. */
-const refusals = /^(?:OOM|READONLY|MISCONF|NOREPLICAS)\b/;
+/** A server's refusals to write, also inside a script: no memory, a replica, a disk that cannot be written, too few replicas. */
+const refusals = /(?:^|-)(?:OOM|READONLY|MISCONF|NOREPLICAS)\b/;
 
 /** The first words of a server that has to be asked again later: it loads its data, or runs a script that takes long. */
 const later = /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
@@ -220,11 +210,6 @@ function isAnswer(error: unknown): boolean {
 
 /** The first word of a server's error. */
 const replyCode = /^[A-Z]{2,}\b/;
-
-/** The error of a command inside a script, by the server's words. */
-export function refusalOf(words: string, location: string): WindrowError {
-  return failureOf(words.replace(/^-/, "").trim(), location);
-}
 
 /**
  * The error of a command as one of Windrow's.

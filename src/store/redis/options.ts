@@ -16,7 +16,7 @@ export interface RedisStoreOptions {
   readonly mask?: Mask;
   /**
    * The events that an acknowledged append survives. `strict` (default): the death of the server, because it syncs every
-   * write (`appendfsync always`) or because a replica has it; a server of which neither can be seen is refused. `group`: the
+   * write (`appendfsync always`); a server of which that cannot be seen is refused. `group`: the
    * death of the process that appends; of the server, what its own settings say, as a second with `appendfsync everysec`.
    */
   readonly durability?: "strict" | "group";
