@@ -1,7 +1,7 @@
 /** The client of a Redis or Valkey server, which the user brings: one of `ioredis` or of `redis`. */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { WindrowError } from "../../errors.ts";
 import { Farewell } from "../shared/farewell.ts";
-import { isUnknownOutcome } from "../shared/remote.ts";
+import { isUnknownOutcome, serverErrors } from "../shared/remote.ts";
 
 /** A client of `ioredis`: a `Redis`, or a `Cluster`. */
 export interface IoRedisClient {
@@ -118,11 +118,6 @@ export function senderOf(
   { location, owned }: { readonly location: string; readonly owned: boolean },
 ): Sender {
   const { send, masters } = commandsOf(client);
-  const farewell = new Farewell();
-  const heard =
-    (one: Send): Send =>
-    (command, ...args) =>
-      farewell.heard(() => one(command, ...args), isAnswer);
   const listeners: (() => void)[] = [];
   const changed = (): void => {
     for (const listener of listeners) listener();
@@ -131,24 +126,23 @@ export function senderOf(
   ioRedis.on?.("ready", changed);
   let trouble: unknown;
   if (owned) ioRedis.on?.("error", (error) => (trouble = error));
+  const farewell = new Farewell(isAnswer, (error) => failureOf(error, location, trouble));
+  const heard =
+    (one: Send): Send =>
+    (command, ...args) =>
+      farewell.heard(() => one(command, ...args));
   const guarded =
     (one: Send): Send =>
     async (command, ...args) => {
       try {
         return await heard(one)(command, ...args);
       } catch (error) {
-        if (isWindrowError(error, "closed")) throw error;
-        const failure = failureOf(error, location, trouble);
-        if (isUnknownOutcome(failure)) changed();
-        throw failure;
+        if (isUnknownOutcome(error)) changed();
+        throw error;
       }
     };
   const nodes = async (): Promise<readonly Send[]> => {
-    if (!masters) return [send];
-    const all = await farewell.heard(masters).catch((error: unknown) => {
-      if (isWindrowError(error, "closed")) throw error;
-      throw failureOf(error, location);
-    });
+    const all = masters ? await farewell.heard(masters) : [send];
     if (all.length === 0) throw failureOf(new Error("the cluster names no master"), location);
     return all;
   };
@@ -221,20 +215,15 @@ export function failureOf(failed: unknown, location: string, trouble?: unknown):
   const reason = reasonOf(error);
   const code = replyCode.exec(reason)?.[0];
   const about = { location, reason, ...(code !== undefined && { reply: code }) };
-  if (refusals.test(reason)) {
-    const message = `The Redis server ${location} refused to write: ${reason}. Nothing of it was kept; it can be tried again.`;
-    return new WindrowError("not-durable", message, about, { cause: error });
-  }
-  if (code === undefined || later.test(reason)) {
-    const message = `The Redis server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
-    return new WindrowError("store-unavailable", message, about, { cause: error });
-  }
+  const { away, full, refused } = serverErrors("Redis", about, error);
+  if (refusals.test(reason)) return full();
+  if (code === undefined || later.test(reason)) return away();
   if (/^(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
-    const message = `The Redis server ${location} refused: ${reason.replace(/\.$/, "")}. Check user, password (redis://user:password@host:6379) and rights.`;
-    return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
+    const advice = "Check user, password (redis://user:password@host:6379) and rights.";
+    return refused(`refused: ${reason.replace(/\.$/, "")}. ${advice}`);
   }
-  const message = /^(?:MOVED|ASK|CROSSSLOT)\b/.test(reason)
-    ? `The Redis server ${location} is a node of a cluster: add cluster=true to the address, or hand in a client of the cluster.`
-    : `The Redis server ${location} answered with an error: ${reason}.`;
-  return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
+  if (/^(?:MOVED|ASK|CROSSSLOT)\b/.test(reason)) {
+    return refused("is a node of a cluster: add cluster=true to the address, or hand in a client of the cluster.");
+  }
+  return refused(`answered with an error: ${reason}.`);
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Engine, Head, HeadsQuery, NewHead, Page, PageQuery, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
-import { noCounts } from "../format/seal.ts";
+import { countersOf } from "../shared/head-row.ts";
 import type { Taker } from "../shared/holder.ts";
 import { unknownOutcome } from "../shared/remote.ts";
 import { inScope } from "../shared/rules.ts";
@@ -105,17 +105,9 @@ class RedisEngine implements Engine {
   async numbers(id: string): Promise<Counters> {
     const { sender, keys } = this.#place;
     const [, ...logs] = keys.of(id);
-    const newest = await Promise.all(
-      logs.map(async (log) => linesOf(await sender.send("XREVRANGE", log, "+", "-", "COUNT", 1))),
-    );
-    const seqs = noCounts();
-    let pos = 0;
-    for (const [place, log] of logNames.entries()) {
-      const [line] = newest[place] ?? [];
-      seqs[log] = line?.seq ?? 0;
-      pos = Math.max(pos, line?.pos ?? 0);
-    }
-    return { seqs, pos };
+    const newest = async (key: string) => linesOf(await sender.send("XREVRANGE", key, "+", "-", "COUNT", 1))[0];
+    const lines = await Promise.all(logs.map(newest));
+    return countersOf(logNames.map((log, place) => [log, lines[place]]));
   }
 
   async page(id: string, log: LogName, { from, to, last, after, most }: PageQuery): Promise<Page> {

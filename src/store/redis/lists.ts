@@ -1,6 +1,8 @@
 /** The lists of sessions in Redis: sorted sets, which may name sessions that are not there, and be made anew. */
 import type { HeadsQuery } from "../engine.ts";
+import { parseDocument } from "../format/documents.ts";
 import { unknownOutcome } from "../shared/remote.ts";
+import { ownerNamed } from "../shared/rules.ts";
 import type { Sender } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
 
@@ -50,7 +52,7 @@ export async function relisted({ sender, keys }: RedisPlace, mend: boolean): Pro
         const values = (await sender.send("HMGET", key, "id", "owner", "created_ms")) as readonly (string | null)[];
         const [id, owner, created] = values;
         if (!id) continue;
-        const { tenant } = JSON.parse(owner ?? "{}") as { readonly tenant?: string };
+        const { tenant } = ownerNamed(parseDocument(owner ?? "") ?? {});
         const sets = [keys.all, keys.ofTenant(tenant)];
         const scores = await Promise.all(sets.map(async (set) => sender.send("ZSCORE", set, id)));
         if (scores.every((score) => Number(score ?? Number.NaN) === -Number(created))) continue;

@@ -2,9 +2,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Engine, Head, HeadsQuery, Listing, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
-import { noCounts } from "../format/seal.ts";
 import type { Clock } from "../shared/clock.ts";
-import { headOfRow } from "../shared/head-row.ts";
+import { countersOf, headOfRow } from "../shared/head-row.ts";
 import type { Taker } from "../shared/holder.ts";
 import { storeClosed } from "../shared/rules.ts";
 import type { Finding, LogName } from "../store.ts";
@@ -87,15 +86,8 @@ class SqliteEngine implements Engine {
   }
 
   numbers(id: string) {
-    return this.#read(() => {
-      const counters = { seqs: noCounts(), pos: 0 };
-      for (const log of logNames) {
-        const last = this.#connection.get(logStatements[log].last, id);
-        counters.seqs[log] = Number(last?.["seq"] ?? 0);
-        counters.pos = Math.max(counters.pos, Number(last?.["pos"] ?? 0));
-      }
-      return counters;
-    });
+    const newest = (log: LogName) => [log, this.#connection.get(logStatements[log].last, id)] as const;
+    return this.#read(() => countersOf(logNames.map(newest)));
   }
 
   page(id: string, log: LogName, query: PageQuery): Promise<Page> {
