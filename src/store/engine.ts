@@ -130,7 +130,7 @@ export interface Step {
   readonly lines?: readonly EngineLine[];
   readonly documents?: Partial<Documents>;
   readonly listing?: Listing;
-  /** The id that it has from now on, which no session has. */
+  /** The id that it has from now on, which no session has. Its last twelve characters are those of `id`. */
   readonly to?: string;
   /** The next holder, whose generation is the session's from now on; null: nobody. */
   readonly holder?: Taker | null;

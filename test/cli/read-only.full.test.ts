@@ -28,7 +28,6 @@ const kinds: Readonly<Record<string, string>> = {
   ...(driver && {
     "sqlite, closed in order": "sqlite:clean.db",
     "sqlite, as a process that died left it": "sqlite:died.db",
-    "sqlite, as a copy of file and log": "sqlite:copied.db",
   }),
 };
 
@@ -44,7 +43,6 @@ beforeAll(async () => {
   const live = await SessionManager.open({ store: `sqlite:${place("live.db")}` });
   const session = await write(live, id);
   for (const end of ["", "-wal", "-shm"]) copyFileSync(`${place("live.db")}${end}`, `${place("died.db")}${end}`);
-  for (const end of ["", "-wal"]) copyFileSync(`${place("live.db")}${end}`, `${place("copied.db")}${end}`);
   await session.close();
   await live.close();
   copyFileSync(place("live.db"), place("clean.db"));

@@ -28,6 +28,11 @@ export const hasRedis = process.env["WINDROW_TEST_REDIS"] !== undefined || progr
 if (!hasRedis)
   console.warn("No Redis: redis-server is not installed, and WINDROW_TEST_REDIS names none. Its tests are skipped.");
 
+/** The key of a session's hash, and the beginning of those of its logs. */
+export function redisKey(prefix: string, id: string): string {
+  return `${prefix}session:${id.slice(0, 24)}{${id.slice(24)}}`;
+}
+
 /** Starts a server that syncs every write, or one with other settings; or names the one that runs. */
 export async function startRedis(settings: readonly string[] = syncing): Promise<TestRedis> {
   const given = process.env["WINDROW_TEST_REDIS"];

@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PgPool } from "../kit/pg-pool.ts";
+import { redisKey } from "../kit/redis.ts";
 import { openDatabase } from "../kit/sqlite-stores.ts";
 import { Redis } from "./stage.ts";
 
@@ -10,9 +11,7 @@ export async function redisCommand(address: string, id: string, ...command: read
   const [server = ""] = address.split("?");
   const prefix = new URL(address).searchParams.get("prefix") ?? "";
   const client = new Redis(server);
-  const [name = "", ...args] = command.map((one) =>
-    one.replace("KEY", `${prefix}session:{${id}}`).replace("PREFIX", prefix),
-  );
+  const [name = "", ...args] = command.map((one) => one.replace("KEY", redisKey(prefix, id)).replace("PREFIX", prefix));
   try {
     return await client.call(name, ...args);
   } finally {

@@ -31,7 +31,7 @@ const isAnswer = (error: unknown): boolean => error === refused;
 
 describe("a farewell that has begun", () => {
   it("gives up a server that is asked and silent for five seconds, and what is asked then", async () => {
-    const farewell = new Farewell();
+    const farewell = new Farewell(isAnswer, (error) => error);
     farewell.begin();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(farewell.givenUp.aborted).toBe(false);
@@ -45,13 +45,13 @@ describe("a farewell that has begun", () => {
   });
 
   it("counts five seconds anew from each answer, also from one that refuses", async () => {
-    const farewell = new Farewell();
+    const farewell = new Farewell(isAnswer, (error) => error);
     farewell.begin();
     for (let round = 0; round < 4; round++) {
-      const refusal = messageOf(farewell.heard(() => later(50, refusing), isAnswer));
+      const refusal = messageOf(farewell.heard(() => later(50, refusing)));
       await vi.advanceTimersByTimeAsync(4_900);
       expect(await refusal).toBe(refused.message);
-      const answer = farewell.heard(() => later(4_800, () => "yes"), isAnswer);
+      const answer = farewell.heard(() => later(4_800, () => "yes"));
       await vi.advanceTimersByTimeAsync(4_900);
       expect(await answer).toBe("yes");
       await vi.advanceTimersByTimeAsync(20_000);
@@ -60,14 +60,14 @@ describe("a farewell that has begun", () => {
   });
 
   it("gives up a server that is gone for five seconds, with the next that fails", async () => {
-    const farewell = new Farewell();
+    const farewell = new Farewell(isAnswer, (error) => error);
     farewell.begin();
     const gone = (): Promise<never> =>
       later(10, () => {
         throw new Error("ECONNREFUSED");
       });
     for (const isLast of [false, true]) {
-      const failed = messageOf(farewell.heard(gone, isAnswer));
+      const failed = messageOf(farewell.heard(gone));
       await vi.advanceTimersByTimeAsync(isLast ? 100 : 10_000);
       expect(await failed).toBe("ECONNREFUSED");
       expect(farewell.givenUp.aborted).toBe(isLast);

@@ -5,7 +5,7 @@ import type { Clock } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
 import { redisStore } from "windrow/store/redis";
 import { hasPostgres } from "../kit/postgres.ts";
-import { hasRedis } from "../kit/redis.ts";
+import { hasRedis, redisKey } from "../kit/redis.ts";
 import { closing, postgresHere, redisHere } from "./stage.ts";
 
 /** How a statement is treated: what goes wrong before it, and after it was carried out. */
@@ -168,7 +168,7 @@ export function lateRedis() {
       return redisStore({ client: { call }, prefix, ...(clock && { clock }) });
     },
     async silence(place, id) {
-      const key = `${place}session:{${id}}`;
+      const key = redisKey(place, id);
       const [holder, beat] = (await here.client.call("HMGET", key, "holder", "beat")) as readonly string[];
       const away = { ...(JSON.parse(holder ?? "") as object), hostname: "away" };
       await here.client.call("HSET", key, "holder", JSON.stringify(away), "beat", Number(beat) - 120_000);

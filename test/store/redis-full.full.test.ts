@@ -5,7 +5,7 @@ import { cleanup, erase } from "windrow/ops";
 import { systemClock } from "windrow/store/author";
 import { redisStore } from "windrow/store/redis";
 import { everybody, listAll, messageRecord, newSession } from "../kit/inside/store.ts";
-import { hasRedis } from "../kit/redis.ts";
+import { hasRedis, redisKey } from "../kit/redis.ts";
 import { finished, redisHere } from "./stage.ts";
 
 const isOwn = process.env["WINDROW_TEST_REDIS"] === undefined;
@@ -74,7 +74,7 @@ describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () =
 
   it("hears who lives, so that no session is taken from its holder for the silence", async () => {
     const lock = await store.create(everybody, newSession());
-    const session = `windrow:session:{${lock.id}}`;
+    const session = redisKey("windrow:", lock.id);
     await redis.client.call("HSET", session, "beat", 1);
     await fill();
     for (const beat of beats) beat();

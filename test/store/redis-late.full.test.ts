@@ -14,7 +14,7 @@ import {
   texts,
   wholeDump,
 } from "../kit/inside/store.ts";
-import { hasRedis } from "../kit/redis.ts";
+import { hasRedis, redisKey } from "../kit/redis.ts";
 import { lateRedis } from "./late.ts";
 import type { Fault, LateStores } from "./late.ts";
 import { closing, examine, finished } from "./stage.ts";
@@ -39,7 +39,7 @@ afterEach(() => assert.deepEqual(two?.faults ?? [], []));
 
 const next = (script: RegExp, fault: Omit<Fault, "of">): unknown => two.faults.push({ of: script, ...fault });
 const call = (command: string, ...args: (string | number)[]): Promise<unknown> => here.client.call(command, ...args);
-const key = (id: string): string => `${two.place}session:{${id}}`;
+const key = (id: string): string => redisKey(two.place, id);
 const isListed = async (id: string): Promise<boolean> =>
   (await listAll(other)).some(({ metadata }) => metadata.uuid === id);
 

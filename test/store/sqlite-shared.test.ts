@@ -121,12 +121,6 @@ describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000
         message: expect.stringContaining("2 names") as string,
       });
     }
-    // What a process left that died while it made the file is no second name.
-    renameSync(join(folder, "second.db"), join(folder, ".all.db.1.0.tmp"));
-    const again = await openStore(`sqlite:${file}`);
-    expect(await texts(again, lock.id)).toEqual(["1"]);
-    await again.close();
-    expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
   it.runIf(isLinux)("may be on several threads", { timeout: 60_000 }, async () => {

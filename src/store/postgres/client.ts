@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { Farewell } from "../shared/farewell.ts";
+import { serverErrors } from "../shared/remote.ts";
 
 /** A row of an answer. */
 export type PostgresRow = Readonly<Record<string, unknown>>;
@@ -66,23 +67,18 @@ type Send = (text: string, values: readonly unknown[]) => PromiseLike<readonly o
 /** Asks through a client. */
 export function askerOf(client: PostgresClient | PostgresTag, { location, owned, cut }: AskerOptions): Asker {
   const { send, sendPrepared } = isTag(client) ? sendersOfTag(client) : sendersOf(client);
-  const farewell = new Farewell();
+  const farewell = new Farewell(isAnswer, (error) => failureOf(error, location));
   let prepares = sendPrepared !== undefined;
-  const ask = async (by: Send, text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> => {
-    try {
-      return (await farewell.heard(() => by(text, values), isAnswer)) as readonly PostgresRow[];
-    } catch (error) {
-      throw failureOf(error, location);
-    }
-  };
+  const ask = async (by: Send, text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> =>
+    (await farewell.heard(() => by(text, values))) as readonly PostgresRow[];
   return {
     ask: async (text, values = []) => ask(send, text, values),
     async askOften(text, values) {
       if (!sendPrepared || !prepares) return ask(send, text, values);
       try {
-        return (await farewell.heard(() => sendPrepared(text, values), isAnswer)) as readonly PostgresRow[];
+        return await ask(sendPrepared, text, values);
       } catch (error) {
-        if (!lostNames.has(codeOf(error) ?? "")) throw failureOf(error, location);
+        if (!isWindrowError(error) || !lostNames.has(String(error.data["sqlState"]))) throw error;
         prepares = false;
         return ask(send, text, values);
       }
@@ -162,45 +158,28 @@ function isAnswer(error: unknown): boolean {
   return code !== undefined && sqlState.test(code) && !goneClasses.test(code) && !isOfPooler(error, code);
 }
 
-function failureOf(error: unknown, location: string): unknown {
-  if (isWindrowError(error, "closed")) return error;
+function failureOf(error: unknown, location: string): WindrowError {
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== "" ? error.message : (code ?? String(error));
   const about = { location, reason, ...(code !== undefined && { sqlState: code }) };
+  const { away, full, refused } = serverErrors("Postgres", about, error);
   // A client that cannot log in says so in words of its own.
-  if (code === undefined && reason.startsWith("SASL")) {
-    const message = `The Postgres server ${location} refused the connection: ${reason}. Check user, password and database.`;
-    return new WindrowError(
-      "store-unavailable",
-      message,
-      { ...about, refused: true, connection: true },
-      { cause: error },
-    );
+  if ((code === undefined && reason.startsWith("SASL")) || (code !== undefined && /^(?:28|3D)/.test(code))) {
+    return refused(`refused the connection: ${reason}. Check user, password and database.`, { connection: true });
   }
-  if (code === undefined || !isAnswer(error) || conflicts.has(code)) {
-    const message = `The Postgres server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
-    const more = isUnsent(error) ? { ...about, unsent: true } : about;
-    return new WindrowError("store-unavailable", message, more, { cause: error });
-  }
-  if (refusals.test(code)) {
-    const message = `The Postgres server ${location} refused to write: ${reason}. Nothing of it was kept; it can be tried again.`;
-    return new WindrowError("not-durable", message, about, { cause: error });
-  }
-  const refused = { ...about, refused: true };
-  if (/^(?:28|3D)/.test(code)) {
-    const message = `The Postgres server ${location} refused the connection: ${reason}. Check user, password and database.`;
-    return new WindrowError("store-unavailable", message, { ...refused, connection: true }, { cause: error });
-  }
+  if (code === undefined || !isAnswer(error) || conflicts.has(code))
+    return away(isUnsent(error) ? { unsent: true } : {});
+  if (refusals.test(code)) return full();
   if (code === "22021") {
     const message = `Postgres keeps no NUL character in a name: ${reason}. Take it out of the user or tenant.`;
-    return new WindrowError("bad-option", message, { location, reason, sqlState: code }, { cause: error });
+    return new WindrowError("bad-option", message, about, { cause: error });
   }
   if (code === "42501") {
-    const message = `The Postgres server ${location} refused: ${reason}. Grant the role its rights on the schema; under row-level security a role reaches its own tenant alone.`;
-    return new WindrowError("store-unavailable", message, refused, { cause: error });
+    const advice =
+      "Grant the role its rights on the schema; under row-level security a role reaches its own tenant alone.";
+    return refused(`refused: ${reason}. ${advice}`);
   }
-  const message = `The Postgres server ${location} answered with an error: ${reason}.`;
-  return new WindrowError("store-unavailable", message, refused, { cause: error });
+  return refused(`answered with an error: ${reason}.`);
 }
 
 /** Whether there was no connection that a statement could go out on. */

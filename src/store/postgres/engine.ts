@@ -14,8 +14,7 @@ import type {
   Step,
 } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
-import { noCounts } from "../format/seal.ts";
-import { headOfRow } from "../shared/head-row.ts";
+import { countersOf, headOfRow } from "../shared/head-row.ts";
 import type { Counters } from "../shared/session-log.ts";
 import type { Finding, LogName } from "../store.ts";
 import type { Asker, PostgresRow } from "./client.ts";
@@ -88,7 +87,7 @@ class PostgresEngine implements Engine {
         .toSorted((left, right) => left.seq - right.seq || left.row - right.row),
     );
     const head = headOf(JSON.parse(String(session["body"])) as PostgresRow);
-    return { head, numbers: countersOf(ofPart(numbersPart)), ends };
+    return { head, numbers: numbersOf(ofPart(numbersPart)), ends };
   }
 
   async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery): Promise<readonly Head[]> {
@@ -111,7 +110,7 @@ class PostgresEngine implements Engine {
   }
 
   async numbers(id: string): Promise<Counters> {
-    return countersOf(await this.#ask(this.#sql.numbers, [id]));
+    return numbersOf(await this.#ask(this.#sql.numbers, [id]));
   }
 
   async page(id: string, log: LogName, { from, to, last, after, most }: PageQuery): Promise<Page> {
@@ -217,14 +216,8 @@ function linesOf(steps: readonly Step[]): readonly string[] {
   ];
 }
 
-function countersOf(rows: readonly PostgresRow[]): Counters {
-  const seqs = noCounts();
-  let pos = 0;
-  for (const row of rows) {
-    seqs[logNames.find((log) => logNumbers[log] === Number(row["log"]))!] = Number(row["seq"]);
-    pos = Math.max(pos, Number(row["pos"]));
-  }
-  return { seqs, pos };
+function numbersOf(rows: readonly PostgresRow[]): Counters {
+  return countersOf(rows.map((row) => [logNames.find((log) => logNumbers[log] === Number(row["log"]))!, row]));
 }
 
 function lineOf(row: PostgresRow): PlacedLine {

@@ -1,8 +1,7 @@
 /** The options of a Postgres store, and the check of them. */
-import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
-import { nearest } from "../../nearest.ts";
 import type { Clock } from "../shared/clock.ts";
+import { badOption, checkOwnOptions } from "../shared/own-options.ts";
 import { isPostgresClient } from "./client.ts";
 import type { PostgresClient, PostgresTag } from "./client.ts";
 
@@ -36,23 +35,13 @@ const optionNames: readonly string[] = ["client", "schema", "mask", "durability"
  * @throws WindrowError `bad-option`
  */
 export function checkPostgresOptions(options: PostgresStoreOptions): void {
-  for (const name of Object.keys(options)) {
-    if (optionNames.includes(name)) continue;
-    throw bad(`The Postgres store has no option "${name}".${nearest(name, optionNames)}`, name);
-  }
-  const { client, schema, durability } = options;
+  checkOwnOptions("Postgres", options, optionNames);
+  const { client, schema } = options;
   const isClient = (typeof client === "object" || typeof client === "function") && client !== null;
   if (!isClient || !isPostgresClient(client)) {
-    throw bad("`client` is a Pool of pg, the function of postgres, or a PGlite.", "client");
+    throw badOption("`client` is a Pool of pg, the function of postgres, or a PGlite.", "client");
   }
   if (schema !== undefined && (typeof schema !== "string" || schema === "" || Buffer.byteLength(schema) > 63)) {
-    throw bad("`schema` is a name of 1 to 63 bytes.", "schema");
+    throw badOption("`schema` is a name of 1 to 63 bytes.", "schema");
   }
-  if (!["strict", "group", undefined].includes(durability)) {
-    throw bad(`"durability" is "strict" or "group", not "${String(durability)}".`, "durability");
-  }
-}
-
-function bad(message: string, option: string): WindrowError {
-  return new WindrowError("bad-option", message, { option });
 }

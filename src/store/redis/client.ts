@@ -1,22 +1,20 @@
 /** The client of a Redis or Valkey server, which the user brings: one of `ioredis` or of `redis`. */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { WindrowError } from "../../errors.ts";
 import { Farewell } from "../shared/farewell.ts";
-import { isUnknownOutcome } from "../shared/remote.ts";
+import { isUnknownOutcome, serverErrors } from "../shared/remote.ts";
 
 /** A client of `ioredis`: a `Redis`, or a `Cluster`. */
 export interface IoRedisClient {
   call(command: string, ...args: (string | Buffer | number)[]): Promise<unknown>;
   quit?(): Promise<unknown>;
   disconnect?(): void;
-  on?(event: "ready", listener: () => void): unknown;
+  on?(event: "ready" | "error", listener: (error?: unknown) => void): unknown;
   off?(event: "ready", listener: () => void): unknown;
 }
 
 /** A client of the package `redis` that is connected. */
 export interface NodeRedisClient {
   sendCommand(args: string[]): Promise<unknown>;
-  close?(): Promise<unknown> | void;
-  destroy?(): void;
 }
 
 /** A cluster of the package `redis` that is connected. */
@@ -24,8 +22,6 @@ export interface NodeRedisCluster<Node = unknown> {
   sendCommand(firstKey: string | undefined, isReadonly: boolean | undefined, args: string[]): Promise<unknown>;
   readonly masters: readonly Node[];
   nodeClient(node: Node): Promise<NodeRedisClient> | NodeRedisClient;
-  close?(): Promise<unknown> | void;
-  destroy?(): void;
 }
 
 /** A client that a store takes. */
@@ -122,37 +118,31 @@ export function senderOf(
   { location, owned }: { readonly location: string; readonly owned: boolean },
 ): Sender {
   const { send, masters } = commandsOf(client);
-  const farewell = new Farewell();
-  const heard =
-    (one: Send): Send =>
-    (command, ...args) =>
-      farewell.heard(() => one(command, ...args), isAnswer);
   const listeners: (() => void)[] = [];
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const emitter = client as Pick<IoRedisClient, "on" | "off">;
-  emitter.on?.("ready", changed);
+  const ioRedis = client as Partial<IoRedisClient>;
+  ioRedis.on?.("ready", changed);
   let trouble: unknown;
-  if (owned) (client as Partial<Troubled>).on?.("error", (error) => (trouble = error));
+  if (owned) ioRedis.on?.("error", (error) => (trouble = error));
+  const farewell = new Farewell(isAnswer, (error) => failureOf(error, location, trouble));
+  const heard =
+    (one: Send): Send =>
+    (command, ...args) =>
+      farewell.heard(() => one(command, ...args));
   const guarded =
     (one: Send): Send =>
     async (command, ...args) => {
       try {
         return await heard(one)(command, ...args);
       } catch (error) {
-        if (isWindrowError(error, "closed")) throw error;
-        const failure = failureOf(error, location, trouble);
-        if (isUnknownOutcome(failure)) changed();
-        throw failure;
+        if (isUnknownOutcome(error)) changed();
+        throw error;
       }
     };
   const nodes = async (): Promise<readonly Send[]> => {
-    if (!masters) return [send];
-    const all = await farewell.heard(masters).catch((error: unknown) => {
-      if (isWindrowError(error, "closed")) throw error;
-      throw failureOf(error, location);
-    });
+    const all = masters ? await farewell.heard(masters) : [send];
     if (all.length === 0) throw failureOf(new Error("the cluster names no master"), location);
     return all;
   };
@@ -164,22 +154,16 @@ export function senderOf(
     onChange: (listener) => void listeners.push(listener),
     farewell,
     async end() {
-      emitter.off?.("ready", changed);
+      ioRedis.off?.("ready", changed);
       try {
-        if (owned) await farewell.heard(async () => (isIoRedis(client) ? client.quit?.() : client.close?.()));
+        if (owned) await farewell.heard(async () => ioRedis.quit?.());
       } catch {
-        if (isIoRedis(client)) client.disconnect?.();
-        else client.destroy?.();
+        ioRedis.disconnect?.();
       } finally {
         farewell.end();
       }
     },
   };
-}
-
-/** The event in which a client says why its connection failed. */
-interface Troubled {
-  on(event: "error", listener: (error: unknown) => void): unknown;
 }
 
 /** Whether `ioredis` gave a command up: its error names its own option, and not why there is no connection. */
@@ -200,8 +184,8 @@ async function settingsOf(send: Send, names: readonly string[]): Promise<Readonl
   }
 }
 
-/** The first words of a server's refusals to write: no memory, a replica, a disk that cannot be written, too few replicas. */
-const refusals = /^(?:OOM|READONLY|MISCONF|NOREPLICAS)\b/;
+/** A server's refusals to write, also inside a script: no memory, a replica, a disk that cannot be written, too few replicas. */
+const refusals = /(?:^|-)(?:OOM|READONLY|MISCONF|NOREPLICAS)\b/;
 
 /** The first words of a server that has to be asked again later: it loads its data, or runs a script that takes long. */
 const later = /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
@@ -221,11 +205,6 @@ function isAnswer(error: unknown): boolean {
 /** The first word of a server's error. */
 const replyCode = /^[A-Z]{2,}\b/;
 
-/** The error of a command inside a script, by the server's words. */
-export function refusalOf(words: string, location: string): WindrowError {
-  return failureOf(words.replace(/^-/, "").trim(), location);
-}
-
 /**
  * The error of a command as one of Windrow's.
  *
@@ -236,20 +215,15 @@ export function failureOf(failed: unknown, location: string, trouble?: unknown):
   const reason = reasonOf(error);
   const code = replyCode.exec(reason)?.[0];
   const about = { location, reason, ...(code !== undefined && { reply: code }) };
-  if (refusals.test(reason)) {
-    const message = `The Redis server ${location} refused to write: ${reason}. Nothing of it was kept; it can be tried again.`;
-    return new WindrowError("not-durable", message, about, { cause: error });
-  }
-  if (code === undefined || later.test(reason)) {
-    const message = `The Redis server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
-    return new WindrowError("store-unavailable", message, about, { cause: error });
-  }
+  const { away, full, refused } = serverErrors("Redis", about, error);
+  if (refusals.test(reason)) return full();
+  if (code === undefined || later.test(reason)) return away();
   if (/^(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(reason)) {
-    const message = `The Redis server ${location} refused: ${reason.replace(/\.$/, "")}. Check user, password (redis://user:password@host:6379) and rights.`;
-    return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
+    const advice = "Check user, password (redis://user:password@host:6379) and rights.";
+    return refused(`refused: ${reason.replace(/\.$/, "")}. ${advice}`);
   }
-  const message = /^(?:MOVED|ASK|CROSSSLOT)\b/.test(reason)
-    ? `The Redis server ${location} is a node of a cluster: add cluster=true to the address, or hand in a client of the cluster.`
-    : `The Redis server ${location} answered with an error: ${reason}.`;
-  return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
+  if (/^(?:MOVED|ASK|CROSSSLOT)\b/.test(reason)) {
+    return refused("is a node of a cluster: add cluster=true to the address, or hand in a client of the cluster.");
+  }
+  return refused(`answered with an error: ${reason}.`);
 }

@@ -1,25 +1,19 @@
 /** The engine of stores in Redis: a hash and seven streams for each session, and a script for each batch of steps. */
 import { randomUUID } from "node:crypto";
-import { WindrowError } from "../../errors.ts";
 import type { Engine, Head, HeadsQuery, NewHead, Page, PageQuery, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
-import { noCounts } from "../format/seal.ts";
+import { countersOf } from "../shared/head-row.ts";
 import type { Taker } from "../shared/holder.ts";
-import { isUnknownOutcome, unknownOutcome } from "../shared/remote.ts";
+import { unknownOutcome } from "../shared/remote.ts";
 import { inScope } from "../shared/rules.ts";
 import type { Counters } from "../shared/session-log.ts";
 import type { Finding, LogName } from "../store.ts";
-import { refusalOf } from "./client.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { fieldNames, headOf, idOf, linesOf, listedFields } from "./fields.ts";
 import type { Fields } from "./fields.ts";
-import type { SessionKeys } from "./keys.ts";
 import { afterChange, listedBehind, relisted } from "./lists.ts";
-import { beatScript, makeScript, readScript, removeScript, stepScript, unlistScript } from "./scripts.ts";
-
-/** Sessions in one script: the server does nothing else while it runs one. */
-const mostSessions = 64;
+import { beatScript, makeScript, readScript, removeScript, stepScript } from "./scripts.ts";
 
 /** Sessions of a list looked at in one go, at least. */
 const fewestListed = 100;
@@ -36,11 +30,14 @@ class RedisEngine implements Engine {
   readonly name = "redis";
   readonly survives = "power";
   readonly isShared = true;
+  /** A script is for sessions of one node. */
+  readonly batches: number;
   readonly givenUp: AbortSignal;
   readonly #place: RedisPlace;
 
   constructor(place: RedisPlace) {
     this.#place = place;
+    this.batches = place.sender.isCluster ? Number.POSITIVE_INFINITY : 1;
     this.givenUp = place.sender.farewell.givenUp;
   }
 
@@ -61,17 +58,15 @@ class RedisEngine implements Engine {
     const isMade = await run(this.#place, makeScript, [keys.of(id)[0]], values);
     if (Number(isMade) !== 1) return undefined;
     await afterChange(this.#list(id, listing));
-    await this.#safe([{ id, revision }]);
+    await durability.confirmed();
     return revision;
   }
 
   async head(id: string): Promise<Head | undefined> {
     await this.#place.durability.assuredOnce();
-    const { keys } = this.#place;
-    const own = await this.#headAt(keys.of(id)[0], id);
-    if (own) return own;
-    const before = await this.#idBefore(id);
-    return before === null ? undefined : this.#headAt(keys.aside(before, id)[0], id);
+    const { keys, now, sender } = this.#place;
+    const values = (await sender.send("HMGET", keys.of(id)[0], ...fieldNames)) as readonly (string | null)[];
+    return headOf(id, values, now);
   }
 
   async heads({ scope, status, isHidden, asideOf, after, most }: HeadsQuery): Promise<readonly Head[]> {
@@ -84,7 +79,7 @@ class RedisEngine implements Engine {
       (!scope || inScope(scope, head.listing));
     if (asideOf !== undefined) {
       const ids = (await sender.send("SMEMBERS", keys.asides(asideOf))) as readonly string[];
-      const found = await Promise.all(ids.map(async (id) => this.#headAt(keys.aside(asideOf, id)[0], id)));
+      const found = await Promise.all(ids.map(async (id) => this.head(id)));
       return found
         .filter(isAsked)
         .filter(({ id }) => !after || id > after.id)
@@ -95,6 +90,9 @@ class RedisEngine implements Engine {
     const set = scope ? keys.ofTenant(scope.tenant) : keys.all;
     for await (const page of listedBehind(sender, set, after, Math.max(most, fewestListed))) {
       const heads = await Promise.all(page.map(async ({ id }) => this.head(id)));
+      // An erasure that stopped, or a making, may have left a name in the list.
+      const gone = page.filter((_, place) => !heads[place]);
+      await Promise.all(gone.map(({ id }) => this.#unlist(id, scope?.tenant).catch(() => undefined)));
       // A list may name a session by a time that is another's, whose making was refused.
       const isPlaced = (head: Head | undefined, place: number) =>
         -Number(page[place]!.score) === head?.listing.createdMs;
@@ -107,17 +105,9 @@ class RedisEngine implements Engine {
   async numbers(id: string): Promise<Counters> {
     const { sender, keys } = this.#place;
     const [, ...logs] = keys.of(id);
-    const newest = await Promise.all(
-      logs.map(async (log) => linesOf(await sender.send("XREVRANGE", log, "+", "-", "COUNT", 1))),
-    );
-    const seqs = noCounts();
-    let pos = 0;
-    for (const [place, log] of logNames.entries()) {
-      const [line] = newest[place] ?? [];
-      seqs[log] = line?.seq ?? 0;
-      pos = Math.max(pos, line?.pos ?? 0);
-    }
-    return { seqs, pos };
+    const newest = async (key: string) => linesOf(await sender.send("XREVRANGE", key, "+", "-", "COUNT", 1))[0];
+    const lines = await Promise.all(logs.map(newest));
+    return countersOf(logNames.map((log, place) => [log, lines[place]]));
   }
 
   async page(id: string, log: LogName, { from, to, last, after, most }: PageQuery): Promise<Page> {
@@ -138,7 +128,7 @@ class RedisEngine implements Engine {
 
   async size(id: string) {
     const { sender } = this.#place;
-    const [session, ...logs] = await this.#keysOf(id);
+    const [session, ...logs] = this.#place.keys.of(id);
     const lengths = await Promise.all(logs.map(async (log) => Number(await sender.send("XLEN", log))));
     const documents = (await sender.send("HMGET", session, "metadata", "state", "mark")) as readonly (string | null)[];
     const sizes = [session, ...logs].map(async (key) => Number((await sender.send("MEMORY", "USAGE", key)) ?? 0));
@@ -149,48 +139,33 @@ class RedisEngine implements Engine {
   async commit(steps: readonly Step[]): Promise<readonly boolean[]> {
     const isDurable = steps.some((step) => step.isDurable);
     await (isDurable ? this.#place.durability.assured() : this.#place.durability.assuredOnce());
-    const scripts: (readonly Step[])[] = [];
-    const size = this.#place.sender.isCluster ? 1 : mostSessions;
-    for (let at = 0; at < steps.length; at += size) scripts.push(steps.slice(at, at + size));
-    const sent = await Promise.allSettled(scripts.map(async (some) => this.#send(some)));
-    const failed = sent.find((one) => one.status === "rejected");
-    if (failed) {
-      // The others are made, or may be.
-      const isAlone = sent.length === 1 && failed.reason instanceof WindrowError && !isUnknownOutcome(failed.reason);
-      throw isAlone ? failed.reason : unknownOutcome(failed.reason);
-    }
-    const made = sent.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-    if (isDurable)
-      await this.#safe(
-        steps.flatMap(({ id, to = id, at }, place) => (made[place] ? [{ id: to, revision: at + 1 }] : [])),
-      );
-    return made;
+    const scripts = this.#scripts(steps);
+    const sent = Promise.all(scripts.map(async (some) => this.#send(some)));
+    // Of several, others are made.
+    const made = await sent.catch((error: unknown) =>
+      Promise.reject(scripts.length === 1 ? error : unknownOutcome(error)),
+    );
+    if (isDurable) await this.#place.durability.confirmed();
+    return made.flat();
   }
 
   async remove(id: string, at: number): Promise<boolean> {
-    const { keys, sender } = this.#place;
-    await this.#place.durability.assured();
-    const before = await this.#idBefore(id);
+    const { keys, durability } = this.#place;
+    await durability.assured();
     const head = await this.head(id);
-    const own = before === null ? keys.of(id) : keys.aside(before, id);
-    const isRemoved = Number(await run(this.#place, removeScript, [...own, keys.asides(before ?? id)], [at, id])) === 1;
-    if (isRemoved && before !== null) await sender.send("DEL", keys.before(id));
-    if (isRemoved) await this.#unlist(id, head?.listing.tenant);
-    return isRemoved;
+    if (head?.revision !== at) return false;
+    const { asideOf = id, tenant } = head.listing;
+    const isRemoved = await run(this.#place, removeScript, [...keys.of(id), keys.asides(asideOf)], [at, id]);
+    await this.#unlist(id, tenant);
+    return Number(isRemoved) === 1;
   }
 
   async beat(holders: readonly { readonly id: string; readonly taking: string }[]): Promise<void> {
     const now = await this.#place.now();
-    const { keys, sender } = this.#place;
-    const size = sender.isCluster ? 1 : mostSessions;
-    for (let at = 0; at < holders.length; at += size) {
-      const some = holders.slice(at, at + size);
-      await run(
-        this.#place,
-        beatScript,
-        some.map(({ id }) => keys.of(id)[0]),
-        [now, ...some.map(({ taking }) => taking)],
-      );
+    const { keys } = this.#place;
+    for (const some of this.#scripts(holders)) {
+      const names = some.map(({ id }) => keys.of(id)[0]);
+      await run(this.#place, beatScript, names, [now, ...some.map(({ taking }) => taking)]);
     }
   }
 
@@ -208,22 +183,9 @@ class RedisEngine implements Engine {
     return this.#place.sender.end();
   }
 
-  async #keysOf(id: string): Promise<SessionKeys> {
-    const { sender, keys } = this.#place;
-    const own = keys.of(id);
-    if (Number(await sender.send("EXISTS", own[0])) === 1) return own;
-    const before = await this.#idBefore(id);
-    return before === null ? own : keys.aside(before, id);
-  }
-
-  /** The id that a session had before it was put aside; null for one that was not. */
-  async #idBefore(id: string): Promise<string | null> {
-    return (await this.#place.sender.send("GET", this.#place.keys.before(id))) as string | null;
-  }
-
-  async #headAt(key: string, id: string): Promise<Head | undefined> {
-    const values = (await this.#place.sender.send("HMGET", key, ...fieldNames)) as readonly (string | null)[];
-    return headOf(id, values, this.#place.now);
+  /** What one script can be for: everything, or, where sessions lie on several nodes, each alone. */
+  #scripts<T>(all: readonly T[]): readonly (readonly T[])[] {
+    return this.#place.sender.isCluster ? all.map((one) => [one]) : [all];
   }
 
   async #holderFields(holder: Taker | null | undefined): Promise<Fields> {
@@ -233,9 +195,9 @@ class RedisEngine implements Engine {
     return { holder: JSON.stringify(holder), taking, generation, beat: await this.#place.now() };
   }
 
-  /** @param own - the keys of a session that was put aside, whose only step it is */
-  async #send(steps: readonly Step[], own?: SessionKeys): Promise<readonly boolean[]> {
-    const { keys, location, sender } = this.#place;
+  /** Makes steps with one script, each where its session has the revision. */
+  async #send(steps: readonly Step[]): Promise<readonly boolean[]> {
+    const { keys } = this.#place;
     const [names, values]: [string[], (string | number)[]] = [[], []];
     for (const { id, at, to, isEmptied = false, lines = [], documents = {}, listing, holder } of steps) {
       const fields = {
@@ -244,23 +206,18 @@ class RedisEngine implements Engine {
         ...(await this.#holderFields(holder)),
         ...(to !== undefined && { id: to }),
       };
-      if (to !== undefined) await sender.send("SET", keys.before(to), id);
-      names.push(...(own ?? keys.of(id)), ...(to === undefined ? [] : [...keys.aside(id, to), keys.asides(id)]));
+      names.push(...keys.of(id), ...(to === undefined ? [] : [...keys.of(to), keys.asides(id)]));
       values.push(at, at + 1, randomUUID(), to ?? "", isEmptied ? 1 : 0, Object.keys(fields).length, lines.length);
       values.push(...Object.entries(fields).flat());
-      for (const { log, seq, pos, line } of lines) values.push(logNames.indexOf(log) + 1, seq, pos, line);
+      // A stream takes numbers that ascend.
+      const ascending = lines.toSorted((left, right) => left.seq - right.seq);
+      for (const { log, seq, pos, line } of ascending) values.push(logNames.indexOf(log) + 1, seq, pos, line);
     }
     const answers = (await run(this.#place, stepScript, names, values)) as readonly string[];
-    const made: boolean[] = [];
-    for (const [place, step] of steps.entries()) {
-      const { id, to = id } = step;
-      const [outcome, told] = [answers[2 * place], answers[2 * place + 1] ?? ""];
-      if (outcome === "error") throw steps.length === 1 ? refusalOf(told, location) : unknownOutcome(new Error(told));
-      if (outcome === "made" && told === "moved") await afterChange(this.#moved(id, to));
-      const before = outcome === "gone" && !own ? await this.#idBefore(id) : null;
-      made.push(before === null ? outcome === "made" : (await this.#send([step], keys.aside(before, id)))[0] === true);
+    for (const [place, { id, to = id }] of steps.entries()) {
+      if (answers[place] === "moved") await afterChange(this.#moved(id, to));
     }
-    return made;
+    return answers.map((answer) => answer !== "other");
   }
 
   async #read(id: string, log: LogName, command: readonly (string | number)[]): Promise<Page> {
@@ -291,19 +248,11 @@ class RedisEngine implements Engine {
     if (before !== id) await this.#unlist(before, head?.listing.tenant);
   }
 
+  /** Takes a session that is not there from the lists. One that is made anew meanwhile is listed again. */
   async #unlist(id: string, tenant: string | undefined): Promise<void> {
     const { keys, sender } = this.#place;
-    for (const set of [keys.all, keys.ofTenant(tenant)]) {
-      // In a cluster the two have no script in common.
-      if (!sender.isCluster) await run(this.#place, unlistScript, [keys.of(id)[0], set], [id]);
-      else if (!(await this.head(id))) await sender.send("ZREM", set, id);
-    }
-  }
-
-  /** Waits until what was written is as safe as the store promises. A server that was away may have come back without it. */
-  #safe(written: readonly Pick<Head, "id" | "revision">[]): Promise<void> {
-    const isThere = async ({ id, revision }: Pick<Head, "id" | "revision">): Promise<boolean> =>
-      ((await this.head(id))?.revision ?? 0) >= revision;
-    return this.#place.durability.safe(async () => (await Promise.all(written.map(isThere))).every(Boolean));
+    for (const set of [keys.all, keys.ofTenant(tenant)]) await sender.send("ZREM", set, id);
+    const head = await this.head(id);
+    if (head) await this.#list(id, head.listing);
   }
 }

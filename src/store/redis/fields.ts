@@ -1,14 +1,17 @@
 /** The hash of a session in Redis, and the entries of its streams, as what they say. */
 import type { Head, PlacedLine } from "../engine.ts";
 import { parseDocument } from "../format/documents.ts";
+import { headOfRow } from "../shared/head-row.ts";
 import { ownerNamed } from "../shared/rules.ts";
-import type { Taker } from "../shared/holder.ts";
-
-const texts = ["metadata", "state", "mark", "owner", "status", "hidden", "aside_of", "holder"] as const;
-const numbers = ["created_ms", "made", "revision", "origin", "generation", "beat"] as const;
 
 /** The fields that are read of a session's hash. */
-export const fieldNames: readonly string[] = [...texts, ...numbers];
+export const fieldNames: readonly string[] = [
+  ...["metadata", "state", "mark", "owner", "status", "hidden", "aside_of", "holder"],
+  ...["created_ms", "made", "revision", "origin", "generation", "beat"],
+];
+
+/** The last moment that a date can say, in milliseconds since 1970. */
+const lastMs = 8.64e15;
 
 /** Fields of a hash, to be written. */
 export type Fields = Readonly<Record<string, string | number>>;
@@ -24,24 +27,18 @@ export async function headOf(
   values: readonly (string | null)[],
   now: () => Promise<number>,
 ): Promise<Head | undefined> {
-  const text = (name: (typeof texts)[number]): string => values[fieldNames.indexOf(name)] ?? "";
-  const number = (name: (typeof numbers)[number]): number => Number(values[fieldNames.indexOf(name)] ?? 0);
-  if (number("revision") === 0) return undefined;
-  const taker = text("holder") === "" ? undefined : (parseDocument(text("holder")) as unknown as Taker | undefined);
-  const beat = number("beat");
-  return {
+  const field = (name: string): string => values[fieldNames.indexOf(name)] ?? "";
+  if (Number(field("revision")) === 0) return undefined;
+  const said = Number(field("beat"));
+  const beat = said >= 0 && said <= lastMs ? said : 0;
+  const row = {
+    ...Object.fromEntries(fieldNames.map((name) => [name, field(name)])),
+    ...ownerNamed(parseDocument(field("owner")) ?? {}),
     id,
-    documents: { metadata: text("metadata"), state: text("state"), mark: text("mark") },
-    listing: {
-      ...ownerNamed(parseDocument(text("owner")) ?? {}),
-      ...{ status: text("status"), createdMs: number("created_ms"), isHidden: text("hidden") === "1" },
-      ...(text("aside_of") !== "" && { asideOf: text("aside_of") }),
-    },
-    ...{ made: number("made"), revision: number("revision"), origin: number("origin") },
-    generation: number("generation"),
-    holder: taker && { ...taker, heartbeatAt: new Date(beat).toISOString() },
-    silentMs: taker ? (await now()) - beat : 0,
+    hidden: field("hidden") === "1",
+    aside_of: field("aside_of") || undefined,
   };
+  return headOfRow(row, new Date(beat).toISOString(), field("holder") === "" ? 0 : (await now()) - beat);
 }
 
 /** The fields by which a session is listed. */

@@ -7,31 +7,32 @@ export type SessionKeys = readonly [session: string, ...logs: string[]];
 /** The keys of a store. */
 export interface StoreKeys {
   of(id: string): SessionKeys;
-  /** Of a session that was put aside, in the slot of the id that it had. */
-  aside(before: string, id: string): SessionKeys;
-  /** The set of the sessions that were put aside of an id. */
+  /** The set of the sessions that were put aside of an id, in the slot of that id. */
   asides(id: string): string;
-  /** The id that a session had before it was put aside. */
-  before(id: string): string;
   /** The sorted set of every session, by creation, newest first. */
   readonly all: string;
   /** That of a tenant's sessions; without a tenant, of those that have none. */
   ofTenant(tenant: string | undefined): string;
   /** What the keys of sessions look like, for a scan. */
-  readonly patterns: readonly string[];
+  readonly pattern: string;
 }
 
 /** The keys of a store with a prefix. */
 export function keysOf(prefix: string): StoreKeys {
   const literal = prefix.replaceAll(/[\\*?[\]]/g, "\\$&");
-  const keys = (session: string): SessionKeys => [session, ...logNames.map((log) => `${session}:${log}`)];
   return {
-    of: (id) => keys(`${prefix}session:{${id}}`),
-    aside: (before, id) => keys(`${prefix}aside:{${before}}:${id}`),
-    asides: (id) => `${prefix}asides:{${id}}`,
-    before: (id) => `${prefix}before:${id}`,
+    of(id) {
+      const session = `${prefix}session:${tagged(id)}`;
+      return [session, ...logNames.map((log) => `${session}:${log}`)];
+    },
+    asides: (id) => `${prefix}asides:${tagged(id)}`,
     all: `${prefix}sessions`,
     ofTenant: (tenant) => (tenant === undefined ? `${prefix}tenant` : `${prefix}tenant:${tenant}`),
-    patterns: [`${literal}session:{*}`, `${literal}aside:{*}:*`],
+    pattern: `${literal}session:*}`,
   };
+}
+
+/** An id whose end is the tag of a slot: a session that is put aside keeps that end. */
+function tagged(id: string): string {
+  return id.replace(/[^-]*$/, "{$&}");
 }

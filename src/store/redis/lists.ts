@@ -1,6 +1,8 @@
 /** The lists of sessions in Redis: sorted sets, which may name sessions that are not there, and be made anew. */
 import type { HeadsQuery } from "../engine.ts";
+import { parseDocument } from "../format/documents.ts";
 import { unknownOutcome } from "../shared/remote.ts";
+import { ownerNamed } from "../shared/rules.ts";
 import type { Sender } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
 
@@ -43,28 +45,24 @@ export async function* listedBehind(
 export async function relisted({ sender, keys }: RedisPlace, mend: boolean): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const send of await sender.masters()) {
-    for (const pattern of keys.patterns) {
-      for (let cursor = "0"; ;) {
-        const [next, found] = (await send("SCAN", cursor, "MATCH", pattern, "COUNT", pageKeys, "TYPE", "hash")) as [
-          string,
-          string[],
-        ];
-        for (const key of found) {
-          const values = (await sender.send("HMGET", key, "id", "owner", "created_ms")) as readonly (string | null)[];
-          const [id, owner, created] = values;
-          if (!id) continue;
-          const { tenant } = JSON.parse(owner ?? "{}") as { readonly tenant?: string };
-          const sets = [keys.all, keys.ofTenant(tenant)];
-          const scores = await Promise.all(sets.map(async (set) => sender.send("ZSCORE", set, id)));
-          if (scores.every((score) => Number(score ?? Number.NaN) === -Number(created))) continue;
-          // One that went meanwhile is in no list.
-          if (Number(await sender.send("EXISTS", key)) === 0) continue;
-          missing.push(id);
-          if (mend) for (const set of sets) await sender.send("ZADD", set, -Number(created), id);
-        }
-        cursor = next;
-        if (cursor === "0") break;
+    for (let cursor = "0"; ;) {
+      const scan = [cursor, "MATCH", keys.pattern, "COUNT", pageKeys, "TYPE", "hash"];
+      const [next, found] = (await send("SCAN", ...scan)) as [string, string[]];
+      for (const key of found) {
+        const values = (await sender.send("HMGET", key, "id", "owner", "created_ms")) as readonly (string | null)[];
+        const [id, owner, created] = values;
+        if (!id) continue;
+        const { tenant } = ownerNamed(parseDocument(owner ?? "") ?? {});
+        const sets = [keys.all, keys.ofTenant(tenant)];
+        const scores = await Promise.all(sets.map(async (set) => sender.send("ZSCORE", set, id)));
+        if (scores.every((score) => Number(score ?? Number.NaN) === -Number(created))) continue;
+        // One that went meanwhile is in no list.
+        if (Number(await sender.send("EXISTS", key)) === 0) continue;
+        missing.push(id);
+        if (mend) for (const set of sets) await sender.send("ZADD", set, -Number(created), id);
       }
+      cursor = next;
+      if (cursor === "0") break;
     }
   }
   return missing;

@@ -1,8 +1,9 @@
-/** Opening a Redis store by its address, with the package `ioredis` or `redis` that the user installed. */
+/** Opening a Redis store by its address, with the package `ioredis` that the user installed. */
 import { WindrowError } from "../../errors.ts";
+import { withPackage } from "../../peer.ts";
 import type { Store } from "../store.ts";
 import { failureOf } from "./client.ts";
-import type { IoRedisClient, NodeRedisClient, NodeRedisCluster } from "./client.ts";
+import type { IoRedisClient } from "./client.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { redisStoreOn } from "./redis.ts";
@@ -11,24 +12,14 @@ import { redisStoreOn } from "./redis.ts";
 const connectMs = 10_000;
 const answerMs = 60_000;
 
-interface Listening {
+/** The part of the package `ioredis` that is used. */
+interface RedisPackage {
+  readonly Redis: new (url: string, options: object) => Connecting;
+  readonly Cluster: new (nodes: readonly object[], options: object) => Connecting;
+}
+interface Connecting extends IoRedisClient {
   on(event: "error", listener: (error: Error) => void): unknown;
-}
-
-/** The parts of the packages that are used. */
-interface IoRedisPackage {
-  readonly Redis: new (url: string, options: object) => IoRedisClient & Listening & Disconnecting;
-  readonly Cluster: new (nodes: readonly object[], options: object) => IoRedisClient & Listening & Disconnecting;
-}
-interface Disconnecting {
   disconnect(): void;
-}
-interface Connecting {
-  connect(): Promise<unknown>;
-}
-interface NodeRedisPackage {
-  createClient(options: object): NodeRedisClient & Listening & Connecting;
-  createCluster(options: object): NodeRedisCluster<never> & Listening & Connecting;
 }
 
 /** A server, or one node of the cluster that is meant. */
@@ -44,8 +35,8 @@ interface Server {
  * Opens a store by an address as `redis://user:password@host:6379/0?prefix=windrow:&timeout=60000`. With `cluster=true` the
  * host is one node of a cluster, which tells of the others.
  *
- * @throws WindrowError `package-missing` without `ioredis` and `redis`; `bad-option` for an address that names no server;
- *   `store-unavailable` where `redis` cannot connect, or the server has no database of the number
+ * @throws WindrowError `package-missing` without `ioredis`; `bad-option` for an address that names no server;
+ *   `store-unavailable` where the server has no database of the number
  */
 export async function openRedis(address: string, options: Omit<RedisStoreOptions, "client">): Promise<Store> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -68,21 +59,17 @@ export async function openRedis(address: string, options: Omit<RedisStoreOptions
   }
   for (const name of ["prefix", "timeout", "cluster"]) url.searchParams.delete(name);
   const location = `${url.protocol}//${url.host}${url.pathname}`;
-  const server: Server = { url, timeout, isCluster: cluster === "true", location };
-  const client = (await ioRedis(server)) ?? (await nodeRedis(server));
-  if (!client) {
-    const message =
-      "A store in Redis needs the package ioredis or redis, and none is installed. Run: npm install ioredis";
-    throw new WindrowError("package-missing", message, { package: "ioredis" });
-  }
+  const client = await connect({ url, timeout, isCluster: cluster === "true", location });
   const all = { ...options, client, ...(prefix !== undefined && { prefix }) };
   checkRedisOptions(all);
   return redisStoreOn(all, { location, owned: true });
 }
 
-async function ioRedis({ url, timeout, isCluster, location }: Server): Promise<IoRedisClient | undefined> {
-  const loaded = await loadedPackage<IoRedisPackage>("ioredis");
-  if (!loaded) return undefined;
+/** Makes the client of an address; it connects when it is asked first, or to see that the database is there. */
+async function connect({ url, timeout, isCluster, location }: Server): Promise<IoRedisClient> {
+  const name = "ioredis";
+  const loaded = (await withPackage(name, "A store in Redis", () => import(name))) as { readonly default: unknown };
+  const { Redis, Cluster } = (loaded.default ?? loaded) as RedisPackage;
   const options = {
     connectTimeout: connectMs,
     commandTimeout: timeout,
@@ -99,8 +86,8 @@ async function ioRedis({ url, timeout, isCluster, location }: Server): Promise<I
     ...(protocol === "rediss:" && { tls: {} }),
   };
   const client = isCluster
-    ? new loaded.Cluster([{ host, port: Number(port || 6_379) }], { redisOptions })
-    : new loaded.Redis(url.href, options);
+    ? new Cluster([{ host, port: Number(port || 6_379) }], { redisOptions })
+    : new Redis(url.href, options);
   // Without a listener, a lost connection would be written to the console.
   let trouble: unknown;
   client.on("error", (error) => (trouble = error));
@@ -114,38 +101,4 @@ async function ioRedis({ url, timeout, isCluster, location }: Server): Promise<I
     throw failureOf(error, location, trouble);
   }
   return client;
-}
-
-async function nodeRedis(server: Server): Promise<NodeRedisClient | NodeRedisCluster<never> | undefined> {
-  const { url, timeout, isCluster, location } = server;
-  const loaded = await loadedPackage<NodeRedisPackage>("redis");
-  if (!loaded) return undefined;
-  const options = { name: "windrow", socket: { connectTimeout: connectMs }, commandOptions: { timeout } };
-  const { username, password } = url;
-  const client = isCluster
-    ? loaded.createCluster({
-        rootNodes: [{ url: url.href }],
-        defaults: { ...options, username: decodeURIComponent(username), password: decodeURIComponent(password) },
-      })
-    : loaded.createClient({ url: url.href, ...options });
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `The Redis server ${location} cannot be reached: ${reason}.`;
-    throw new WindrowError("store-unavailable", message, { location, reason }, { cause: error });
-  }
-  return client;
-}
-
-async function loadedPackage<T>(name: string): Promise<T | undefined> {
-  try {
-    const loaded = (await import(name)) as { readonly default?: unknown };
-    return { ...(loaded.default as object), ...loaded } as T;
-  } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
-    if (isMissing && error.message.includes(name)) return undefined;
-    throw error;
-  }
 }

@@ -1,8 +1,7 @@
 /** The options of a Redis store, and the check of them. */
-import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
-import { nearest } from "../../nearest.ts";
 import type { Clock } from "../shared/clock.ts";
+import { badOption, checkOwnOptions } from "../shared/own-options.ts";
 import { isRedisClient } from "./client.ts";
 import type { RedisClient } from "./client.ts";
 
@@ -16,7 +15,7 @@ export interface RedisStoreOptions {
   readonly mask?: Mask;
   /**
    * The events that an acknowledged append survives. `strict` (default): the death of the server, because it syncs every
-   * write (`appendfsync always`) or because a replica has it; a server of which neither can be seen is refused. `group`: the
+   * write (`appendfsync always`); a server of which that cannot be seen is refused. `group`: the
    * death of the process that appends; of the server, what its own settings say, as a second with `appendfsync everysec`.
    */
   readonly durability?: "strict" | "group";
@@ -32,22 +31,12 @@ const optionNames: readonly string[] = ["client", "prefix", "mask", "durability"
  * @throws WindrowError `bad-option`
  */
 export function checkRedisOptions(options: RedisStoreOptions): void {
-  for (const name of Object.keys(options)) {
-    if (optionNames.includes(name)) continue;
-    throw bad(`The Redis store has no option "${name}".${nearest(name, optionNames)}`, name);
-  }
-  const { client, prefix, durability } = options;
+  checkOwnOptions("Redis", options, optionNames);
+  const { client, prefix } = options;
   if (typeof client !== "object" || client === null || !isRedisClient(client)) {
-    throw bad("`client` is a Redis or Cluster of ioredis, or a connected client or cluster of redis.", "client");
+    throw badOption("`client` is a Redis or Cluster of ioredis, or a connected client or cluster of redis.", "client");
   }
   if (prefix !== undefined && (typeof prefix !== "string" || /[{}]/.test(prefix))) {
-    throw bad("`prefix` is a text without braces.", "prefix");
+    throw badOption("`prefix` is a text without braces.", "prefix");
   }
-  if (!["strict", "group", undefined].includes(durability)) {
-    throw bad(`"durability" is "strict" or "group", not "${String(durability)}".`, "durability");
-  }
-}
-
-function bad(message: string, option: string): WindrowError {
-  return new WindrowError("bad-option", message, { option });
 }

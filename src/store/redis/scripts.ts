@@ -15,58 +15,58 @@ return 1`;
  * Steps of several sessions. KEYS: of each its hash and its logs; where it gets another id these again under that, and the set
  * of what was put aside. ARGV: of each the revision before and after, the name of the step, the new id or "", whether it is
  * emptied, how many fields and lines, then field and value of each, and place of the log, number, place and text of each line.
- * Answers two texts for each: \`made\`, and \`moved\` where lists have to follow; \`other\` for another revision; \`gone\`; \`error\`, and the server's words. A server whose
- * memory is full lets a script go on whose first write takes away: there sessions are trashed, erased and let go of as well.
+ * Answers for each: `made`, `moved` where lists may have to follow, or `other` for another revision. Whatever can be refused
+ * is refused before the first write. A server whose memory is full lets a script go on whose first write takes away: there
+ * sessions are trashed, erased and let go of as well.
  */
 export const stepScript = `
-local answers, key, at = {}, 1, 1
+local steps, answers, key, at = {}, {}, 1, 1
 while key <= #KEYS do
-  local fields, lines, to = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]), ARGV[at + 3]
-  local first = at + 7 + 2 * fields
-  local outcome, told = 'made', ''
-  local s = redis.call('HMGET', KEYS[key], 'revision', 'step')
-  if not s[1] then outcome = (to ~= '' and redis.call('HGET', KEYS[key + 8], 'step') == ARGV[at + 2]) and 'made' or 'gone'
-  elseif s[2] == ARGV[at + 2] then outcome = 'made'
-  elseif s[1] ~= ARGV[at] then outcome = 'other'
+  local step = { key = key, at = at, isMoved = ARGV[at + 3] ~= '', isEmptied = ARGV[at + 4] == '1', ids = {} }
+  step.first = at + 7 + 2 * tonumber(ARGV[at + 5])
+  step.next = step.first + 4 * tonumber(ARGV[at + 6])
+  step.old = redis.call('HMGET', KEYS[key], 'revision', 'step', 'created_ms', 'owner')
+  local name = step.old[2] or step.isMoved and redis.call('HGET', KEYS[key + 8], 'step')
+  if name == ARGV[at + 2] then answers[#answers + 1] = 'moved'
+  elseif step.old[1] ~= ARGV[at] then answers[#answers + 1] = 'other'
   else
-    if lines == 0 then redis.call('HDEL', KEYS[key], 'step') end
-    if ARGV[at + 4] == '1' then redis.call('UNLINK', unpack(KEYS, key + 1, key + 7)) end
-    for i = first, first + 4 * lines - 1, 4 do
-      local log, seq = KEYS[key + tonumber(ARGV[i])], ARGV[i + 1]
-      local added = redis.pcall('XADD', log, seq .. '-0', 'line', ARGV[i + 3], 'pos', ARGV[i + 2])
-      if type(added) == 'table' and added.err and string.find(added.err, 'equal or smaller') then
-        local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1][1]
-        local dash = string.find(last, '-')
-        local id = seq .. '-' .. string.format('%.0f', tonumber(string.sub(last, dash + 1)) + 1)
-        if string.sub(last, 1, dash - 1) == seq then
-          added = redis.pcall('XADD', log, id, 'line', ARGV[i + 3], 'pos', ARGV[i + 2])
-        end
+    local newest = {}
+    for i = step.first, step.next - 1, 4 do
+      local log, seq = key + tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+      if not newest[log] then
+        local last = not step.isEmptied and redis.call('XREVRANGE', KEYS[log], '+', '-', 'COUNT', 1)[1]
+        local number, row = string.match(last and last[1] or '0-0', '(%d+)-(%d+)')
+        newest[log] = { tonumber(number), tonumber(row) }
       end
-      if type(added) == 'table' and added.err then
-        outcome, told = 'error', added.err
-        break
-      end
+      if seq < newest[log][1] then return redis.error_reply('ERR a line has a lower number than the newest of its log') end
+      newest[log] = { seq, seq == newest[log][1] and newest[log][2] + 1 or 0 }
+      step.ids[i] = string.format('%.0f-%.0f', newest[log][1], newest[log][2])
     end
-    if outcome == 'made' then
-      local values = { 'revision', ARGV[at + 1], 'step', ARGV[at + 2] }
-      if ARGV[at + 4] == '1' then values[5], values[6] = 'origin', ARGV[at + 1] end
-      for i = at + 7, first - 1 do values[#values + 1] = ARGV[i] end
-      local before = redis.call('HMGET', KEYS[key], 'created_ms', 'owner')
-      local set = redis.pcall('HSET', KEYS[key], unpack(values))
-      local after = redis.call('HMGET', KEYS[key], 'created_ms', 'owner')
-      if before[1] ~= after[1] or before[2] ~= after[2] or to ~= '' then told = 'moved' end
-      if type(set) == 'table' and set.err then outcome, told = 'error', set.err
-      elseif to ~= '' then
-        for i = key, key + 7 do
-          if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('RENAME', KEYS[i], KEYS[i + 8]) end
-        end
-        redis.call('SADD', KEYS[key + 16], to)
-      end
-    end
+    answers[#answers + 1] = 'made'
+    step.place = #answers
+    steps[#steps + 1] = step
   end
-  answers[#answers + 1] = outcome
-  answers[#answers + 1] = told
-  key, at = key + (to ~= '' and 17 or 8), first + 4 * lines
+  key, at = key + (step.isMoved and 17 or 8), step.next
+end
+for _, step in ipairs(steps) do
+  key, at = step.key, step.at
+  if step.first == step.next then redis.call('HDEL', KEYS[key], 'step') end
+  if step.isEmptied then redis.call('UNLINK', unpack(KEYS, key + 1, key + 7)) end
+  for i = step.first, step.next - 1, 4 do
+    redis.call('XADD', KEYS[key + tonumber(ARGV[i])], step.ids[i], 'line', ARGV[i + 3], 'pos', ARGV[i + 2])
+  end
+  local values = { 'revision', ARGV[at + 1], 'step', ARGV[at + 2] }
+  if step.isEmptied then values[5], values[6] = 'origin', ARGV[at + 1] end
+  for i = at + 7, step.first - 1 do values[#values + 1] = ARGV[i] end
+  redis.call('HSET', KEYS[key], unpack(values))
+  local new = redis.call('HMGET', KEYS[key], 'created_ms', 'owner')
+  if new[1] ~= step.old[3] or new[2] ~= step.old[4] or step.isMoved then answers[step.place] = 'moved' end
+  if step.isMoved then
+    for i = key, key + 7 do
+      if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('RENAME', KEYS[i], KEYS[i + 8]) end
+    end
+    redis.call('SADD', KEYS[key + 16], ARGV[at + 3])
+  end
 end
 return answers`;
 
@@ -76,11 +76,6 @@ if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
 redis.call('UNLINK', unpack(KEYS, 1, 8))
 redis.call('SREM', KEYS[9], ARGV[2])
 return 1`;
-
-/** KEYS: session, a sorted set. ARGV: id. Takes a session that is not there from the set. */
-export const unlistScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-return redis.call('ZREM', KEYS[2], ARGV[1])`;
 
 /** KEYS: sessions. ARGV: the time, and the taking of each. Says that holders live, at a server whose memory is full, too. */
 export const beatScript = `

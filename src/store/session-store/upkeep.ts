@@ -134,7 +134,7 @@ async function untrash(core: Core, scope: Scope, id: string): Promise<void> {
 
 /** Moves a session to an id of its own, as it is. */
 async function putAside(core: Core, scope: Scope, id: string): Promise<string> {
-  const to = randomUUID();
+  const to = randomUUID().slice(0, 24) + id.slice(24);
   await change(core, async () => {
     const head = await findHead(core, scope, id);
     checkFree(head);

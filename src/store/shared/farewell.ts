@@ -16,7 +16,16 @@ export class Farewell {
   /** Whether it was silent for so long, and nothing was waited for just then: what is sent next is tried once. */
   #isSilent = false;
 
-  constructor() {
+  readonly #isAnswer: (error: unknown) => boolean;
+  readonly #failureOf: (error: unknown) => unknown;
+
+  /**
+   * @param isAnswer - whether an error is the server's own word
+   * @param failureOf - the error that is thrown for one of a client
+   */
+  constructor(isAnswer: (error: unknown) => boolean, failureOf: (error: unknown) => unknown) {
+    this.#isAnswer = isAnswer;
+    this.#failureOf = failureOf;
     setMaxListeners(0, this.#givenUp.signal);
   }
 
@@ -28,11 +37,9 @@ export class Farewell {
   /**
    * The answer to what is sent; what was sent may be carried out also where it is given up.
    *
-   * @param isAnswer - whether an error is the server's own word
-   * @throws WindrowError `closed` where the server was given up before: nothing is sent; an error of no code where it is
-   *   given up meanwhile
+   * @throws WindrowError `closed` where the server was given up before: nothing is sent; the failure of an error
    */
-  async heard<T>(send: () => PromiseLike<T>, isAnswer: (error: unknown) => boolean = () => false): Promise<T> {
+  async heard<T>(send: () => PromiseLike<T>): Promise<T> {
     if (this.#givenUp.signal.aborted) throw storeClosed();
     let giveUp: ((error: Error) => void) | undefined;
     try {
@@ -45,9 +52,9 @@ export class Farewell {
       this.#hear();
       return answer;
     } catch (error) {
-      if (isAnswer(error)) this.#hear();
+      if (this.#isAnswer(error)) this.#hear();
       else if (this.#isSilent) this.#giveUp();
-      throw error;
+      throw this.#failureOf(error);
     } finally {
       if (giveUp) this.#waiting.delete(giveUp);
     }

@@ -1,8 +1,11 @@
-/** A session's row in a database, as the head that it is. */
+/** Rows of a database, as what they say of a session. */
 import { parseDocument } from "../format/documents.ts";
+import { noCounts } from "../format/seal.ts";
 import type { Head } from "../engine.ts";
+import type { LogName } from "../store.ts";
 import type { Taker } from "./holder.ts";
 import { ownerNamed } from "./rules.ts";
+import type { Counters } from "./session-log.ts";
 
 /**
  * The head in a row of docs/format.md's columns.
@@ -29,4 +32,17 @@ export function headOfRow(row: Readonly<Record<string, unknown>>, heartbeatAt: s
     holder: taker && ({ ...taker, heartbeatAt } as unknown as Taker),
     silentMs,
   };
+}
+
+/** The last numbers of a session, by the newest line of each log that has lines. */
+export function countersOf(
+  newest: Iterable<readonly [log: LogName, line: { readonly seq?: unknown; readonly pos?: unknown } | undefined]>,
+): Counters {
+  const seqs = noCounts();
+  let pos = 0;
+  for (const [log, line] of newest) {
+    seqs[log] = Number(line?.seq ?? 0);
+    pos = Math.max(pos, Number(line?.pos ?? 0));
+  }
+  return { seqs, pos };
 }

@@ -1,5 +1,6 @@
 /** The parts that stores on a server share: the heartbeat of a process, who holds a session, and outcomes that are not known. */
 import { WindrowError } from "../../errors.ts";
+import type { ErrorCode } from "../../errors.ts";
 import type { Holding, LockOwner } from "../store.ts";
 import { livenessOf, ownerOf, staleMs } from "./holder.ts";
 import type { Taker } from "./holder.ts";
@@ -43,6 +44,22 @@ function isHeld({ holder, isAlive, silentMs }: RemoteHolder): boolean {
 export function leaseLeft({ holder, isAlive, silentMs }: RemoteHolder): number | undefined {
   const isAsked = isAlive !== undefined || !holder || livenessOf(holder) !== "unknown";
   return isAsked ? undefined : Math.max(0, Math.ceil(staleMs - silentMs));
+}
+
+/** What an error of a server says beside its words. */
+type About = Readonly<Record<string, unknown>> & { readonly location: string; readonly reason: string };
+
+/** The errors of a server, in the same words for every kind of it. */
+export function serverErrors(kind: string, about: About, cause: unknown) {
+  const { location, reason } = about;
+  const failed = (code: ErrorCode, words: string, more: object = {}): WindrowError =>
+    new WindrowError(code, `The ${kind} server ${location} ${words}`, { ...about, ...more }, { cause });
+  return {
+    away: (more?: object) =>
+      failed("store-unavailable", `cannot be asked: ${reason}. Check that it runs and can be reached.`, more),
+    full: () => failed("not-durable", `refused to write: ${reason}. Nothing of it was kept; it can be tried again.`),
+    refused: (words: string, more?: object) => failed("store-unavailable", words, { refused: true, ...more }),
+  };
 }
 
 /** Whether it is not known what a server did with what it was sent: it may have been carried out. */

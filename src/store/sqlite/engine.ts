@@ -1,10 +1,10 @@
 /** An engine over a SQLite database: a row for each session, and a row for each line (docs/format.md). */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Engine, Head, HeadsQuery, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
+import type { Engine, Head, HeadsQuery, Listing, NewHead, Page, PageQuery, PlacedLine, Step } from "../engine.ts";
 import { logNames } from "../format/logs.ts";
-import { noCounts } from "../format/seal.ts";
 import type { Clock } from "../shared/clock.ts";
-import { headOfRow } from "../shared/head-row.ts";
+import { countersOf, headOfRow } from "../shared/head-row.ts";
+import type { Taker } from "../shared/holder.ts";
 import { storeClosed } from "../shared/rules.ts";
 import type { Finding, LogName } from "../store.ts";
 import type { ErasedPlace } from "../upkeep.ts";
@@ -12,9 +12,6 @@ import { sqliteFailure } from "./connection/driver.ts";
 import type { Connection, SqlRow, SqlValue } from "./connection/driver.ts";
 import type { DatabaseShare } from "./connection/open-databases.ts";
 import { countOrphans, logStatements } from "./tables.ts";
-
-const columns =
-  "id, tenant, user, status, created_ms, hidden, aside_of, metadata, state, mark, made, revision, origin, generation, holder, heartbeat_at";
 
 /** How long calls may follow each other before other work of the process gets its turn, in milliseconds. */
 const patienceMs = 10;
@@ -55,12 +52,11 @@ class SqliteEngine implements Engine {
   make({ id, documents, listing, revision, holder }: NewHead): Promise<number | undefined> {
     return this.#write(true, () => {
       if (this.#rowOf(id)) return undefined;
-      const { tenant = null, user = null, status, createdMs, isHidden, asideOf = null } = listing;
-      const listed = [id, tenant, user, status, createdMs, Number(isHidden), asideOf];
-      const { metadata, state, mark } = documents;
-      const numbers = [revision, revision, revision, holder.generation];
-      const values = [...listed, metadata, state, mark, ...numbers, JSON.stringify(holder), holder.heartbeatAt];
-      this.#connection.run(`INSERT INTO sessions (${columns}) VALUES (${values.map(() => "?").join(", ")})`, ...values);
+      const numbers = { made: revision, revision, origin: revision };
+      const row = { id, ...documents, ...numbers, ...listedColumns(listing), ...heldColumns(holder) };
+      const places = Object.keys(row).map(() => "?");
+      const sql = `INSERT INTO sessions (${Object.keys(row).join(", ")}) VALUES (${places.join(", ")})`;
+      this.#connection.run(sql, ...Object.values(row));
       return revision;
     });
   }
@@ -85,20 +81,13 @@ class SqliteEngine implements Engine {
     if (scope?.user !== undefined) where("user = ?", scope.user);
     if (status !== undefined) where("status = ?", status);
     if (after) where("created_ms <= ? AND (created_ms < ? OR id > ?)", after.createdMs, after.createdMs, after.id);
-    const sql = `SELECT ${columns} FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY created_ms DESC, id LIMIT ?`;
+    const sql = `SELECT * FROM sessions WHERE ${conditions.join(" AND ")} ORDER BY created_ms DESC, id LIMIT ?`;
     return this.#read(() => this.#connection.all(sql, ...values, most).map((row) => this.#headOf(row)));
   }
 
   numbers(id: string) {
-    return this.#read(() => {
-      const counters = { seqs: noCounts(), pos: 0 };
-      for (const log of logNames) {
-        const last = this.#connection.get(logStatements[log].last, id);
-        counters.seqs[log] = Number(last?.["seq"] ?? 0);
-        counters.pos = Math.max(counters.pos, Number(last?.["pos"] ?? 0));
-      }
-      return counters;
-    });
+    const newest = (log: LogName) => [log, this.#connection.get(logStatements[log].last, id)] as const;
+    return this.#read(() => countersOf(logNames.map(newest)));
   }
 
   page(id: string, log: LogName, query: PageQuery): Promise<Page> {
@@ -116,9 +105,7 @@ class SqliteEngine implements Engine {
     const first = last === undefined ? undefined : this.#connection.get(fromEnd, id, from, to, last - 1);
     const start = after ?? { seq: Number(first?.["seq"] ?? from), row: Number(first?.["id"] ?? 0) - 1 };
     const rows = this.#connection.all(behind, id, start.seq, start.row, to, most);
-    return rows.map((row) => ({
-      ...{ seq: Number(row["seq"]), row: Number(row["id"]), line: String(row["line"]) },
-    }));
+    return rows.map((row) => ({ seq: Number(row["seq"]), row: Number(row["id"]), line: String(row["line"]) }));
   }
 
   size(id: string) {
@@ -143,30 +130,17 @@ class SqliteEngine implements Engine {
   }
 
   #make({ id, at, isEmptied = false, lines = [], documents = {}, listing, to, holder }: Step): boolean {
-    const sets = ["revision = revision + 1"];
-    const values: SqlValue[] = [];
-    const set = (name: string, value: SqlValue): void => {
-      sets.push(`${name} = ?`);
-      values.push(value);
+    const changed: Columns = {
+      revision: at + 1,
+      ...documents,
+      ...(isEmptied && { origin: at + 1 }),
+      ...(listing && listedColumns(listing)),
+      ...(to !== undefined && { id: to }),
+      ...(holder !== undefined && heldColumns(holder)),
     };
-    for (const [name, text] of Object.entries(documents)) set(name, text);
-    if (isEmptied) set("origin", at + 1);
-    if (listing) {
-      set("tenant", listing.tenant ?? null);
-      set("user", listing.user ?? null);
-      set("status", listing.status);
-      set("created_ms", listing.createdMs);
-      set("hidden", Number(listing.isHidden));
-      set("aside_of", listing.asideOf ?? null);
-    }
-    if (to !== undefined) set("id", to);
-    if (holder !== undefined) set("holder", holder && JSON.stringify(holder));
-    if (holder) {
-      set("generation", holder.generation);
-      set("heartbeat_at", holder.heartbeatAt);
-    }
+    const sets = Object.keys(changed).map((name) => `${name} = ?`);
     const sql = `UPDATE sessions SET ${sets.join(", ")} WHERE id = ? AND revision = ? RETURNING id`;
-    if (!this.#connection.get(sql, ...values, id, at)) return false;
+    if (!this.#connection.get(sql, ...Object.values(changed), id, at)) return false;
     if (isEmptied) this.#removeLines(id);
     for (const { log, seq, pos, line } of lines) this.#connection.run(logStatements[log].insert, id, seq, pos, line);
     if (to !== undefined) for (const log of logNames) this.#connection.run(logStatements[log].rename, to, id);
@@ -227,19 +201,12 @@ class SqliteEngine implements Engine {
         .filter((result) => result !== "ok");
     const found = faults();
     if (mend && found.length > 0) this.#share.write(true, () => this.#connection.exec("REINDEX"));
-    const left = mend && found.length > 0 ? faults() : found;
+    const left = new Set(mend && found.length > 0 ? faults() : found);
+    const advice = "Indexes are made anew; for more, restore a copy.";
+    const findings = found.map((fault) => damaged(`SQLite finds a fault: ${fault}. ${advice}`, !left.has(fault)));
     const orphans = this.#connection.all(countOrphans).reduce((sum, { count }) => sum + Number(count), 0);
-    return [
-      ...found.map((fault) =>
-        damaged(
-          `SQLite finds a fault: ${fault}. Indexes are made anew; for more, restore a copy.`,
-          !left.includes(fault),
-        ),
-      ),
-      ...(orphans === 0
-        ? []
-        : [damaged(`${orphans} lines belong to sessions that are not there. Restore a copy.`, false)]),
-    ];
+    if (orphans === 0) return findings;
+    return [...findings, damaged(`${orphans} lines belong to sessions that are not there. Restore a copy.`, false)];
   }
 
   async close(): Promise<void> {
@@ -273,7 +240,7 @@ class SqliteEngine implements Engine {
   }
 
   #rowOf(id: string): SqlRow | undefined {
-    return this.#connection.get(`SELECT ${columns} FROM sessions WHERE id = ?`, id);
+    return this.#connection.get("SELECT * FROM sessions WHERE id = ?", id);
   }
 
   #headOf(row: SqlRow): Head {
@@ -289,6 +256,20 @@ class SqliteEngine implements Engine {
     const count = Number(this.#connection.pragma("page_count"));
     return { count, bytes: count * Number(this.#connection.pragma("page_size")) };
   }
+}
+
+/** Columns of a session, to be written. */
+type Columns = Readonly<Record<string, SqlValue>>;
+
+function listedColumns({ tenant, user, status, createdMs, isHidden, asideOf }: Listing): Columns {
+  const owner = { tenant: tenant ?? null, user: user ?? null };
+  return { ...owner, status, created_ms: createdMs, hidden: Number(isHidden), aside_of: asideOf ?? null };
+}
+
+function heldColumns(holder: Taker | null): Columns {
+  if (!holder) return { holder };
+  const { generation, heartbeatAt } = holder;
+  return { holder: JSON.stringify(holder), generation, heartbeat_at: heartbeatAt };
 }
 
 function damaged(message: string, mended: boolean): Finding {

@@ -1,8 +1,7 @@
 /** The options of a SQLite store, and the check of them. */
-import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
-import { nearest } from "../../nearest.ts";
 import type { Clock } from "../shared/clock.ts";
+import { checkOwnOptions } from "../shared/own-options.ts";
 import type { SqliteDatabase } from "./connection/driver.ts";
 
 /** How a SQLite store works. */
@@ -38,13 +37,5 @@ const optionNames = ["database", "mask", "durability", "clock", "checked"];
  * @throws WindrowError `bad-option`
  */
 export function checkSqliteOptions(options: SharedOptions): void {
-  for (const name of Object.keys(options)) {
-    if (optionNames.includes(name)) continue;
-    const message = `The SQLite store has no option "${name}".${nearest(name, optionNames)}`;
-    throw new WindrowError("bad-option", message, { option: name });
-  }
-  if (!["strict", "group", undefined].includes(options.durability)) {
-    const message = `"durability" is "strict" or "group", not "${String(options.durability)}".`;
-    throw new WindrowError("bad-option", message, { option: "durability" });
-  }
+  checkOwnOptions("SQLite", options, optionNames);
 }

@@ -4,7 +4,7 @@ import { sessionStore } from "../session-store/session-store.ts";
 import type { Store } from "../store.ts";
 import { adoptDatabase, openDatabase } from "./connection/open-databases.ts";
 import type { DatabaseShare } from "./connection/open-databases.ts";
-import type { DatabaseClass } from "./connection/read-only.ts";
+import type { DatabaseClass } from "./connection/driver.ts";
 import { sqliteEngine } from "./engine.ts";
 import { checkSqliteOptions } from "./options.ts";
 import type { SharedOptions, SqliteStoreOptions } from "./options.ts";

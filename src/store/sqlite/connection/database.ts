@@ -5,7 +5,7 @@ import { chmodSync, existsSync, realpathSync } from "node:fs";
 import { WindrowError } from "../../../errors.ts";
 import { fileMode } from "../../../disk/safe-write.ts";
 import { schema, schemaVersion } from "../tables.ts";
-import { faultOf } from "./driver.ts";
+import { faultOf, readSchema } from "./driver.ts";
 import type { Connection, SqliteDatabase, SqlRow } from "./driver.ts";
 
 /** How long a call waits for another process that writes, in milliseconds. */
@@ -55,7 +55,7 @@ export function readyDatabase(connection: Connection, file: string, checked: boo
 /** Whether the database is new; one that another program made is refused before anything is changed. */
 function checkOwnership(connection: Connection, file: string): boolean {
   const owner = connection.pragma("application_id");
-  const isEmpty = connection.get("SELECT name FROM sqlite_schema LIMIT 1") === undefined;
+  const isEmpty = readSchema(connection.database) === undefined;
   if (isEmpty && owner === 0) return true;
   if (owner !== applicationId) {
     const message = `${file} is a database of another program; nothing was changed. Give the store a file of its own.`;

@@ -24,6 +24,14 @@ export interface SqliteDatabase {
   close(): unknown;
 }
 
+/** A driver's class of databases. */
+export type DatabaseClass = new (path: string) => SqliteDatabase;
+
+/** Reads a little: only then a driver opens the file. */
+export function readSchema(database: SqliteDatabase): unknown {
+  return database.prepare("SELECT name FROM sqlite_schema LIMIT 1").all()[0];
+}
+
 /** Why a statement failed, under one name for every driver. */
 export type SqliteFault = "busy" | "refused" | "corrupt" | "not-a-database" | "other";
 
@@ -97,22 +105,20 @@ export function writeFailure(error: unknown, location: string): WindrowError {
 
 /** A database with its statements prepared once, and transactions. */
 export class Connection {
-  readonly #database: SqliteDatabase;
+  readonly database: SqliteDatabase;
   /** One for each text and way to run it: `get` of `libsql` behind `all` of the same one gives a row of the values before. */
   readonly #statements = { run: new Map(), get: new Map(), all: new Map() } as Readonly<
     Record<keyof SqliteStatement, Map<string, SqliteStatement>>
   >;
-  readonly #settings: { synchronous: string };
+  #synchronous = "";
 
-  /** @param settings - what was last set, shared by all that use the same database */
-  constructor(database: SqliteDatabase, settings: { synchronous: string }) {
-    this.#database = database;
-    this.#settings = settings;
+  constructor(database: SqliteDatabase) {
+    this.database = database;
   }
 
   /** Runs SQL that gives nothing back; several statements are allowed. */
   exec(sql: string): void {
-    this.#database.exec(sql);
+    this.database.exec(sql);
   }
 
   /** Runs one statement. */
@@ -136,7 +142,7 @@ export class Connection {
    * @param pragma - for example `journal_mode` or `journal_mode = WAL`
    */
   pragma(pragma: string): SqlValue {
-    const row = this.#database.prepare(`PRAGMA ${pragma}`).all()[0] as SqlRow | undefined;
+    const row = this.database.prepare(`PRAGMA ${pragma}`).all()[0] as SqlRow | undefined;
     return row === undefined ? null : (Object.values(row)[0] ?? null);
   }
 
@@ -146,8 +152,8 @@ export class Connection {
    * @param synchronous - `FULL`: on the disk when it returns; `NORMAL`: a power cut may take it, and what came after
    */
   transaction<T>(synchronous: "FULL" | "NORMAL", work: () => T): T {
-    if (this.#settings.synchronous !== synchronous) this.exec(`PRAGMA synchronous = ${synchronous}`);
-    this.#settings.synchronous = synchronous;
+    if (this.#synchronous !== synchronous) this.exec(`PRAGMA synchronous = ${synchronous}`);
+    this.#synchronous = synchronous;
     return this.#within("BEGIN IMMEDIATE", work);
   }
 
@@ -163,7 +169,11 @@ export class Connection {
       this.exec("COMMIT");
       return result;
     } catch (error) {
-      this.#rollback();
+      try {
+        this.exec("ROLLBACK");
+      } catch {
+        // SQLite rolled back by itself, as where the disk is full.
+      }
       throw error;
     }
   }
@@ -177,22 +187,13 @@ export class Connection {
     } catch {
       // The write-ahead log keeps it as safely as the database would.
     }
-    this.#database.close();
+    this.database.close();
   }
 
   #statement(way: keyof SqliteStatement, sql: string): SqliteStatement {
     const statements = this.#statements[way];
-    const found = statements.get(sql) ?? this.#database.prepare(sql);
+    const found = statements.get(sql) ?? this.database.prepare(sql);
     statements.set(sql, found);
     return found;
-  }
-
-  /** SQLite may have rolled back by itself (a full disk); a second time is then an error that says nothing new. */
-  #rollback(): void {
-    try {
-      this.exec("ROLLBACK");
-    } catch {
-      return;
-    }
   }
 }

@@ -3,11 +3,11 @@
  * when the process closes any descriptor of it. Therefore no code opens an existing database, its `-wal` or its `-shm`
  * by hand; `stat`, `access` and `chmod` open nothing.
  */
-import { accessSync, closeSync, constants, existsSync, fstatSync, linkSync, openSync, readdirSync } from "node:fs";
-import { realpathSync, statSync, statfsSync, unlinkSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readdirSync } from "node:fs";
+import { realpathSync, statSync, statfsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { WindrowError } from "../../../errors.ts";
-import { draftOf, fileMode, makeFolder, remove, systemCode } from "../../../disk/safe-write.ts";
+import { fileMode, makeFolder, systemCode } from "../../../disk/safe-write.ts";
 
 /** File systems on which several machines meet; SQLite's shared memory does not reach over them. Linux's numbers. */
 const networkFileSystems: ReadonlyMap<number, string> = new Map([
@@ -46,21 +46,8 @@ function checkFileSystem(file: string): void {
   );
 }
 
-/** Under a draft's name first: another thread that opens the database must not see it before this descriptor is closed. */
+/** Nobody has locks on a file that is new, so that its descriptor can be closed. */
 function makeFile(file: string): void {
-  const draft = draftOf(file);
-  closeSync(openSync(draft, "wx", fileMode));
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") makeWithoutLink(file);
-  } finally {
-    remove(draft);
-  }
-}
-
-/** For file systems without hard links. */
-function makeWithoutLink(file: string): void {
   try {
     closeSync(openSync(file, "wx", fileMode));
   } catch (error) {
@@ -74,30 +61,14 @@ function makeWithoutLink(file: string): void {
  * @throws WindrowError `store-unavailable`
  */
 export function checkLinks(file: string): void {
-  const { nlink, ino } = statSync(file);
+  const { nlink } = statSync(file);
   if (nlink <= 1) return;
-  // A process that died, or is about to go on, while it made the file.
-  for (const name of readdirSync(dirname(file))) {
-    if (!name.startsWith(`.${basename(file)}.`) || !name.endsWith(".tmp")) continue;
-    const draft = join(dirname(file), name);
-    if (statSync(draft, { throwIfNoEntry: false })?.ino === ino) removeIfThere(draft);
-  }
-  const left = statSync(file).nlink;
-  if (left <= 1) return;
   throw new WindrowError(
     "store-unavailable",
-    `${file} has ${left} names (hard links). SQLite keeps a write-ahead log for each name, and what one writes the other ` +
+    `${file} has ${nlink} names (hard links). SQLite keeps a write-ahead log for each name, and what one writes the other ` +
       "loses. Remove the other names, or copy the file (cp) and use the copy.",
-    { location: file, links: left },
+    { location: file, links: nlink },
   );
-}
-
-function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-  }
 }
 
 /** A file, told from every other of the system; undefined where there is none under that name. */

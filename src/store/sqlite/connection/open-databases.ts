@@ -5,18 +5,17 @@
  */
 import { WindrowError } from "../../../errors.ts";
 import { readyDatabase, pathOf } from "./database.ts";
-import { Connection, sqliteFailure, writeFailure } from "./driver.ts";
-import type { SqliteDatabase } from "./driver.ts";
+import { Connection, readSchema, sqliteFailure, writeFailure } from "./driver.ts";
+import type { DatabaseClass, SqliteDatabase } from "./driver.ts";
 import { checkLinks, descriptorsOf, identityOf, librariesAt, prepareFile, whyReadOnly } from "./file.ts";
-import { changeOf, openReadOnly, versionOf } from "./read-only.ts";
-import type { DatabaseClass } from "./read-only.ts";
+import { openReadOnly, versionOf } from "./read-only.ts";
 
 /** Milliseconds between two looks at the file where nothing is acknowledged. */
 const lookMs = 100;
 
 /** An open database, as every copy of Windrow in the process knows it. A change of its shape changes the symbol's name. */
 interface OpenDatabase {
-  readonly database: SqliteDatabase;
+  readonly connection: Connection;
   /** Its path without symbolic links. */
   readonly file: string;
   /** The identity of the file to the system, whatever its name. */
@@ -27,8 +26,6 @@ interface OpenDatabase {
   readonly readOnly: string | null;
   /** The state of a file that is read without SQLite's locks; null elsewhere. */
   readonly version: string | null;
-  /** The last `PRAGMA synchronous` of the connection. */
-  readonly settings: { synchronous: string };
   /** Stores that work with it. */
   users: number;
   /** Why nobody may work with it any more. */
@@ -63,8 +60,6 @@ export interface DatabaseShare {
 }
 
 const name = Symbol.for("windrow.sqlite.open.1");
-/** The connection that this copy of Windrow has for an open database. */
-const connections = new WeakMap<OpenDatabase, Connection>();
 
 /**
  * The database of a path, opened where the process does not have it open yet.
@@ -79,21 +74,10 @@ export async function openDatabase(path: string, driver: DatabaseClass, checked:
     // From here on nothing waits: of two that open a database at once, the second finds the first.
     const found = registry().open.get(identityOf(file) ?? "");
     if (found) return share(found);
-    checkLinks(file);
-    const isOpenElsewhere = descriptorsOf(file) > 0;
-    const reason = whyReadOnly(file);
-    if (reason !== undefined) {
-      const version = versionOf(file);
-      const opened = openReadOnly(file, driver);
-      return ready(opened.database, {
-        file,
-        checked,
-        isOpenElsewhere,
-        reason,
-        version: opened.locked ? null : version,
-      });
-    }
-    return ready(new driver(file), { file, checked, isOpenElsewhere, reason: null, version: null });
+    const readOnly = whyReadOnly(file) ?? null;
+    const { database, version } =
+      readOnly === null ? { database: new driver(file), version: null } : openReadOnly(file, driver);
+    return ready(database, checked, { file, readOnly, version });
   } catch (error) {
     throw sqliteFailure(error, "Opening the database", file);
   }
@@ -107,63 +91,53 @@ export async function openDatabase(path: string, driver: DatabaseClass, checked:
  */
 export function adoptDatabase(database: SqliteDatabase, checked: boolean): DatabaseShare {
   let file = "the database";
-  let isOpenElsewhere = false;
+  let found: OpenDatabase | undefined;
   try {
     file = pathOf(database);
-    const found = registry().open.get(identityOf(file) ?? "");
-    if (found?.database === database) return share(found);
-    isOpenElsewhere = found !== undefined && rootOf(found.database) !== rootOf(database);
-    if (isOpenElsewhere) throw secondLibrary(file);
-    if (found) {
-      database.close();
-      return share(found);
-    }
-    isOpenElsewhere = descriptorsOf(file) > 1;
-    checkLinks(file);
+    found = registry().open.get(identityOf(file) ?? "");
+    if (found) readSchema(database);
+    if (found && librariesAt(file) > 1) throw secondLibrary(file);
   } catch (error) {
-    discard(database, file, isOpenElsewhere);
+    discard(database, file);
     throw sqliteFailure(error, "Opening the database", file);
   }
-  return ready(database, { file, checked, isOpenElsewhere, reason: whyReadOnly(file) ?? null, version: null });
+  if (!found) return ready(database, checked, { file, readOnly: whyReadOnly(file) ?? null, version: null });
+  const shared = share(found);
+  if (found.connection.database !== database) database.close();
+  return shared;
 }
 
-/** A connection that is not used: closed, unless that takes away the locks of another library's. */
-function discard(database: SqliteDatabase, file: string, isOpenElsewhere: boolean): void {
-  if (isOpenElsewhere || librariesAt(file) > 1) registry().kept.push(database);
+/** A connection that is not used: closed, unless that takes away the locks of another one on its file. */
+function discard(database: SqliteDatabase, file: string): void {
+  if (descriptorsOf(file) > 1) registry().kept.push(database);
   else database.close();
 }
 
-interface Opening {
-  readonly file: string;
-  readonly checked: boolean;
-  /** Another thread, another library or the host's own code has it open too. */
-  readonly isOpenElsewhere: boolean;
-  readonly reason: string | null;
-  readonly version: string | null;
-}
-
-function ready(database: SqliteDatabase, { file, checked, isOpenElsewhere, reason, version }: Opening): DatabaseShare {
-  const settings = { synchronous: "" };
-  const connection = new Connection(database, settings);
+function ready(
+  database: SqliteDatabase,
+  checked: boolean,
+  opened: Pick<OpenDatabase, "file" | "readOnly" | "version">,
+): DatabaseShare {
+  const { file, readOnly, version } = opened;
+  const connection = new Connection(database);
   try {
-    readyDatabase(connection, file, checked, reason !== null);
+    checkLinks(file);
+    readyDatabase(connection, file, checked, readOnly !== null);
     if (librariesAt(file) > 1) throw lostAt(file) ?? secondLibrary(file);
   } catch (error) {
-    discard(database, file, isOpenElsewhere);
+    discard(database, file);
     throw sqliteFailure(error, "Opening the database", file);
   }
   const identity = identityOf(file) ?? "";
   const log = version === null ? (identityOf(`${file}-wal`) ?? null) : null;
-  const entry = { database, file, identity, log, readOnly: reason, version, settings, users: 0, lost: null };
+  const entry = { ...opened, connection, identity, log, users: 0, lost: null };
   registry().open.set(identity, entry);
-  return share(entry, connection);
+  return share(entry);
 }
 
-function share(entry: OpenDatabase, opened?: Connection): DatabaseShare {
+function share(entry: OpenDatabase): DatabaseShare {
   lookAt(entry);
-  const { file, readOnly } = entry;
-  const connection = connections.get(entry) ?? opened ?? new Connection(entry.database, entry.settings);
-  connections.set(entry, connection);
+  const { file, connection, readOnly } = entry;
   entry.users += 1;
   let released = false;
   let looked = performance.now();
@@ -190,7 +164,7 @@ function share(entry: OpenDatabase, opened?: Connection): DatabaseShare {
       if (released) return;
       released = true;
       entry.users -= 1;
-      if (entry.users === 0) end(entry, connection);
+      if (entry.users === 0) end(entry);
     },
   };
 }
@@ -200,7 +174,7 @@ function lookAt(entry: OpenDatabase): void {
   const { file, identity, log, version } = entry;
   entry.lost ??= lossOf(file, identity, log);
   if (entry.lost !== null) throw unusable(file, entry.lost);
-  if (version !== null && changeOf(file, version)) {
+  if (version !== null && versionOf(file) !== version) {
     const message = `${file} was written since it was opened for reading only. Close its stores and open them again.`;
     throw new WindrowError("store-unavailable", message, { location: file });
   }
@@ -241,20 +215,16 @@ function lossOf(file: string, identity: string, log: string | null): string | nu
  * The last store is closed. A connection whose file or log was taken from under it is left as it is: closing it would copy
  * old pages over new ones.
  */
-function end(entry: OpenDatabase, connection: Connection): void {
+function end(entry: OpenDatabase): void {
   const { open, kept } = registry();
   entry.lost ??= lossOf(entry.file, entry.identity, entry.log);
-  if (entry.lost !== null) {
-    kept.push(entry.database);
-    return;
-  }
-  open.delete(entry.identity);
-  if (librariesAt(entry.file) > 1) {
-    kept.push(entry.database);
+  if (entry.lost === null) open.delete(entry.identity);
+  if (entry.lost !== null || librariesAt(entry.file) > 1) {
+    kept.push(entry.connection.database);
     return;
   }
   try {
-    connection.close();
+    entry.connection.close();
   } catch (error) {
     throw sqliteFailure(error, "Closing the database", entry.file);
   }
@@ -264,16 +234,6 @@ function registry(): Registry {
   const known = globalThis as { [name]?: Registry };
   known[name] ??= { open: new Map(), kept: [] };
   return known[name];
-}
-
-/** The driver's own class, also behind subclasses of it. */
-function rootOf(database: SqliteDatabase): object {
-  let root = Object.getPrototypeOf(database) as object;
-  for (;;) {
-    const next = Object.getPrototypeOf(root) as object | null;
-    if (next === null || next === Object.prototype) return root;
-    root = next;
-  }
 }
 
 function secondLibrary(file: string): WindrowError {
