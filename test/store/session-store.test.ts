@@ -52,6 +52,30 @@ describe("a session store", () => {
     await store.finish(lock, stateOf("completed"));
   });
 
+  it("says what is kept of a batch whose rest was refused when it was sent again", async () => {
+    const first: { does?: () => Promise<unknown> } = {};
+    let isFull = false;
+    const [store, other] = stores((engine) => ({
+      async commit(steps) {
+        if (isFull) throw new WindrowError("not-durable", "The disk is full.", { refused: true });
+        const { does } = first;
+        delete first.does;
+        await does?.();
+        isFull = does !== undefined;
+        return engine.commit(steps);
+      },
+    }));
+    const [one, two] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
+    // A note on one of them makes its step come too late.
+    first.does = () => other.upkeep.keep(everybody, two.id, { keptAt: "2026-01-01T00:00:00.000Z" });
+    const appends = [one, two].map((lock) => store.append(lock, [messageRecord("hello")]));
+    const [kept, full] = await Promise.allSettled(appends);
+    expect([kept?.status, full]).toMatchObject(["fulfilled", { status: "rejected", reason: { code: "not-durable" } }]);
+    isFull = false;
+    await store.append(two, [messageRecord("again")]);
+    expect([await texts(other, one.id), await texts(other, two.id)]).toEqual([["hello"], ["again"]]);
+  });
+
   it("erases what is put aside meanwhile", async () => {
     const first: { does?: () => Promise<unknown> } = {};
     const [store, other] = stores((engine) => beforeCommit(engine, first));

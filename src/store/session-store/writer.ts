@@ -6,7 +6,7 @@ import { encodeState } from "../format/documents.ts";
 import { GroupWriter } from "../shared/group-writer.ts";
 import type { Outcome, Part } from "../shared/group-writer.ts";
 import { ownerOf } from "../shared/holder.ts";
-import { unknownOutcome } from "../shared/remote.ts";
+import { isUnknownOutcome, unknownOutcome } from "../shared/remote.ts";
 import type { Taker } from "../shared/holder.ts";
 import { sealOf } from "../shared/session-log.ts";
 import type { Counters, Encoded } from "../shared/session-log.ts";
@@ -100,20 +100,23 @@ export class SessionWriter {
 
   async #send(parts: readonly Part<Held>[]): Promise<ReadonlyMap<Held, Outcome>> {
     const outcomes = new Map<Held, Outcome>();
-    for (let left = parts; left.length > 0;) {
-      const made = await this.#engine.commit(left.map((part) => this.#stepOf(part)));
-      const again: Part<Held>[] = [];
-      for (const [place, part] of left.entries()) {
-        // Other parts are kept by now, and of this one nobody knows while it cannot be asked.
-        const asked = async () =>
-          this.#outcomeOf(part).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
-        const outcome = made[place] ? "kept" : await asked();
-        if (outcome) outcomes.set(part.held, outcome);
-        else again.push(part);
-      }
-      left = again;
+    const made = await this.#engine.commit(parts.map((part) => this.#stepOf(part)));
+    const again: Part<Held>[] = [];
+    for (const [place, part] of parts.entries()) {
+      // Other parts are kept by now, and of this one nobody knows while it cannot be asked.
+      const asked = async () => this.#outcomeOf(part).catch((error: unknown) => Promise.reject(unknownOutcome(error)));
+      const outcome = made[place] ? "kept" : await asked();
+      if (outcome) outcomes.set(part.held, outcome);
+      else again.push(part);
     }
-    return outcomes;
+    if (again.length === 0) return outcomes;
+    try {
+      return new Map([...outcomes, ...(await this.#send(again))]);
+    } catch (error) {
+      // A refusal says nothing about what was kept before.
+      if (outcomes.size === 0 || !isWindrowError(error) || isUnknownOutcome(error)) throw error;
+      return new Map([...outcomes, ...again.map(({ held }) => [held, error] as const)]);
+    }
   }
 
   #stepOf({ held, lines, after, state }: Part<Held>): Step {
