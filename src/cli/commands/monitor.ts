@@ -1,20 +1,28 @@
 /** `windrow monitor`: ends the sessions whose process died or whose time is up. */
 import type { Command } from "commander";
+import { alertsOf, AlertWatch } from "../../ops/monitor/alerts.ts";
+import type { Alert, AlertEvent, AlertLimits } from "../../ops/monitor/alerts.ts";
 import { logEntries, logTo } from "../../ops/logs/logs.ts";
 import { defaultMonitorInterval, monitor } from "../../ops/monitor/monitor.ts";
+import { measureHealth } from "../../ops/monitor/metrics.ts";
 import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { exitStatus } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { watchOf, webhookVariable } from "./monitor-watch.ts";
-import type { Watch, WatchEvent, WatchFlags } from "./monitor-watch.ts";
-import { ageOf, intervalOf, secondsOf } from "../values.ts";
+import { ageOf, intervalOf, numberOf, secondsOf } from "../values.ts";
 
 /** The environment variable that sets the interval, in seconds; `--interval` goes before it. */
 export const intervalVariable = "WINDROW_MONITOR_INTERVAL";
 
-interface MonitorFlags extends WatchFlags {
+interface MonitorFlags {
   readonly store: string;
+  readonly once?: boolean;
+  readonly alerts: boolean;
+  readonly diskWarning?: string;
+  readonly diskCritical?: string;
+  readonly failures?: string;
+  readonly stuck?: string;
+  readonly long?: string;
   readonly interval?: string;
   readonly timeout?: string;
   readonly stale?: string;
@@ -32,7 +40,7 @@ export function addMonitor(command: Command, { io, finish, signal }: CommandCont
         "that was closed to be resumed later, and one that a live process writes, is left alone; with\n" +
         "--closed-after the closed one is put to rest, until it is resumed. Any number of monitors may run at once.\n" +
         "Then it looks at limits: disk, failed sessions, how many run and for how long. What is over one is told in\n" +
-        "the log, to --webhook, to --metrics, and with --once by status 1.",
+        "the log, and with --once by status 1.",
     )
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--once", "look once and end")
@@ -53,15 +61,8 @@ export function addMonitor(command: Command, { io, finish, signal }: CommandCont
     .option("--stuck <n>", "warn where more sessions have not ended (default: 100)")
     .option("--long <hours>", "warn of sessions that run this long (default: 6)")
     .option("--no-alerts", "only end sessions; look at no limits")
-    .option("--webhook <url>", `POST alerts there as JSON (default: ${webhookVariable})`)
-    .option("--metrics <port>", "serve Prometheus metrics on http://127.0.0.1:<port>/metrics")
-    .option("--host <address>", "the address of --metrics, for example 0.0.0.0 in a container (default: 127.0.0.1)")
-    .option("--allow-host <name...>", "further host names by which a scraper may call --metrics")
     .option("--json", "one JSON document on stdout; without --once one a line for each event")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  windrow monitor --metrics 9464\n  windrow monitor --once --webhook https://example.com/hook\n",
-    )
+    .addHelpText("after", "\nExamples:\n  windrow monitor\n  windrow monitor --once --disk-warning 20\n")
     .action(async (flags: MonitorFlags) => finish(await runMonitor(flags, io, signal)));
 }
 
@@ -70,26 +71,33 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
   const staleAfter = secondsOf("--stale", flags.stale);
   const taskTimeout = secondsOf("--timeout", flags.timeout);
   const closedAfter = ageOf("--closed-after", flags.closedAfter);
+  const limits = limitsOf(flags);
+  const hours = numberOf("--long", "hours", flags.long);
   const scope: Scope = flags.tenant === undefined ? {} : { tenant: flags.tenant };
   const events: object[] = [];
   const log = logTo((line) => io.stdout.write(`${line}\n`));
-  const onEvent = (event: MonitorEvent | WatchEvent): void => {
+  const onEvent = (event: MonitorEvent | AlertEvent): void => {
     // What the log has is not told again on stderr.
     if (flags.json === true || logEntries(event, new Date(), "INFO").length === 0) io.log(event);
     if (flags.json !== true) return log(event);
     if (flags.once === true) events.push(plainEvent(event));
     else io.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...plainEvent(event) })}\n`);
   };
-  let watch: Watch | undefined;
+  const watch = new AlertWatch();
+  let alerts: readonly Alert[] = [];
   let store: Store | undefined;
   try {
-    watch = await watchOf(flags, io, scope, onEvent, signal);
     const opened = (store = await io.openStore(flags.store, { create: flags.once !== true }));
     const last = await monitor(opened, {
       scope,
       onEvent,
       once: flags.once === true,
-      afterScan: async (scan) => watch?.look(opened, scan),
+      afterScan: async () => {
+        if (!flags.alerts) return;
+        const longRunning = hours === undefined ? {} : { longRunning: 3_600_000 * hours };
+        alerts = alertsOf(await measureHealth(opened, { scope, ...longRunning }), limits);
+        watch.update(alerts).forEach(onEvent);
+      },
       ...(interval !== undefined && { interval }),
       ...(staleAfter !== undefined && { staleAfter }),
       ...(taskTimeout !== undefined && { taskTimeout }),
@@ -98,7 +106,6 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
     });
     if (flags.once !== true) return exitStatus.done;
     const { looked, failed, timedOut, overdue, moved, retired, errors } = last;
-    const alerts = watch?.alerts ?? [];
     const found = events.filter((event) => !("looked" in event || "limit" in event));
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...last, alerts, events: found }, null, 2)}\n`);
     else {
@@ -108,13 +115,25 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
     }
     return errors === 0 && alerts.length === 0 ? exitStatus.done : exitStatus.failed;
   } finally {
-    await watch?.close();
     await store?.close();
   }
 }
 
 /** An error says its message in JSON, and nothing else of it is for reading. */
-function plainEvent(event: MonitorEvent | WatchEvent): object {
+function plainEvent(event: MonitorEvent | AlertEvent): object {
   if (event.type !== "monitor-failed") return event;
   return { ...event, error: event.error.message };
+}
+
+function limitsOf(flags: MonitorFlags): AlertLimits {
+  const warning = numberOf("--disk-warning", "GB", flags.diskWarning);
+  const critical = numberOf("--disk-critical", "GB", flags.diskCritical);
+  const failures = numberOf("--failures", "percent", flags.failures, 100);
+  const stuck = numberOf("--stuck", "sessions", flags.stuck);
+  return {
+    ...(warning !== undefined && { diskWarning: 1e9 * warning }),
+    ...(critical !== undefined && { diskCritical: 1e9 * critical }),
+    ...(failures !== undefined && { failedShare: failures / 100 }),
+    ...(stuck !== undefined && { stuck }),
+  };
 }

@@ -90,7 +90,6 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
       ? said("ERROR", `Critical alert: ${plain(message)}`)
       : said("WARNING", `Alert: ${plain(message)}`),
   "alert-cleared": ({ message }) => info("Alert over", plain(message)),
-  "webhook-failed": ({ error }) => said("ERROR", `Webhook failed: ${plain(error)}`),
   "append-failed": ({ error }) => said("ERROR", `Append failed: ${plain(field(error, "message"))}`),
   "session-finished": ({ status, error }) => ended(status, error),
   "session-failed": ({ error }) => ended("failed", error),

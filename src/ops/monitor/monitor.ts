@@ -72,7 +72,7 @@ export interface MonitorOptions extends TimedOptions {
   readonly once?: boolean;
   /** Hears what is done. If it throws, the process warns once. */
   readonly onEvent?: (event: MonitorEvent) => void;
-  /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
+  /** Awaited after each scan, as for alerts. What it throws is told as `monitor-failed`, and the monitor goes on. */
   readonly afterScan?: (scan: MonitorScan) => Promise<void>;
   /** Waits between two scans. Default: a timer. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
