@@ -1,7 +1,8 @@
 /** Memory files: what an agent keeps, what may not be, and what erasing a session leaves of them. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { forgetSessions, MemoryFiles, MemoryLog } from "windrow/memory";
+import { MemoryFiles, MemoryLog } from "windrow/memory";
+import { forgetByUser } from "../kit/inside/memory.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { everyRecord } from "./kit.ts";
 
@@ -101,7 +102,7 @@ it("are as they were before an erased session wrote them, whatever it and others
         }[kind] as () => Promise<unknown>;
         await work().catch(() => undefined);
       }
-      await forgetSessions(store, {}, ["erased"]);
+      await forgetByUser(store, {}, new Map([[undefined, ["erased"]]]));
       const { ids } = new MemoryLog(store, {}, "files");
       expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toMatch(/canary|erased/);
       for (const { path: one } of await by(false).list()) expect(await by(false).read(one)).toMatch(/^(fine\d+;)+$/);
@@ -130,7 +131,7 @@ it("keeps no name of what an erased session wrote and another one deleted or mov
   await other.delete("/memories/canary-1.md");
   await other.rename("/memories/canary-2.md", "/memories/moved.md");
   await other.create("/memories/own.md", "own");
-  await forgetSessions(store, {}, ["erased"]);
+  await forgetByUser(store, {}, new Map([[undefined, ["erased"]]]));
   const { ids } = new MemoryLog(store, {}, "files");
   expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toMatch(/canary|erased/);
   expect((await other.list()).map(({ path }) => path)).toEqual(["/memories/own.md"]);
