@@ -9,7 +9,7 @@ import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { exitStatus } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { ageOf, intervalOf, numberOf, secondsOf } from "../values.ts";
+import { intervalOf, numberOf, secondsOf } from "../values.ts";
 
 /** The environment variable that sets the interval, in seconds; `--interval` goes before it. */
 export const intervalVariable = "WINDROW_MONITOR_INTERVAL";
@@ -26,7 +26,6 @@ interface MonitorFlags {
   readonly interval?: string;
   readonly timeout?: string;
   readonly stale?: string;
-  readonly closedAfter?: string;
   readonly tenant?: string;
   readonly json?: boolean;
 }
@@ -37,8 +36,8 @@ export function addMonitor(command: Command, { io, finish, signal }: CommandCont
     .description(
       "Looks at every session that is not finished. One whose process died becomes `failed`, one that ran\n" +
         "longer than its config's task_timeout (seconds) becomes `timeout`; both move to completed/. A session\n" +
-        "that was closed to be resumed later, and one that a live process writes, is left alone; with\n" +
-        "--closed-after the closed one is put to rest, until it is resumed. Any number of monitors may run at once.\n" +
+        "that was closed to be resumed later, and one that a live process writes, is left alone. Any\n" +
+        "number of monitors may run at once.\n" +
         "Then it looks at limits: disk, failed sessions, how many run and for how long. What is over one is told in\n" +
         "the log, and with --once by status 1.",
     )
@@ -50,10 +49,6 @@ export function addMonitor(command: Command, { io, finish, signal }: CommandCont
     )
     .option("--timeout <seconds>", "for sessions that set no task_timeout (default: none)")
     .option("--stale <seconds>", "how long a dead process must have been silent (default: 60)")
-    .option(
-      "--closed-after <age>",
-      "put closed sessions of this age to rest, as `windrow cleanup` does (default: never)",
-    )
     .option("--tenant <name>", "the tenant whose sessions are looked at (default: those of none)")
     .option("--disk-warning <GB>", "warn of more on disk (default: 10)")
     .option("--disk-critical <GB>", "critical from there on (default: 50)")
@@ -70,7 +65,6 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
   const interval = intervalOf("--interval", flags.interval) ?? intervalOf(intervalVariable, io.env[intervalVariable]);
   const staleAfter = secondsOf("--stale", flags.stale);
   const taskTimeout = secondsOf("--timeout", flags.timeout);
-  const closedAfter = ageOf("--closed-after", flags.closedAfter);
   const limits = limitsOf(flags);
   const hours = numberOf("--long", "hours", flags.long);
   const scope: Scope = flags.tenant === undefined ? {} : { tenant: flags.tenant };
@@ -101,17 +95,15 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
       ...(interval !== undefined && { interval }),
       ...(staleAfter !== undefined && { staleAfter }),
       ...(taskTimeout !== undefined && { taskTimeout }),
-      ...(closedAfter !== undefined && { closedAfter }),
       ...(signal && { signal }),
     });
     if (flags.once !== true) return exitStatus.done;
-    const { looked, failed, timedOut, overdue, moved, retired, errors } = last;
+    const { looked, failed, timedOut, overdue, moved, errors } = last;
     const found = events.filter((event) => !("looked" in event || "limit" in event));
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...last, alerts, events: found }, null, 2)}\n`);
     else {
-      const rest = retired > 0 ? `${retired} put to rest, ` : "";
       const told = `${failed} failed, ${timedOut} timed out, ${overdue} overdue, ${moved} moved, `;
-      io.stdout.write(`${looked} not finished: ${told}${rest}${errors} unreadable\n`);
+      io.stdout.write(`${looked} not finished: ${told}${errors} unreadable\n`);
     }
     return errors === 0 && alerts.length === 0 ? exitStatus.done : exitStatus.failed;
   } finally {

@@ -96,7 +96,6 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "session-timed-out": ({ error }) => ended("timeout", error),
   "session-overdue": ({ error }) => said("WARNING", `Task overdue: ${plain(error)}`),
   "session-moved": () => info("Move to completed ended after a crash"),
-  "session-retired": ({ since }) => info("Put to rest, until it is resumed", `last record ${plain(since)}`),
   "monitor-failed": ({ error }) => said("ERROR", `Monitor failed: ${plain(field(error, "message"))}`),
   "scan-finished": ({ looked, failed, timedOut, overdue }) => {
     const counts = `${plain(failed)} failed, ${plain(timedOut)} timed out, ${plain(overdue)} overdue`;
