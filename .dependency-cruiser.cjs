@@ -211,8 +211,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot:
-          "^src/(store/open|tokens/exact|adapter/mcp/(mcp|memory-server)|ops/monitor/metrics-server|telemetry/[^/]+)\\.ts$",
+        pathNot: "^src/(store/open|tokens/exact|adapter/mcp/(mcp|memory-server)|telemetry/[^/]+)\\.ts$",
       },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "npm-peer"] },
     },

@@ -25,18 +25,18 @@ const most = {
   "./mastra": 14,
   "./openstarry": 9,
   "./window": 59,
-  "./memory": 44,
+  "./memory": 41,
   "./model": 26,
-  "./store": 40,
+  "./store": 38,
   "./store/author": 69,
   "./store/postgres": 7,
   "./store/redis": 5,
   "./transcript": 7,
-  "./ops": 84,
+  "./ops": 73,
   "./opentelemetry": 3,
   "./viewer": 50,
   "./gateway": 36,
-  "./testing": 20,
+  "./testing": 18,
 };
 const source = join(root, "src/");
 const doors = new Map(

@@ -10,8 +10,6 @@ export { storeCrashCases } from "./store/testing/crash-cases.ts";
 export type { CrashTarget } from "./store/testing/crash-cases.ts";
 export { faultyStore } from "./store/testing/faulty.ts";
 export type { FaultyStore } from "./store/testing/faulty.ts";
-export { memoryConformance } from "./memory/conformance.ts";
-export type { MemoryFixture } from "./memory/conformance.ts";
 export { scripted } from "./model/scripted.ts";
 export type { ScriptedModel, ScriptStep } from "./model/scripted.ts";
 export { countTools } from "./tokens/counter.ts";

@@ -28,7 +28,7 @@ const anthropic = (modelId: string) => ({
 });
 export const names = {
   SessionManager: front.SessionManager, composeWindow: front.composeWindow, loadCounter: front.loadCounter,
-  openStore: store.openStore, tenantStore: store.tenantStore, strategyOf: window.strategyOf,
+  openStore: store.openStore, strategyOf: window.strategyOf,
   messages, manager: made, id, signal: stop.signal, file: "session.jsonl", anthropic, scripted,
 };
 stop.abort();

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { withPackage } from "./kit/inside/ground.ts";
 
 it("hands on what was loaded", async () => {
-  expect(await withPackage("prom-client", "Serving metrics", async () => 1)).toBe(1);
+  expect(await withPackage("@modelcontextprotocol/server", "windrow mcp", async () => 1)).toBe(1);
 });
 
 it("names the package that is not installed, and how to install it", async () => {
@@ -15,5 +15,7 @@ it("names the package that is not installed, and how to install it", async () =>
 
 it("passes every other error on", async () => {
   const broken = new Error("broken");
-  await expect(withPackage("prom-client", "Serving metrics", () => Promise.reject(broken))).rejects.toBe(broken);
+  await expect(withPackage("@modelcontextprotocol/server", "windrow mcp", () => Promise.reject(broken))).rejects.toBe(
+    broken,
+  );
 });

@@ -7,12 +7,13 @@ import { readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { WindrowError } from "../errors.ts";
+import { makeFolders } from "../disk/folders.ts";
 import { createMask, maskJson } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
 import { emailAddress } from "../mask/rules.ts";
 import { systemClock, timestamp } from "../store/shared/clock.ts";
 import type { Clock } from "../store/shared/clock.ts";
-import { fileMode, makeNewFolder, systemCode } from "../disk/safe-write.ts";
+import { fileMode, systemCode } from "../disk/safe-write.ts";
 import { storeActions } from "../store/shared/shape.ts";
 import type { StoreAction } from "../store/shared/shape.ts";
 import { checkNoOpenDatabase } from "../store/sqlite/connection/file.ts";
@@ -115,7 +116,7 @@ function identityRules(mask: Mask): Mask {
 
 /** Opens the file and ends a line that a crash left half written. */
 function openToAppend(file: string): number {
-  makeFolders(dirname(file));
+  makeFolders(dirname(file), 0o700);
   checkNoOpenDatabase(file);
   const opened = openSync(file, toAppend, fileMode);
   fchmodSync(opened, fileMode);
@@ -123,16 +124,6 @@ function openToAppend(file: string): number {
   const last = Buffer.alloc(1);
   if (size > 0 && readSync(opened, last, 0, 1, size - 1) === 1 && last[0] !== lineEnd) writeSync(opened, "\n");
   return opened;
-}
-
-function makeFolders(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolders(dirname(folder));
-  try {
-    makeNewFolder(folder);
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") throw error;
-  }
 }
 
 /**

@@ -5,10 +5,9 @@
  */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { Accessed, Audit } from "./audit.ts";
-import type { RecordKind, StoredRecordOf } from "../message/record.ts";
-import { admitting, copyOfScope, inFrontOf, storeShape } from "../store/shared/shape.ts";
+import { copyOfScope, inFrontOf, storeShape } from "../store/shared/shape.ts";
 import type { Call, MethodShape } from "../store/shared/shape.ts";
-import type { Lock, ReadQuery, Scope, Store } from "../store/store.ts";
+import type { Lock, Scope, Store } from "../store/store.ts";
 
 /** The person or service in whose name a store is used. */
 export interface Principal {
@@ -28,25 +27,6 @@ export interface Access {
   /** Default: none. */
   readonly audit?: Audit;
 }
-
-/** A scope with a tenant. */
-export type TenantScope = Scope & { readonly tenant: string };
-
-/**
- * A store that many tenants share. Every call names its tenant, by type and at run time: one that forgets to is refused,
- * instead of reaching the sessions of no tenant.
- */
-export interface TenantStore extends Store {
-  readonly tenants: true;
-  create(scope: TenantScope, ...rest: Rest<Store["create"]>): ReturnType<Store["create"]>;
-  info(scope: TenantScope, ...rest: Rest<Store["info"]>): ReturnType<Store["info"]>;
-  list(scope: TenantScope, ...rest: Rest<Store["list"]>): ReturnType<Store["list"]>;
-  lock(scope: TenantScope, ...rest: Rest<Store["lock"]>): ReturnType<Store["lock"]>;
-  read<K extends RecordKind>(scope: TenantScope, id: string, query: ReadQuery<K>): AsyncIterable<StoredRecordOf<K>>;
-  recovery(scope: TenantScope, ...rest: Rest<Store["recovery"]>): ReturnType<Store["recovery"]>;
-}
-
-type Rest<F extends (...given: never) => unknown> = Parameters<F> extends readonly [unknown, ...infer R] ? R : never;
 
 const guards = new WeakSet<Store>();
 
@@ -73,33 +53,6 @@ export function guardedStore(behind: Store, access: Access): Store {
   const store: Store = { ...front, close };
   guards.add(store);
   return store;
-}
-
-/**
- * Makes every call name its tenant. For stores that more than one tenant writes to.
- *
- * @throws WindrowError its methods: `bad-option` for a scope without a tenant, `not-allowed` for what concerns every
- *   session (`checkup`)
- */
-export function tenantStore(behind: Store): TenantStore {
-  const front = inFrontOf(behind, storeShape, (name, method, call) =>
-    admitting(method, call, (given) => ofTenant(name, method, given)),
-  );
-  return { ...front, tenants: true };
-}
-
-/** The arguments of a call that names its tenant. */
-function ofTenant(name: string, { of }: MethodShape, given: readonly unknown[]): readonly unknown[] {
-  if (of === "none") return given;
-  if (of === "all") {
-    const message = `"${name}" concerns the sessions of every tenant: call it on the store behind the tenants' one.`;
-    throw notAllowed(message, { method: name });
-  }
-  const [first, ...rest] = given;
-  const scope = copyOfScope((of === "lock" ? (first as Lock | undefined)?.scope : (first as Scope)) ?? {});
-  if (typeof scope.tenant === "string" && scope.tenant !== "") return of === "lock" ? given : [scope, ...rest];
-  const message = 'This store is shared by tenants: name the tenant, as in { tenant: "acme", user: "alice" }.';
-  throw new WindrowError("bad-option", message, { option: "tenant" });
 }
 
 /** One call, as the audit and the principal see it. */

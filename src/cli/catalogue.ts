@@ -54,7 +54,7 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     name: "logs",
-    summary: "what sessions did, line by line, afterwards or while it happens",
+    summary: "what sessions did, line by line",
     load: async () => (await import("./commands/logs.ts")).addLogs,
   },
   {
@@ -79,7 +79,7 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     name: "memory",
-    summary: "facts and files that outlive sessions: list, correct, take back, forget",
+    summary: "facts and files that outlive sessions: list, show, correct, forget",
     load: async () => (await import("./commands/memory.ts")).addMemory,
   },
   {

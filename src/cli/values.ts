@@ -126,7 +126,7 @@ export function numberOf(flag: string, unit: string, text: string | undefined, m
 export function portOf(flag: string, text: string): number {
   const port = wholeNumber(text);
   if (port <= 65_535) return port;
-  throw wrong(flag, "a port from 0 to 65535, for example 9464", text);
+  throw wrong(flag, "a port from 0 to 65535, for example 8080", text);
 }
 
 function wholeNumber(text: string): number {

@@ -112,9 +112,7 @@ export const settings = z
       .partial(),
     cleanup: z
       .strictObject({
-        closedAfter: age.describe(
-          "Put sessions to rest that are closed, not finished, and of this age. Default 7d; `windrow monitor`: never.",
-        ),
+        closedAfter: age.describe("Put sessions to rest that are closed, not finished, and of this age. Default 7d."),
         compressAfter: age.describe("Compress finished and retired sessions of this age. Default 7d."),
         olderThan: age.describe("Sessions of this age are due for the trash. Default 30d."),
         trashFor: age.describe("How long they stay in the trash. Default 7d."),

@@ -3,7 +3,7 @@ import { isWindrowError, WindrowError } from "../errors.ts";
 import { objectsOf } from "../message/json.ts";
 import type { JsonValue } from "../message/message.ts";
 import { isMemoryLog } from "../store/memory-logs.ts";
-import { isSessionId, ownerOf } from "../store/shared/rules.ts";
+import { ownerOf } from "../store/shared/rules.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { ErasedPlace } from "../store/upkeep.ts";
 import { factsName } from "./facts/facts.ts";
@@ -23,28 +23,6 @@ interface ListedLog {
   readonly user: string | undefined;
 }
 
-/**
- * Erases from the memory of a scope what it holds of some sessions: facts that they say, files and versions that they
- * wrote, receipts, items of hosts, and whatever else names one as its `session`. A log is written anew only if it holds
- * something of them.
- *
- * @param scope - without a user, the logs of every user of the tenant
- * @returns a place for each log of the scope
- * @throws WindrowError `session-busy` if another process keeps a log locked; `store-corrupt` if one is damaged, so that
- * nobody knows what it holds
- */
-export async function forgetSessions(
-  store: Store,
-  scope: Scope,
-  sessionIds: readonly string[],
-): Promise<readonly ErasedPlace[]> {
-  const ids = new Set(sessionIds);
-  for (const user of await usersOf(store, scope, ids)) await checkReadable(store, scope, user);
-  const places: ErasedPlace[] = [];
-  for (const log of await logsIn(store, scope)) places.push(await forgetIn(log, ids));
-  return places;
-}
-
 /** The outcome of taking sessions out of the memories of several users. */
 export interface ForgottenByUser {
   /** The outcome for each user. */
@@ -54,8 +32,9 @@ export interface ForgottenByUser {
 }
 
 /**
- * Erases sessions of several users from all logs of a scope, as {@link forgetSessions}. A log that is locked or damaged
- * stops its own user, and those of whose sessions it holds something; the others do not wait for it.
+ * Erases from the memories of a scope what they hold of some sessions: facts that they say, files that they wrote,
+ * receipts, items of hosts, and whatever else names one as its `session`. A log is written anew only if it holds something
+ * of them. One that is locked or damaged stops its own user, and those of whose sessions it holds something.
  *
  * @param scope - with a user, that of the only user who is named
  * @param idsByUser - the ids of each user's sessions; `undefined` is the owner of sessions of no user
@@ -147,26 +126,4 @@ function without(name: string, entries: readonly MemoryEntry[], ids: ReadonlySet
 async function checkReadable(store: Store, { tenant }: Scope, user: string | undefined): Promise<void> {
   const owner = ownerOf({ ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) });
   for (const name of [factsName, filesName, itemsName, receiptsName]) await new MemoryLog(store, owner, name).exists();
-}
-
-/** The user of a scope, and those of sessions, also in the trash, or if their erasure was begun. */
-async function usersOf(
-  store: Store,
-  scope: Scope,
-  sessionIds: ReadonlySet<string>,
-): Promise<ReadonlySet<string | undefined>> {
-  const users = new Set([scope.user]);
-  // An id of a host's own names no session of the store.
-  for (const id of [...sessionIds].filter(isSessionId)) {
-    try {
-      users.add((await store.info(scope, id)).metadata.user);
-    } catch (error) {
-      // A session that is itself damaged is erased all the same.
-      if (!isWindrowError(error, "session-not-found") && !isWindrowError(error, "store-corrupt")) throw error;
-    }
-    for await (const { user } of store.upkeep.trashed(scope, id)) users.add(user);
-  }
-  const begun = await store.upkeep.unerased(scope, true);
-  for (const { sessionId, user } of begun) if (sessionIds.has(sessionId)) users.add(user);
-  return users;
 }

@@ -20,7 +20,6 @@ export { Facts } from "./facts/facts.ts";
 export type { CurrentFact, Fact, FactSource, NewFact } from "./facts/facts.ts";
 export { fileMemory } from "./files/file-memory.ts";
 export { MemoryFiles } from "./files/memory-files.ts";
-export type { FileChange, FileVersion, ListedFile, MemoryFilesOptions } from "./files/memory-files.ts";
-export { forgetSessions } from "./forget.ts";
+export type { ListedFile, MemoryFile, MemoryFilesOptions } from "./files/memory-files.ts";
 export { semanticMemory } from "./semantic-memory.ts";
 export type { SemanticMemory, SemanticMemoryOptions } from "./semantic-memory.ts";

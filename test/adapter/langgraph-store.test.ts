@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Scope } from "windrow";
 import { createLangGraphStore } from "windrow/langchain";
-import { forgetSessions } from "windrow/memory";
+import { forgetByUser } from "../kit/inside/memory.ts";
 import { ramStore } from "../kit/inside/store.ts";
 
 /** The one method that LangGraph's stores have to bring. */
@@ -90,7 +90,7 @@ it("loses what an erased session put, and goes back to what others had put befor
   await one(by("stays"), { ...place, value: { text: "fine" } });
   await one(by("erased"), { ...place, value: { text: "canary" } });
   await one(by("erased"), { ...place, key: "other", value: { text: "canary" } });
-  await forgetSessions(store, { user: "ann" }, ["erased"]);
+  await forgetByUser(store, { user: "ann" }, new Map([["ann", ["erased"]]]));
   const left = (await one(by("stays"), { namespacePrefix: [] })) as readonly Found[];
   expect(left.map(({ value }) => value.text)).toEqual(["fine"]);
 });

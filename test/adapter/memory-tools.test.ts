@@ -77,8 +77,8 @@ describe("remember", () => {
     const lines = (await ask("memory_search", { query: "staging database" })).split("\n");
     expect(lines[1]).toMatch(/^\[\/memories\/staging-db\.md \d{4}-\d\d-\d\d\] - The staging database moved/);
     expect(lines.at(-1)).toContain("heron");
-    const [version] = await files.versions("/memories/notes.md");
-    expect(version?.sessionId).toBe("session-9");
+    const [file] = await files.all("/memories/notes.md");
+    expect(file?.sessionId).toBe("session-9");
   });
 
   it.each([

@@ -34,26 +34,6 @@ function secret(scheme: string, place: string): string {
   return `${scheme}://S3cretUser:S3cretWord@${place}/S3cretPath?token=S3cretToken`;
 }
 
-it("not of a webhook", async () => {
-  const store = await failedStore();
-  for (const address of [secret("http", host), secret("ftp", host), "S3cretNonsense"]) {
-    for (const how of [["--once"], ["--once", "--json"]]) {
-      const flag = await windrow(["monitor", "--store", store, ...how, "--webhook", address]);
-      const variable = await windrow(["monitor", "--store", store, ...how], { WINDROW_MONITOR_WEBHOOK: address });
-      for (const { status, stdout, stderr } of [flag, variable]) {
-        expect(status).not.toBe(0);
-        expect(stdout + stderr).not.toContain("S3cret");
-      }
-    }
-  }
-});
-
-it("of a webhook that redirects the host is named, and why it was not told", async () => {
-  const argv = ["monitor", "--store", await failedStore(), "--once", "--webhook", secret("http", host)];
-  const { stdout } = await windrow(argv);
-  expect(stdout).toContain(`${host}: status 307, a redirect`);
-});
-
 it("not of a server of users' settings", async () => {
   const store = await failedStore();
   const config = async (url: string): Promise<string> =>

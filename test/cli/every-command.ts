@@ -114,7 +114,7 @@ export const refusals: Readonly<Record<string, readonly Typed[]>> = {
   ],
   recall: [({ word }) => ["latest", "m1", "--max-tokens", word]],
   doctor: [({ word }) => ["--store", word]],
-  monitor: [({ word }) => ["--once", "--webhook", word]],
+  monitor: [({ word }) => ["--once", "--stuck", word]],
   audit: [({ word }) => ["--action", word]],
   config: [({ word }) => ["--config", word]],
   mcp: [({ word }) => ["--http", word]],

@@ -1,9 +1,8 @@
 /** `windrow logs`: the lines of seed 001 §9.3, made from what a store remembers. */
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import { followLog, logTo } from "windrow/ops";
+import { logTo } from "windrow/ops";
 import type { LogEntry } from "windrow/ops";
-import { openStore } from "windrow/store";
 import { codingSession } from "../kit/inside/message.ts";
 import { emptyStore, newFolder, windrow } from "./stage.ts";
 
@@ -62,54 +61,6 @@ it("has the lines that were told when it happened", { timeout: 60_000 }, async (
   const entries = (JSON.parse(json.stdout) as { readonly lines: readonly LogEntry[] }).lines;
   expect(entries.length).toBeGreaterThan(lines.length);
   expect(new Set(entries.map(({ sessionId }) => sessionId))).toEqual(new Set([id]));
-});
-
-it("follows sessions as they are written, new ones too, each line once", async () => {
-  const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder });
-  const usage = { input: 250, output: 1 };
-  const first = await manager.create({ taskKey: { task_id: 1 } });
-  await first.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
-  await first.endStep({ usage });
-  const steps: (() => Promise<unknown>)[] = [
-    async () => first.endStep({ usage }),
-    async () => {
-      const second = await manager.create({ taskKey: { task_id: 2 } });
-      await second.finish("failed", "out of luck");
-    },
-    async () => first.finish("completed"),
-  ];
-  const store = await openStore(folder);
-  const stop = new AbortController();
-  const sleep = async (): Promise<void> => {
-    const step = steps.shift();
-    if (step) await step();
-    else stop.abort();
-  };
-  const said: string[] = [];
-  for await (const { sessionId, text } of followLog(store, { last: 1, sleep }, stop.signal)) {
-    said.push(`${sessionId === first.id ? "first" : "second"}: ${text}`);
-  }
-  await store.close();
-  await manager.close();
-  expect(said).toEqual([
-    "first: LLM call #1: 250 tokens",
-    "first: LLM call #2: 250 tokens",
-    "second: Task started: 2",
-    "second: Task failed: out of luck",
-    "first: Task completed successfully",
-  ]);
-});
-
-it("follows one session until it has ended", async () => {
-  const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder });
-  const session = await manager.create({ id });
-  const ended = session.finish("completed");
-  const { status, stdout } = await windrow(["logs", "550e", "--follow", "--interval", "0.01", "--store", folder]);
-  await ended;
-  await manager.close();
-  expect([status, stdout]).toEqual([0, expect.stringMatching(/Task started\n.* Task completed successfully\n$/)]);
 });
 
 it("says nothing of an empty store", async () => {

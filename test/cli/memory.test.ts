@@ -43,10 +43,8 @@ it("lists facts with their sources, and files; another owner has none", async ()
   expect((await windrow(["memory", "--store", folder, "--user", "bob"])).stdout).toContain("no facts and no files");
 });
 
-it("shows a file, and takes its newest change back", async () => {
+it("shows a file", async () => {
   expect(await memory("show", "/memories/plan.md")).toMatchObject({ stdout: "second" });
-  await memory("undo", "/memories/plan.md");
-  expect((await memory("show", "/memories/plan.md")).stdout).toBe("first");
 });
 
 it("corrects a fact, and forgets it for good only with --yes", async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Store } from "windrow";
 import { dueOffloads, offloadDue } from "windrow/memory";
 import type { Memory } from "windrow/memory";
-import { monitor } from "windrow/ops";
+import { cleanup, monitor } from "windrow/ops";
 
 /** A server that runs. */
 export interface EngineServer {
@@ -81,7 +81,8 @@ export async function handRest(
 ): Promise<{ readonly due: readonly string[]; readonly lost: readonly string[]; readonly confused: number }> {
   server.heal();
   const later = { now: () => new Date(Date.now() + 3_600_000) };
-  await monitor(store, { once: true, staleAfter: 1, closedAfter: 1, ...later });
+  await monitor(store, { once: true, staleAfter: 1, ...later });
+  await cleanup(store, { closedAfter: 1, ...later });
   const clock = { now: () => later.now().getTime(), every: () => () => undefined };
   await offloadDue(store, {}, httpEngine(server.url), { all: true, clock });
   const due: string[] = [];

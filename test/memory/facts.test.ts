@@ -2,9 +2,10 @@
 import { expect, it } from "vitest";
 import { loadCounter } from "windrow";
 import type { Store } from "windrow";
-import { factMemory, Facts, forgetSessions, MemoryLog, offloadDue } from "windrow/memory";
+import { factMemory, Facts, MemoryLog, offloadDue } from "windrow/memory";
 import type { Model, ModelAnswer } from "windrow/model";
 import { erase } from "windrow/ops";
+import { forgetByUser } from "../kit/inside/memory.ts";
 import { messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { asked, listed, openManager } from "../kit/sessions.ts";
@@ -123,7 +124,7 @@ it("is corrected by hand, and forgotten with its history so that nothing of it i
   const { ids } = new MemoryLog(store, {}, "facts");
   expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toContain("canary");
   expect(await texts(facts)).toEqual(["The queue is called wren."]);
-  await forgetSessions(store, {}, [crypto.randomUUID()]);
+  await forgetByUser(store, {}, new Map([[undefined, [crypto.randomUUID()]]]));
   expect((await facts.list())[0]?.sources[0]?.sessionId).toBe(kept);
   await expect(facts.forget(["f-nothing"])).rejects.toMatchObject({ code: "not-found" });
 });

@@ -1,7 +1,8 @@
-/** Memory files: what an agent keeps, its versions, what may not be, and what erasing a session leaves of them. */
+/** Memory files: what an agent keeps, what may not be, and what erasing a session leaves of them. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { forgetSessions, MemoryFiles, MemoryLog } from "windrow/memory";
+import { MemoryFiles, MemoryLog } from "windrow/memory";
+import { forgetByUser } from "../kit/inside/memory.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { everyRecord } from "./kit.ts";
 
@@ -12,33 +13,13 @@ it("keeps, changes, moves, deletes and lists files", async () => {
   await files.edit("/memories/notes.md", "replace", (text) => text.replace("two", "2"));
   await files.rename("/memories/project", "/memories/old/project");
   expect(await files.read("/memories/notes.md")).toBe("öne\n2\n");
-  expect((await files.list()).map(({ path, bytes, version }) => [path, bytes, version])).toEqual([
-    ["/memories/notes.md", 7, 2],
-    ["/memories/old/project/plan.md", 5, 1],
+  expect((await files.list()).map(({ path, bytes }) => [path, bytes])).toEqual([
+    ["/memories/notes.md", 7],
+    ["/memories/old/project/plan.md", 5],
   ]);
   expect(await files.delete("/memories/old")).toEqual(["/memories/old/project/plan.md"]);
   await expect(files.read("/memories/old/project/plan.md")).rejects.toMatchObject({ code: "not-found" });
   expect((await files.list("/memories/old")).length).toBe(0);
-});
-
-it("takes changes back one after the other, deletions too, and keeps every version", async () => {
-  const files = new MemoryFiles(ramStore(), {});
-  const path = "/memories/a";
-  await files.create(path, "1");
-  await files.edit(path, "replace", () => "2");
-  await files.delete(path);
-  await files.undo(path);
-  expect(await files.read(path)).toBe("2");
-  await files.undo(path);
-  expect(await files.read(path)).toBe("1");
-  await expect(files.undo(path)).rejects.toMatchObject({ code: "not-found" });
-  expect((await files.versions(path)).map(({ change, text }) => [change, text])).toEqual([
-    ["create", "1"],
-    ["replace", "2"],
-    ["delete", null],
-    ["undo", "2"],
-    ["undo", "1"],
-  ]);
 });
 
 it.each([
@@ -99,7 +80,7 @@ it("loses no change of many writers", async () => {
 it("are as they were before an erased session wrote them, whatever it and others did", async () => {
   const path = fc.constantFrom("/memories/a", "/memories/b", "/memories/c");
   const operation = fc.record({
-    kind: fc.constantFrom("create", "overwrite", "append", "delete", "rename", "undo"),
+    kind: fc.constantFrom("create", "overwrite", "append", "delete", "rename"),
     path,
     to: path,
     isErased: fc.boolean(),
@@ -118,11 +99,10 @@ it("are as they were before an erased session wrote them, whatever it and others
           append: () => files.edit(from, "insert", (before) => before + text),
           delete: () => files.delete(from),
           rename: () => files.rename(from, to),
-          undo: () => files.undo(from),
         }[kind] as () => Promise<unknown>;
         await work().catch(() => undefined);
       }
-      await forgetSessions(store, {}, ["erased"]);
+      await forgetByUser(store, {}, new Map([[undefined, ["erased"]]]));
       const { ids } = new MemoryLog(store, {}, "files");
       expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toMatch(/canary|erased/);
       for (const { path: one } of await by(false).list()) expect(await by(false).read(one)).toMatch(/^(fine\d+;)+$/);
@@ -130,13 +110,12 @@ it("are as they were before an erased session wrote them, whatever it and others
   );
 });
 
-it("brings nothing back to a place that something else has taken, and moves nothing there", async () => {
+it("moves nothing to a place that something else has taken", async () => {
   const files = new MemoryFiles(ramStore(), {});
   await files.create("/memories/a", "a file");
   await files.delete("/memories/a");
   await files.create("/memories/a/b", "below it");
   const bad = { code: "bad-option" };
-  await expect(files.undo("/memories/a")).rejects.toMatchObject(bad);
   await expect(files.rename("/memories/a/b", "/memories")).rejects.toMatchObject(bad);
   await expect(files.rename("/memories/a/b", `/memories/${"x".repeat(1_014)}/b`)).rejects.toMatchObject(bad);
   await expect(files.create("/memories/", "the root")).rejects.toMatchObject(bad);
@@ -152,7 +131,7 @@ it("keeps no name of what an erased session wrote and another one deleted or mov
   await other.delete("/memories/canary-1.md");
   await other.rename("/memories/canary-2.md", "/memories/moved.md");
   await other.create("/memories/own.md", "own");
-  await forgetSessions(store, {}, ["erased"]);
+  await forgetByUser(store, {}, new Map([[undefined, ["erased"]]]));
   const { ids } = new MemoryLog(store, {}, "files");
   expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toMatch(/canary|erased/);
   expect((await other.list()).map(({ path }) => path)).toEqual(["/memories/own.md"]);

@@ -4,7 +4,7 @@ import { SessionManager } from "windrow";
 import type { SessionEvent, Store } from "windrow";
 import { memoryTools } from "windrow/adapter";
 import { fileMemory, MemoryFiles, semanticMemory } from "windrow/memory";
-import type { MemorySignal, SemanticMemoryOptions } from "windrow/memory";
+import type { MemorySignal } from "windrow/memory";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
 import { asked, openManager } from "../kit/sessions.ts";
@@ -33,11 +33,8 @@ describe("an embedder", () => {
   const vectorOf = (text: string): number[] => ["puppy", "car", "rain"].map((word) => (text.includes(word) ? 1 : 0.1));
 
   /** The signals by which the memory answered. */
-  async function signalsOf(
-    embedder: unknown,
-    more: Partial<SemanticMemoryOptions> = {},
-  ): Promise<readonly MemorySignal[]> {
-    const memory = semanticMemory(store, { embedder: untyped(embedder), ...more });
+  async function signalsOf(embedder: unknown): Promise<readonly MemorySignal[]> {
+    const memory = semanticMemory(store, { embedder: untyped(embedder) });
     const [first] = await memory.query({ text: "puppy", counter: estimate });
     expect(first?.text).toContain("my puppy eats");
     return first?.signals ?? [];
@@ -81,28 +78,6 @@ describe("an embedder", () => {
     expect(warnings).toEqual([expect.stringContaining(what)]);
     expect(warnings[0]).toMatch(/^embedder-failed: /);
     expect(warnings[0]).not.toContain(secret);
-  });
-
-  it("is reported to `onFallback` instead, which may throw", async () => {
-    const reasons: string[] = [];
-    const embedder = (): unknown => undefined;
-    expect(await signalsOf(embedder, { onFallback: (reason) => reasons.push(reason) })).toEqual(["words"]);
-    expect(reasons).toEqual([expect.stringContaining("The embedder answered undefined; it should answer { vectors }")]);
-    expect(warnings).toEqual([]);
-    const onFallback = (): never => {
-      throw new TypeError(secret);
-    };
-    expect(await signalsOf(embedder, { onFallback })).toEqual(["words"]);
-    expect(warnings).toEqual([expect.stringMatching(/^listener-failed: .*TypeError/)]);
-  });
-
-  it("is asked for texts of which nobody says whether it understands them", async () => {
-    for (const answer of [undefined, Promise.resolve(false)]) {
-      expect(await signalsOf(rows, { understands: untyped(() => answer) })).toEqual(["words", "meaning"]);
-    }
-    expect(warnings.map((text) => text.split(";")[0])).toEqual(
-      ["undefined", "a promise"].map((what) => `embedder-failed: \`understands\` answered ${what}`),
-    );
   });
 
   it("stands beside a counter that is wrong: passages fit by `estimate`", async () => {

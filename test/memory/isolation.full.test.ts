@@ -60,9 +60,8 @@ async function crossings(operations: number, reach: Reach): Promise<number> {
       },
       () => files.create(path, canary, { overwrite: true }),
       async () => tell(await files.read(path)),
-      async () => tell([await files.list(), await files.versions(path)]),
+      async () => tell([await files.list(), await files.all(path)]),
       () => files.edit(path, "insert", (before) => (tell(before), `${before.slice(-40)} ${canary}`)),
-      () => files.undo(path),
       () => files.rename(path, `/memories/${random(4)}`),
       () => files.delete(path),
       async () => {

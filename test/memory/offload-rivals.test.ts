@@ -5,7 +5,7 @@ import { SessionManager } from "windrow";
 import type { SessionEvent, Store } from "windrow";
 import { offloadDue, semanticMemory, storeMemory } from "windrow/memory";
 import type { Embedder } from "windrow/model";
-import { archiveOld, cleanup, erase, monitor } from "windrow/ops";
+import { archiveOld, cleanup, erase } from "windrow/ops";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
 import { answered, asked, newFolder } from "../kit/sessions.ts";
@@ -107,7 +107,7 @@ describe("a session that goes into the archive", () => {
       const resting = await manager.create();
       await resting.append([asked("one"), answered("Yes.")]);
       await resting.close();
-      await monitor(store, { once: true, closedAfter: 1, now: () => new Date(later.now()) });
+      await cleanup(store, { closedAfter: 1, now: () => new Date(later.now()) });
       gone = resting.id;
     }
     await store.archiving?.archive({}, gone);

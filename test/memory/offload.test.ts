@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { ManagerOptions, SessionEvent, Store } from "windrow";
 import { dueOffloads, MemoryLog, offloadDue } from "windrow/memory";
-import { doctor, monitor, stats } from "windrow/ops";
-import type { MonitorOptions } from "windrow/ops";
+import { cleanup, doctor, monitor, stats } from "windrow/ops";
 import { filesStore, ramStore } from "../kit/inside/store.ts";
 import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
 import { closing } from "../kit/stores.ts";
@@ -106,18 +105,23 @@ it("goes on behind the batches that an engine has", async () => {
 
 describe("whatever ends a session", () => {
   type End = (manager: SessionManager, id: string, store: Store, time: Time) => Promise<unknown>;
-  const byMonitor =
-    (options: MonitorOptions, told: object): End =>
+  const closed =
+    (look: (store: Store, now: () => Date) => Promise<unknown>, told: object): End =>
     async (manager, id, store, { at }) => {
       await (await manager.session(id)).close();
-      const now = (): Date => new Date(at + 3_600_000);
-      expect(await monitor(store, { once: true, now, ...options })).toMatchObject(told);
+      expect(await look(store, () => new Date(at + 3_600_000))).toMatchObject(told);
     };
   const ends: readonly (readonly [string, End])[] = [
     ["finish", async (manager, id) => (await manager.session(id)).finish("failed", "it broke")],
     ["an idle time-out", async (_manager, _id, _store, time) => time.pass(10_000)],
-    ["a monitor's time-out", byMonitor({ taskTimeout: 1_000 }, { timedOut: 1 })],
-    ["a monitor that puts it to rest", byMonitor({ closedAfter: 1_000 }, { retired: 1 })],
+    [
+      "a monitor's time-out",
+      closed((store, now) => monitor(store, { once: true, now, taskTimeout: 1_000 }), { timedOut: 1 }),
+    ],
+    [
+      "a clean-up that puts it to rest",
+      closed((store, now) => cleanup(store, { now, closedAfter: 1_000 }), { retired: [{}] }),
+    ],
   ];
 
   it.each(ends)("%s hands it over once", async (_name, end) => {
@@ -186,7 +190,7 @@ it("does not wait for years where a clock was ahead and went back", async () => 
   const data = { session: claimed, memory: "engine", to: 0, claimed_until: end };
   await receipts.append([{ type: "offload", data }]);
   await (await manager.session(claimed)).close();
-  await monitor(store, { once: true, closedAfter: 1, now: () => new Date(ahead.getTime() + 3_600_000) });
+  await cleanup(store, { closedAfter: 1, now: () => new Date(ahead.getTime() + 3_600_000) });
   const well = engine();
   expect(await offloadDue(store, {}, well)).toMatchObject({ received: 2, waiting: 0 });
   expect([...well.has.keys()].toSorted()).toEqual([failed, claimed].toSorted());

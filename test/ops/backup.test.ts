@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
-import { backup, restore } from "windrow/ops";
+import { backup, forgetInBackup, restore } from "windrow/ops";
 import { createMask, openStore } from "windrow/store";
 import { findGeneration, generationNames, readGeneration } from "../kit/inside/ops.ts";
 import {
@@ -276,6 +277,36 @@ describe("backup and restore", () => {
       expect(text.includes(secret)).toBe(false);
     }
     await clear.close();
+  });
+
+  it("takes no generation that another program wrote with a right hash and a wrong shape", async () => {
+    const [from, to] = [ramStore({}), await newFolder()];
+    await finishedSession(from, "text");
+    await backup(from, to);
+    const [name = ""] = generationNames(to);
+    const { name: _, ...own } = readGeneration(to, name)!;
+    const [session] = own.sessions;
+    const outside = "../../../outside";
+    for (const wrong of [
+      {},
+      { ...own, sessions: null },
+      { ...own, sessions: [1] },
+      { ...own, sessions: [{ ...session, hash: outside }] },
+      { ...own, sessions: [{ ...session, lines: "1" }] },
+      { ...own, tenant: 5 },
+    ]) {
+      const hash = createHash("sha256").update(JSON.stringify(wrong)).digest("hex");
+      const file = join(to, "generations", "2099-01-01T00-00-00-000Z.json");
+      writeFileSync(file, JSON.stringify({ windrow_backup: 1, ...wrong, hash }));
+      await expect(restore(to, ramStore({}))).rejects.toMatchObject({ code: "store-corrupt" });
+      await expect(forgetInBackup(to, session!.id)).rejects.toMatchObject({ code: "store-corrupt" });
+      rmSync(file);
+    }
+    for (const none of ["", undefined as never]) {
+      await expect(backup(from, none)).rejects.toMatchObject({ code: "bad-option" });
+      await expect(restore(none, ramStore({}))).rejects.toMatchObject({ code: "bad-option" });
+      await expect(forgetInBackup(none, session!.id)).rejects.toMatchObject({ code: "bad-option" });
+    }
   });
 
   it("keeps tenants apart, refuses a second backup at the same time, and damaged generations are never used", async () => {

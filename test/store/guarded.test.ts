@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Scope, Store } from "windrow";
-import { guardedStore, openStore, tenantStore } from "windrow/store";
+import { guardedStore, openStore } from "windrow/store";
 import type { SessionInfo } from "windrow/store";
 import { faultyStore, register, storeConformance } from "windrow/testing";
 import { readOnlyStore } from "../kit/inside/session.ts";
 import { ramStore, stateOf } from "../kit/inside/store.ts";
-import { listed, newFolder } from "../kit/sessions.ts";
-import { fixtureOf, opened, ramFixture, temporaryFolder } from "../kit/stores.ts";
+import { listed } from "../kit/sessions.ts";
+import { fixtureOf, ramFixture, temporaryFolder } from "../kit/stores.ts";
 
 const durable = { durable: true, shared: true };
 
@@ -109,63 +109,24 @@ describe("an admin", () => {
   });
 });
 
-describe("a store that tenants share", () => {
-  it("refuses a call without a tenant, by type and at run time", async () => {
-    const store = tenantStore(ramStore());
-    // @ts-expect-error -- a tenant's store needs a tenant
-    await expect(store.create({}, session())).rejects.toMatchObject({ code: "bad-option" });
-    // @ts-expect-error -- a tenant's store needs a tenant
-    await expect(store.info({ user: "alice" }, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
-    // @ts-expect-error -- a tenant's store needs a tenant
-    await expect(all(store.list({}))).rejects.toMatchObject({ code: "bad-option" });
-    await expect(store.transfer.dump({}, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
-    await (await store.create({ tenant: "acme" }, session())).release();
-    expect(await all(store.list({ tenant: "acme" }))).toEqual([undefined]);
-  });
-
-  it("refuses what concerns the sessions of every tenant, and what is behind a lock of none", async () => {
-    const behind = ramStore();
-    const store = tenantStore(behind);
-    const alone = session();
-    const lock = await behind.create({}, alone);
-    await expect(store.append(lock, [])).rejects.toMatchObject({ code: "bad-option" });
-    const folder = await newFolder();
-    const files = await opened(folder);
-    const shared = tenantStore(files);
-    await (await shared.create({ tenant: "acme" }, session())).release();
-    await expect(listed(shared.checkup.examine())).rejects.toMatchObject({ code: "not-allowed" });
-    await expect(shared.checkup.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
-    expect(await listed(files.checkup.examine())).not.toEqual([]);
-  });
-
-  it("reads the tenant of a call once: a getter that changes its answer reaches no other tenant", async () => {
-    const store = tenantStore(ramStore());
-    const theirs = session();
-    await (await store.create({ tenant: "globex" }, theirs)).release();
-    let asked = 0;
-    const scope = {
-      get tenant() {
-        asked += 1;
-        return asked === 1 ? "acme" : "globex";
-      },
-    };
-    await expect(store.info(scope, theirs.uuid)).rejects.toMatchObject({ code: "session-not-found" });
-    expect(asked).toBe(1);
-    asked = 0;
-    const lock = await store.create(scope, session());
-    expect([asked, lock.scope]).toEqual([1, { tenant: "acme" }]);
-    await store.append(lock, []);
-  });
-
-  it("opens a manager only with one", async () => {
-    const store = tenantStore(ramStore());
-    // @ts-expect-error -- the manager must say which tenant
-    const unnamed = await SessionManager.open({ store });
-    await expect(unnamed.create()).rejects.toMatchObject({ code: "bad-option" });
-    const manager = await SessionManager.open({ store, tenant: "acme" });
-    expect((await manager.create()).metadata.tenant).toBe("acme");
-    await manager.close();
-  });
+it("reads the tenant of a call once: a getter that changes its answer reaches no other tenant", async () => {
+  const behind = ramStore();
+  const store = guardedStore(behind, { principal: { name: "root", role: "admin", tenant: "acme" } });
+  const theirs = session();
+  await (await behind.create({ tenant: "globex" }, theirs)).release();
+  let asked = 0;
+  const scope = {
+    get tenant() {
+      asked += 1;
+      return asked === 1 ? "acme" : "globex";
+    },
+  };
+  await expect(store.info(scope, theirs.uuid)).rejects.toMatchObject({ code: "session-not-found" });
+  expect(asked).toBe(1);
+  asked = 0;
+  const lock = await store.create(scope, session());
+  expect([asked, lock.scope]).toEqual([1, { tenant: "acme", user: "root" }]);
+  await store.append(lock, []);
 });
 
 describe("a store that is only read", () => {
@@ -197,7 +158,6 @@ describe("a store that is only read", () => {
 describe("a method that no contract names", () => {
   const wrappers = {
     guardedStore: (store: Store) => guardedStore(store, { principal: { name: "alice", tenant: "acme" } }),
-    tenantStore: (store: Store): Store => tenantStore(store),
     faultyStore: (store: Store) => faultyStore(store).store,
     readOnlyStore: (store: Store) => readOnlyStore(store),
   };

@@ -80,7 +80,7 @@ export class McpMemory {
     if (listed.length === 0) return "There are no memory files.";
     const lines = listed
       .slice(0, mostListed)
-      .map((file) => `${inlineText(file.path)} ${file.bytes} bytes, version ${file.version}, ${file.timestamp}`);
+      .map((file) => `${inlineText(file.path)} ${file.bytes} bytes, ${file.timestamp}`);
     const more = listed.length > mostListed ? [`[${listed.length - mostListed} more; name a folder.]`] : [];
     return [...lines, ...more].join("\n");
   }

@@ -1,11 +1,11 @@
 /** `windrow cleanup`: compresses old sessions, and puts older ones into the trash where that is asked for. */
 import type { Command } from "commander";
-import { cleanup, cleanupEvery } from "../../ops/cleanup/cleanup.ts";
+import { cleanup } from "../../ops/cleanup/cleanup.ts";
 import type { CleanedSession, CleanupOptions, CleanupReport } from "../../ops/cleanup/cleanup.ts";
 import { titleOf } from "../../ops/look/title.ts";
 import { searchFolderOf } from "../../search/folder.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, onStore, reportError, writeReport } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { count, sizeLabel, timeLabel } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
@@ -20,7 +20,6 @@ interface CleanupFlags {
   readonly olderThan?: string;
   readonly trashFor?: string;
   readonly dryRun?: boolean;
-  readonly every?: string;
   readonly tenant?: string;
   readonly json?: boolean;
 }
@@ -47,9 +46,8 @@ export function addCleanup(command: Command, { io, finish, signal }: CommandCont
     .option("--older-than <age>", "due for the trash (default: 30d)")
     .option("--trash-for <age>", "how long they stay in the trash; 0 erases them at the next run (default: 7d)")
     .option("--dry-run", "change nothing, say what would be done")
-    .option("--every <age>", "go on: clean at once, then again after this time, for example 24h")
     .option("--tenant <name>", "the tenant whose sessions are cleaned (default: those of none)")
-    .option("--json", "one JSON document on stdout; with --every one a line")
+    .option("--json", "one JSON document on stdout")
     .addHelpText(
       "after",
       "\nAges: 30d, 24h, 90m; a number alone is days.\n" +
@@ -62,7 +60,6 @@ export function addCleanup(command: Command, { io, finish, signal }: CommandCont
 }
 
 async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
-  const every = ageOf("--every", flags.every, 1_000);
   const index = searchFolderOf(flags.store);
   const ages = {
     closedAfter: ageOf("--closed-after", flags.closedAfter),
@@ -79,22 +76,16 @@ async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSigna
       remove: flags.yes === true,
       dryRun: flags.dryRun === true,
     };
-    if (every === undefined) {
-      const report = await cleanup(store, options, signal);
-      const shown = report.due.slice(0, shownSessions).map(({ sessionId }) => titleOf(store, scope, sessionId));
-      const titles = await Promise.all(shown);
-      writeReport(io, flags, report, () => reportText(report, titles));
-      return report.failures.length === 0 ? exitStatus.done : exitStatus.failed;
-    }
-    const onReport = (report: CleanupReport): void =>
-      void io.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : reportText(report));
-    await cleanupEvery(store, { ...options, every, onReport, onFailure: (error) => reportError(io, error) }, signal);
-    return exitStatus.done;
+    const report = await cleanup(store, options, signal);
+    const shown = report.due.slice(0, shownSessions).map(({ sessionId }) => titleOf(store, scope, sessionId));
+    const titles = await Promise.all(shown);
+    writeReport(io, flags, report, () => reportText(report, titles));
+    return report.failures.length === 0 ? exitStatus.done : exitStatus.failed;
   });
 }
 
 /** @param titles - of the sessions that are due */
-function reportText(report: CleanupReport, titles: readonly string[] = []): string {
+function reportText(report: CleanupReport, titles: readonly string[]): string {
   const { compressed, retired, trashed, due, erased, locks, failures } = report;
   const [before, after] = [sum(compressed, ({ bytes }) => bytes), sum(compressed, ({ bytesAfter = 0 }) => bytesAfter)];
   const saved = report.dryRun || before === 0 ? "" : `, ${Math.round(100 * (1 - after / before))} % saved`;

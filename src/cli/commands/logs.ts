@@ -4,13 +4,11 @@ import { WindrowError } from "../../errors.ts";
 import type { LogEntry, LogLevel } from "../../ops/logs/logs.ts";
 import { reportUnreadable, onStore } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { countOf, intervalOf } from "../values.ts";
+import { countOf } from "../values.ts";
 
 interface LogsFlags {
   readonly store: string;
   readonly last?: string;
-  readonly follow?: boolean;
-  readonly interval?: string;
   readonly level: string;
   readonly json?: boolean;
 }
@@ -19,7 +17,7 @@ interface LogsFlags {
 const usualLines = 50;
 
 /** Gives the command its options and its action. */
-export function addLogs(command: Command, { io, finish, signal }: CommandContext): void {
+export function addLogs(command: Command, { io, finish }: CommandContext): void {
   command
     .description(
       "Shows the log lines of a session, or of all: when it started, each model call, each tool run, each compression,\n" +
@@ -29,29 +27,20 @@ export function addLogs(command: Command, { io, finish, signal }: CommandContext
     .argument("[id]", "only this session: its id, at least its first four characters, or latest")
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--last <n>", `only the newest n lines (default: all of one session; ${usualLines} of all sessions)`)
-    .option("-f, --follow", "wait for more; of one session, until it has ended")
-    .option("--interval <seconds>", "with --follow, seconds between two looks (default: 1)")
     .option("--level <level>", "the least that is shown: DEBUG, INFO, WARNING, ERROR", "INFO")
-    .option("--json", "one JSON document: { lines }; with --follow one object a line")
-    .addHelpText("after", "\nExamples:\n  windrow logs 550e\n  windrow logs --follow --level WARNING\n")
-    .action(async (id: string | undefined, flags: LogsFlags) => finish(await runLogs(id, flags, io, signal)));
+    .option("--json", "one JSON document: { lines }")
+    .addHelpText("after", "\nExamples:\n  windrow logs 550e\n  windrow logs --last 20 --level WARNING\n")
+    .action(async (id: string | undefined, flags: LogsFlags) => finish(await runLogs(id, flags, io)));
 }
 
-async function runLogs(
-  id: string | undefined,
-  flags: LogsFlags,
-  io: CommandIo,
-  signal: AbortSignal | undefined,
-): Promise<ExitStatus> {
+async function runLogs(id: string | undefined, flags: LogsFlags, io: CommandIo): Promise<ExitStatus> {
   const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
-  const interval = intervalOf("--interval", flags.interval);
-  const [{ findSession }, { logLevels, lineOf }, { followLog, newestLog, sessionLog }, { Unreadable }] =
-    await Promise.all([
-      import("../../ops/look/find.ts"),
-      import("../../ops/logs/logs.ts"),
-      import("../../ops/logs/stored.ts"),
-      import("../../ops/look/unreadable.ts"),
-    ]);
+  const [{ findSession }, { logLevels, lineOf }, { newestLog, sessionLog }, { Unreadable }] = await Promise.all([
+    import("../../ops/look/find.ts"),
+    import("../../ops/logs/logs.ts"),
+    import("../../ops/logs/stored.ts"),
+    import("../../ops/look/unreadable.ts"),
+  ]);
   const level = levelOf(flags.level, logLevels);
   const write = (entry: LogEntry): unknown => io.stdout.write(`${lineOf(entry)}\n`);
   return onStore(io, { store: flags.store }, async (store) => {
@@ -59,13 +48,7 @@ async function runLogs(
     const unreadable = new Unreadable();
     const options = { level, unreadable, ...(session && { sessionId: session.metadata.uuid }) };
     const most = last ?? (session ? Infinity : usualLines);
-    if (flags.follow) {
-      const following = { ...options, last: most, ...(interval !== undefined && { interval }) };
-      for await (const entry of followLog(store, following, signal)) {
-        if (flags.json) io.stdout.write(`${JSON.stringify(entry)}\n`);
-        else write(entry);
-      }
-    } else if (flags.json || !session || last !== undefined) {
+    if (flags.json || !session || last !== undefined) {
       const lines = await newestLog(store, options, most);
       const found = unreadable.sessions();
       const also = found.length > 0 ? { unreadable: found } : {};

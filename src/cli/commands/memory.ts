@@ -13,7 +13,7 @@ import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { count, sizeLabel, timeLabel } from "../text/text.ts";
 
-const actions = ["list", "show", "correct", "forget", "undo"] as const;
+const actions = ["list", "show", "correct", "forget"] as const;
 
 interface MemoryFlags {
   readonly store: string;
@@ -29,8 +29,8 @@ export function addMemory(command: Command, { io, finish }: CommandContext): voi
   command
     .description(
       "list shows the facts and the files of an owner, show PATH a file. correct ID TEXT puts a text in the place of a\n" +
-        "fact; the old one stays as its history. undo PATH takes the newest change of a file back. forget ID… takes facts\n" +
-        "out for good, with their history; without --yes it only says which, and the exit status is 1.",
+        "fact; the old one stays as its history. forget ID… takes facts out for good, with their history; without --yes\n" +
+        "it only says which, and the exit status is 1.",
     )
     .addArgument(new Argument("[action]", "what to do").choices(actions).default("list"))
     .argument("[words...]", "ids, a path, or an id and a text")
@@ -63,10 +63,6 @@ async function runMemory(
     if (action !== "list" && first === "") throw missing(action);
     if (action === "list") return list(store, owner, flags, io);
     if (action === "show") return tell(io, flags, { path: first, text: await files.read(first) }, ({ text }) => text);
-    if (action === "undo") {
-      const version = await files.undo(first);
-      return tell(io, flags, { path: first, version }, () => `${first} is as before, as version ${version}.\n`);
-    }
     if (action === "correct") {
       const fact = await facts.correct(first, rest.join(" "), flags.user ?? userInfo().username);
       return tell(io, flags, fact, ({ id }) => `${id} takes the place of ${first}.\n`);
@@ -105,10 +101,7 @@ function listText(facts: readonly CurrentFact[], files: readonly ListedFile[], w
     `    ${sourceOf(fact)}`,
     ...(withHistory ? fact.history.map((old) => `    before: ${old.id}  ${old.text} (${sourceOf(old)})`) : []),
   ]);
-  const fileLines = files.map(
-    ({ path, bytes, version, timestamp }) =>
-      `${path}  ${sizeLabel(bytes)}, version ${version}, ${timeLabel(timestamp)}`,
-  );
+  const fileLines = files.map(({ path, bytes, timestamp }) => `${path}  ${sizeLabel(bytes)}, ${timeLabel(timestamp)}`);
   return `${[...factLines, ...fileLines].map(printable).join("\n")}\n`;
 }
 
@@ -118,7 +111,6 @@ function sourceOf({ sources, correctedBy, timestamp }: Omit<CurrentFact, "histor
 }
 
 function missing(action: string): WindrowError {
-  const needs =
-    { show: "a path", undo: "a path", correct: "an id and a text", forget: "one or more ids" }[action] ?? "";
+  const needs = { show: "a path", correct: "an id and a text", forget: "one or more ids" }[action] ?? "";
   return new WindrowError("bad-option", `windrow memory ${action} needs ${needs}.`, { action });
 }

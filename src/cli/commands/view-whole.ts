@@ -1,8 +1,8 @@
 /** Messages whole, as text for a terminal: those of a window, and those of a session that are named. */
-import type { Part } from "../../message/message.ts";
 import type { ViewedMessage } from "../../ops/look/view.ts";
 import type { WindowPreview } from "../../ops/look/compose.ts";
 import { printable, printableLines } from "../../printable.ts";
+import { partsText } from "../../viewer/page/window-text.ts";
 import { toolText } from "../text/sent.ts";
 import { count, timeLabel } from "../text/text.ts";
 import type { Words } from "../text/words.ts";
@@ -18,14 +18,14 @@ export function windowLines(window: WindowPreview, { view: labels }: Words): rea
     printable(`${labels.window}: ${size}${opens}${absent}`),
     ...(report.tooSmall ? [printable(report.tooSmall.warning)] : []),
     ...tools.flatMap((tool) => ["", ...headed(`tool [${tool.name}]`, toolText(tool))]),
-    ...messages.flatMap((message) => ["", ...headed(`${message.role} [${message.id}]`, textOf(message.parts))]),
+    ...messages.flatMap((message) => ["", ...headed(`${message.role} [${message.id}]`, partsText(message.parts))]),
   ];
 }
 
 /** Messages with all that they hold, one below the other. */
 export function wholeMessages(messages: readonly ViewedMessage[]): string {
   const blocks = messages.map(({ seq, role, timestamp, tokens, parts = [] }) =>
-    headed(`${role} [m${seq}] ${timeLabel(timestamp)}, ${count(tokens)} tokens`, textOf(parts)).join("\n"),
+    headed(`${role} [m${seq}] ${timeLabel(timestamp)}, ${count(tokens)} tokens`, partsText(parts)).join("\n"),
   );
   return blocks.join("\n\n");
 }
@@ -33,27 +33,4 @@ export function wholeMessages(messages: readonly ViewedMessage[]): string {
 function headed(head: string, text: string): readonly string[] {
   // Indented, so that no line of a text reads as the head of a message.
   return [printable(`--- ${head}`), printableLines(text).replaceAll(/^(?=.)/gm, "  ")];
-}
-
-function textOf(parts: readonly Part[]): string {
-  const lines = parts.map((part) => {
-    switch (part.type) {
-      case "text":
-        return part.text;
-      case "reasoning":
-        return `(reasoning) ${part.text}`;
-      case "tool-call":
-        return `(call ${part.callId}) ${part.name}(${part.argsText ?? JSON.stringify(part.args)})`;
-      case "tool-result": {
-        const content = typeof part.content === "string" ? part.content : textOf(part.content);
-        return `(result of ${part.callId}${part.isError ? ", an error" : ""}) ${content}`;
-      }
-      case "image":
-      case "file":
-        return `(${part.type}, ${part.mediaType})`;
-      case "opaque":
-        return `(${part.kind})`;
-    }
-  });
-  return lines.join("\n");
 }

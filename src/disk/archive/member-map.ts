@@ -44,9 +44,8 @@ function followed(file: number, size: number, disk: Disk): readonly Member[] | u
     const header = headerAt(file, offset, disk);
     const isLast = header && offset + header.length === size;
     if (!header || offset + header.length > size || (!isLast && header.size !== memberBytes)) return undefined;
-    if (offset > 0 && header.place?.total !== total) return undefined;
-    if (header.place && header.place.start !== start) return undefined;
-    total = header.place?.total;
+    if ((offset > 0 && header.total !== total) || header.start !== start) return undefined;
+    total = header.total;
     members.push({ start, offset, size: header.size, length: header.length, header });
     offset += header.length;
     start += header.size;
@@ -74,19 +73,19 @@ function searched(file: number, size: number, disk: Disk): readonly Member[] | u
   for (let offset = 0; offset < size;) {
     const header = headerAt(file, offset, disk);
     found ||= header !== undefined;
-    total ??= header?.place?.total;
+    total ??= header?.total;
     const packed = readExactly(file, offset, Math.min(longestMember, size - offset), disk);
     const unpacked = unpackMember(packed, header);
     if (unpacked) {
       found = true;
-      endLost(offset, header?.place?.start);
+      endLost(offset, header?.start);
       const { length } = unpacked;
       members.push({ start, offset, size: unpacked.bytes.length, length, ...(header && { header }) });
       offset += length;
       start += unpacked.bytes.length;
       continue;
     }
-    if (header) endLost(offset, header.place?.start);
+    if (header) endLost(offset, header.start);
     lost ??= { offset, size: header?.size };
     const next = nextHeader(file, offset + 1, size, disk) ?? size;
     offset = header ? Math.min(next, offset + header.length) : next;

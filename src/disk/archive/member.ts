@@ -9,9 +9,7 @@ import { crc32, deflateRaw, inflateRawSync } from "node:zlib";
 export const memberBytes = 1024 * 1024;
 
 /** Magic, deflate, an extra field, no time, best compression, Unix; the field's bytes, "WR", and the bytes of its value. */
-const oldStart = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 2, 3, 12, 0, 0x57, 0x52, 8, 0]);
 const start = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 2, 3, 32, 0, 0x57, 0x52, 28, 0]);
-const oldHeaderBytes = oldStart.length + 8;
 const trailerBytes = 8;
 
 /** Bytes of a header as it is written now. */
@@ -25,36 +23,29 @@ export const longestMember = headerBytes + memberBytes + 64 * 1024 + trailerByte
 
 /** The fields of a member's header. */
 export interface Header {
-  /** Bytes of the header itself. */
-  readonly bytes: number;
   /** Bytes of the member, header and trailer included. */
   readonly length: number;
   /** Plain bytes of the member. */
   readonly size: number;
-  /** The offset of the member's text, the length of the file's text, and the text's checksum; absent in older files. */
-  readonly place?: { readonly start: number; readonly total: number; readonly crc: number };
+  /** The offset of the member's text in the file's, and the length of the file's. */
+  readonly start: number;
+  readonly total: number;
+  /** The text's checksum. */
+  readonly crc: number;
 }
 
 const deflate = promisify(deflateRaw);
 
 /** A header, where these bytes begin with one that is whole. */
 export function headerIn(bytes: Buffer): Header | undefined {
-  const isOld = bytes.length >= oldHeaderBytes && bytes.subarray(0, oldStart.length).equals(oldStart);
-  const isNew = bytes.length >= headerBytes && bytes.subarray(0, start.length).equals(start);
-  if (!isOld && !isNew) return undefined;
+  if (bytes.length < headerBytes || !bytes.subarray(0, start.length).equals(start)) return undefined;
   const length = bytes.readUInt32LE(start.length);
   const size = bytes.readUInt32LE(start.length + 4);
-  const own = isOld ? oldHeaderBytes : headerBytes;
-  if (length < own + trailerBytes || length > longestMember || size > memberBytes) return undefined;
-  if (isOld) return { bytes: own, length, size };
+  if (length < headerBytes + trailerBytes || length > longestMember || size > memberBytes) return undefined;
   if (crc32(bytes.subarray(0, headerBytes - 4)) !== bytes.readUInt32LE(headerBytes - 4)) return undefined;
   const at = start.length + 8;
-  const place = {
-    start: bytes.readUIntLE(at, 6),
-    total: bytes.readUIntLE(at + 6, 6),
-    crc: bytes.readUInt32LE(at + 12),
-  };
-  return { bytes: own, length, size, place };
+  const crc = bytes.readUInt32LE(at + 12);
+  return { length, size, start: bytes.readUIntLE(at, 6), total: bytes.readUIntLE(at + 6, 6), crc };
 }
 
 /** A member's text, and how many bytes the member takes. */
@@ -68,18 +59,16 @@ export interface Unpacked {
  * counts as whole when either of them, or both, confirm it.
  */
 export function unpackMember(packed: Buffer, header: Header | undefined): Unpacked | undefined {
-  for (const skipped of header ? [header.bytes] : [headerBytes, oldHeaderBytes]) {
-    const found = inflate(packed.subarray(skipped));
-    if (!found) continue;
-    const { bytes, taken } = found;
-    const trailer = packed.subarray(skipped + taken, skipped + taken + trailerBytes);
-    const crc = crc32(bytes);
-    const confirmed =
-      trailer.length === trailerBytes && trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === bytes.length;
-    const known = header?.place && header.size === bytes.length && header.place.crc === crc;
-    if (confirmed || known) return { bytes, length: Math.min(packed.length, skipped + taken + trailerBytes) };
-  }
-  return undefined;
+  const found = inflate(packed.subarray(headerBytes));
+  if (!found) return undefined;
+  const { bytes, taken } = found;
+  const trailer = packed.subarray(headerBytes + taken, headerBytes + taken + trailerBytes);
+  const crc = crc32(bytes);
+  const confirmed =
+    trailer.length === trailerBytes && trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === bytes.length;
+  const known = header?.size === bytes.length && header.crc === crc;
+  if (!confirmed && !known) return undefined;
+  return { bytes, length: Math.min(packed.length, headerBytes + taken + trailerBytes) };
 }
 
 function inflate(packed: Buffer): { readonly bytes: Buffer; readonly taken: number } | undefined {

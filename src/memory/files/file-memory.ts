@@ -15,15 +15,15 @@ const longestParagraph = 2_000;
  */
 export function fileMemory(files: MemoryFiles, { beside }: { readonly beside?: Memory } = {}): Memory {
   const notes = notesMemory("files", beside, async (text) => {
-    const paragraphs = (await files.newest()).flatMap((version) =>
-      paragraphsOf(version.text ?? "").map((paragraph) => ({ version, paragraph })),
+    const paragraphs = (await files.all()).flatMap((file) =>
+      paragraphsOf(file.text).map((paragraph) => ({ file, paragraph })),
     );
     // A note is about the words of its path, too.
-    const found = rankedBy(text, paragraphs, ({ version: { path }, paragraph }) => ({
+    const found = rankedBy(text, paragraphs, ({ file: { path }, paragraph }) => ({
       group: path,
       text: `${path} ${paragraph}`,
     }));
-    return found.map(({ version: { path, timestamp, sessionId = files.sessionId }, paragraph }) => {
+    return found.map(({ file: { path, timestamp, sessionId = files.sessionId }, paragraph }) => {
       const source = inlineText(`${path} ${timestamp.slice(0, 10)}`);
       return { sessionId, seq: 0, text: `[${source}] ${quoteRest(paragraph)}` };
     });

@@ -9,27 +9,17 @@ export function withoutFilesOf(
   entries: readonly MemoryEntry[],
   sessionIds: ReadonlySet<string>,
 ): readonly MemoryEntry[] {
-  /** Which versions of a path stay, by their number before. */
+  /** Which versions of a path stay. */
   const stays = new Map<string, boolean[]>();
-  return entries.flatMap((entry) => {
-    const { path, change, session, from, to } = entry.data;
-    if (typeof path !== "string") return [entry];
+  return entries.filter(({ data: { path, change, session, from } }) => {
+    if (typeof path !== "string") return true;
     const versions = stays.get(path) ?? [];
     stays.set(path, versions);
     const isOwn = typeof session === "string" && sessionIds.has(session);
-    const isOn = (source: boolean | undefined): boolean => source ?? true;
-    const base =
-      change === "create"
-        ? true
-        : // A deletion of what is gone would leave nothing but its name.
-          change === "delete"
-          ? versions.some(Boolean)
-          : change === "undo"
-            ? isOn(versions[Number(to) - 1])
-            : isOn(typeof from === "string" ? stays.get(from)?.at(-1) : versions.at(-1));
-    const kept = !isOwn && base;
-    versions.push(kept);
-    if (!kept || change !== "undo") return kept ? [entry] : [];
-    return [{ ...entry, data: { ...entry.data, to: versions.slice(0, Number(to)).filter(Boolean).length } }];
+    const source = typeof from === "string" ? stays.get(from) : versions;
+    // A deletion of what is gone would leave nothing but its name.
+    const isBased = change === "create" || (change === "delete" ? versions.some(Boolean) : (source?.at(-1) ?? true));
+    versions.push(!isOwn && isBased);
+    return !isOwn && isBased;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Files that an agent keeps for later sessions. They are entries of a memory's log, in no folder of a disk: each version
- * stays, passes the store's mask, names the session that wrote it, and can be taken back.
+ * Files that an agent keeps for later sessions. They are entries of a memory's log, in no folder of a disk: each change
+ * passes the store's mask and names the session that made it.
  */
 import { WindrowError } from "../../errors.ts";
 import { asString, defined } from "../../message/json.ts";
@@ -10,20 +10,16 @@ import { FoldedLog } from "../log/memory-log.ts";
 import type { Fold, MemoryLogOptions } from "../log/memory-log.ts";
 import { isWithin, memoryPath, memoryRoot } from "./path.ts";
 
-/** The way a version came to be: `create` is written anew, all others go on from the version before. */
-export type FileChange = "create" | "replace" | "insert" | "rename" | "undo" | "delete";
+/** The way a file was changed: `create` is written anew, all others go on from what was there. */
+type FileChange = "create" | "replace" | "insert" | "rename" | "delete";
 
-/** One version of a memory file. */
-export interface FileVersion {
+/** A memory file. */
+export interface MemoryFile {
   readonly path: string;
-  /** From 1, by file. */
-  readonly version: number;
-  readonly change: FileChange;
-  /** The text; null where the file was deleted. */
-  readonly text: string | null;
-  /** The session that wrote it, where it was named. */
+  readonly text: string;
+  /** The session that wrote it last, where it was named. */
   readonly sessionId?: string;
-  /** ISO 8601, UTC. */
+  /** The time of its last change; ISO 8601, UTC. */
   readonly timestamp: string;
 }
 
@@ -32,8 +28,7 @@ export interface ListedFile {
   readonly path: string;
   /** Bytes of its text in UTF-8. */
   readonly bytes: number;
-  readonly version: number;
-  /** The time of its newest version; ISO 8601, UTC. */
+  /** The time of its last change; ISO 8601, UTC. */
   readonly timestamp: string;
 }
 
@@ -54,22 +49,16 @@ const fileType = "file";
 const defaultMaxBytes = 262_144;
 const defaultMaxFiles = 1_000;
 
-/** A version, with the number of the one that an undo went back to. */
-type KeptVersion = FileVersion & { readonly to?: number };
-
-/** The versions of each path, oldest first. */
-type Files = Map<string, KeptVersion[]>;
+/** The files that are there, by path. */
+type Files = Map<string, MemoryFile>;
 
 const fold: Fold<Files> = {
   empty: () => new Map(),
   apply(files, { type, data, timestamp }) {
-    const { path, change, text, session, to } = data;
+    const { path, text, session } = data;
     if (type !== fileType || typeof path !== "string") return;
-    const versions = files.get(path) ?? [];
-    files.set(path, versions);
-    const more = defined({ sessionId: asString(session), to: typeof to === "number" ? to : undefined });
-    const known = { path, change: change as FileChange, text: asString(text) ?? null };
-    versions.push({ ...known, version: versions.length + 1, ...more, timestamp });
+    if (typeof text !== "string") files.delete(path);
+    else files.set(path, { path, text, ...defined({ sessionId: asString(session) }), timestamp });
   },
 };
 
@@ -91,21 +80,15 @@ export class MemoryFiles {
 
   /** The files at or below a path, by path. */
   async list(folder = memoryRoot): Promise<readonly ListedFile[]> {
-    const newest = await this.newest(folder);
-    return newest.map(({ path, version, timestamp, text }) => ({
-      path,
-      bytes: Buffer.byteLength(text ?? ""),
-      version,
-      timestamp,
-    }));
+    const files = await this.all(folder);
+    return files.map(({ path, timestamp, text }) => ({ path, bytes: Buffer.byteLength(text), timestamp }));
   }
 
-  /** The newest versions of the files at or below a path, by path, each with its text. */
-  async newest(folder = memoryRoot): Promise<readonly FileVersion[]> {
+  /** The files at or below a path, by path, each with its text. */
+  async all(folder = memoryRoot): Promise<readonly MemoryFile[]> {
     const within = memoryPath(folder);
-    const newest = [...(await this.#files.state()).values()].flatMap((versions) => versions.at(-1) ?? []);
-    const live = newest.filter(({ path, text }) => text !== null && isWithin(path, within));
-    return live.toSorted((left, right) => (left.path < right.path ? -1 : 1));
+    const found = [...(await this.#files.state()).values()].filter(({ path }) => isWithin(path, within));
+    return found.toSorted((left, right) => (left.path < right.path ? -1 : 1));
   }
 
   /**
@@ -117,11 +100,6 @@ export class MemoryFiles {
     return textOf(await this.#files.state(), memoryPath(path));
   }
 
-  /** Every version of a file, oldest first; none for one that never was. */
-  async versions(path: string): Promise<readonly FileVersion[]> {
-    return [...((await this.#files.state()).get(memoryPath(path)) ?? [])];
-  }
-
   /**
    * Makes a file, or with `overwrite` writes it anew.
    *
@@ -130,11 +108,11 @@ export class MemoryFiles {
   async create(path: string, text: string, { overwrite = false } = {}): Promise<void> {
     const at = filePath(path);
     await this.#change((files) => {
-      const isThere = isLive(files.get(at));
+      const isThere = files.has(at);
       if (isThere && !overwrite) throw taken(at, at);
       checkFree(files, at);
       const { maxFiles = defaultMaxFiles } = this.#options;
-      if (!isThere && livePaths(files).length >= maxFiles) {
+      if (!isThere && files.size >= maxFiles) {
         const message = `The memory holds ${maxFiles} files already; delete one first.`;
         throw new WindrowError("bad-option", message, { maxFiles });
       }
@@ -155,7 +133,7 @@ export class MemoryFiles {
   }
 
   /**
-   * Deletes a file, or a folder with all files in it. Their versions stay, and `undo` brings each back.
+   * Deletes a file, or a folder with all files in it.
    *
    * @returns the paths of the files
    * @throws WindrowError `not-found`; `bad-option` for the root
@@ -178,7 +156,7 @@ export class MemoryFiles {
     await this.#change((files) => {
       const moved = pathsIn(files, old);
       checkFree(files, next);
-      if (isLive(files.get(next)) || next === old) throw taken(next, next);
+      if (files.has(next) || next === old) throw taken(next, next);
       if (isWithin(next, old)) throw new WindrowError("bad-option", `${old} cannot be moved into itself, to ${next}.`);
       return moved.flatMap((one): readonly Change[] => {
         const text = textOf(files, one);
@@ -189,26 +167,6 @@ export class MemoryFiles {
         ];
       });
     });
-  }
-
-  /**
-   * Takes the newest change of a file back, also its deletion: it is as in the version before.
-   *
-   * @returns the version that it is now
-   * @throws WindrowError `not-found` where there is no version before
-   */
-  async undo(path: string): Promise<number> {
-    const at = memoryPath(path);
-    let version = 0;
-    await this.#change((files) => {
-      const versions = files.get(at) ?? [];
-      const before = versions[undoneTo(versions)];
-      if (!before) throw absent(at);
-      if (before.text !== null) checkFree(files, at);
-      version = versions.length + 1;
-      return [{ path: at, change: "undo", text: before.text, to: before.version }];
-    });
-    return version;
   }
 
   async #change(plan: (files: Files) => readonly Change[]): Promise<readonly Change[]> {
@@ -229,28 +187,15 @@ interface Change extends JsonObject {
   readonly text: string | null;
 }
 
-/** The place of the version that an undo goes back to: before the newest one, or before what an undo brought back. */
-function undoneTo(versions: readonly KeptVersion[]): number {
-  return (versions.at(-1)?.to ?? versions.length) - 2;
-}
-
-function isLive(versions: readonly FileVersion[] = []): boolean {
-  return typeof versions.at(-1)?.text === "string";
-}
-
-function livePaths(files: Files): readonly string[] {
-  return [...files.entries()].filter(([, versions]) => isLive(versions)).map(([path]) => path);
-}
-
 /** The files at or below a path. */
 function pathsIn(files: Files, path: string): readonly string[] {
-  const paths = livePaths(files).filter((one) => isWithin(one, path));
+  const paths = [...files.keys()].filter((one) => isWithin(one, path));
   if (paths.length === 0) throw absent(path);
   return paths;
 }
 
 function textOf(files: Files, path: string): string {
-  const text = files.get(path)?.at(-1)?.text;
+  const text = files.get(path)?.text;
   if (typeof text !== "string") throw absent(path);
   return text;
 }
@@ -282,6 +227,6 @@ function filePath(path: string): string {
 
 /** Refuses a path for a file where a folder is, or a file in the place of one of its folders. */
 function checkFree(files: Files, at: string): void {
-  const by = livePaths(files).find((one) => one !== at && (isWithin(one, at) || isWithin(at, one)));
+  const by = [...files.keys()].find((one) => one !== at && (isWithin(one, at) || isWithin(at, one)));
   if (by !== undefined) throw taken(at, by);
 }

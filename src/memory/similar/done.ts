@@ -21,8 +21,6 @@ export interface MetError {
     readonly seq: number;
     /** Files written in between, oldest first. */
     readonly files: readonly string[];
-    /** Messages with the calls that wrote them, by `seq`. */
-    readonly edits: readonly number[];
   };
 }
 
@@ -51,7 +49,6 @@ interface Call {
 interface OpenError {
   error: MetError;
   readonly files: Set<string>;
-  readonly edits: Set<number>;
 }
 
 /** Characters of a line, a command, a task. */
@@ -121,12 +118,11 @@ export class DeedsReader {
       for (const open of this.#errors) {
         if (open.error.mended) continue;
         open.files.add(path);
-        open.edits.add(call.seq);
       }
     }
     for (const open of this.#errors) {
       if (open.error.call !== shown || open.error.mended) continue;
-      open.error = { ...open.error, mended: { seq: call.seq, files: [...open.files], edits: [...open.edits] } };
+      open.error = { ...open.error, mended: { seq: call.seq, files: [...open.files] } };
     }
   }
 
@@ -137,7 +133,7 @@ export class DeedsReader {
     // Met again: what was done since the first time has not mended it.
     if (known) known.error = { text: said, seq: known.error.seq, call };
     else if (this.#errors.length < mostKept) {
-      this.#errors.push({ error: { text: said, seq, call }, files: new Set(), edits: new Set() });
+      this.#errors.push({ error: { text: said, seq, call }, files: new Set() });
     }
   }
 

@@ -1,7 +1,5 @@
 /** The nearness of a store's messages to a text, by vectors that are made where they are missing. */
 import { WindrowError } from "../../errors.ts";
-import { answerOf, inform } from "../../handed-in.ts";
-import type { Handed } from "../../handed-in.ts";
 import { messageText } from "../../message/message.ts";
 import { checkedVectors } from "../../model/answer.ts";
 import type { EmbedderLike } from "../../model/model.ts";
@@ -20,23 +18,11 @@ import type { IndexedStore } from "./indexed-store.ts";
 export interface MeaningOptions {
   /** Makes vectors of texts. Those of one without an `id` are kept in memory alone. */
   readonly embedder: EmbedderLike;
-  /** Whether the model understands a text; of others only the words count. Default: it understands all. */
-  readonly understands?: (text: string) => boolean;
   /** Most messages that one question has embedded, newest first; `embed` of the memory does all. Default 1,000. */
   readonly mostNew?: number;
   /** Milliseconds that the embedder may take for one batch. Default 10,000. */
   readonly timeout?: number;
-  /** Receives why a question was answered by words alone. Default: the process warns once. */
-  readonly onFallback?: (reason: string) => void;
 }
-
-const understood: Handed<boolean> = {
-  name: "`understands`",
-  code: "embedder-failed",
-  wanted: "true or false, at once",
-  otherwise: "Such texts count as understood.",
-  read: (answer) => (typeof answer === "boolean" ? answer : undefined),
-};
 
 /** Texts of one request to the embedder, and characters of each that it is given. */
 const batchSize = 64;
@@ -58,7 +44,7 @@ export class Meaning {
 
   /**
    * How near each message is to a text, above the mean of all, by number; 0 for those without a vector. Undefined if the
-   * embedder fails, or does not understand the text.
+   * embedder fails; the process then warns once.
    */
   async nearness(
     index: SearchIndex,
@@ -67,14 +53,7 @@ export class Meaning {
     signal?: AbortSignal,
     asked?: Asked,
   ): Promise<Float64Array | undefined> {
-    const { embedder, understands = () => true, mostNew = 1_000, onFallback } = this.#options;
-    const isUnderstood = answerOf(
-      understands,
-      understood,
-      () => understands(text),
-      () => true,
-    );
-    if (!isUnderstood) return undefined;
+    const { embedder, mostNew = 1_000 } = this.#options;
     try {
       const [wanted] = await this.#ask([text], signal);
       await this.#embed(this.#missing(index, entries, mostNew, asked), signal);
@@ -82,9 +61,7 @@ export class Meaning {
     } catch (error) {
       signal?.throwIfAborted();
       const reason = this.#sessions.mask(error instanceof Error ? error.message : String(error));
-      const hint = `The memory "semantic" answers by words alone: ${reason} The option \`onFallback\` receives such reasons.`;
-      if (onFallback) inform(onFallback, reason, "a fallback to words");
-      else warnOnce(embedder, "embedder-failed", hint);
+      warnOnce(embedder, "embedder-failed", `The memory "semantic" answers by words alone: ${reason}`);
       return undefined;
     }
   }

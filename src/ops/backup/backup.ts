@@ -3,7 +3,6 @@
  * copy of a session is named by its hash, so that what has not changed is never written again.
  */
 import type { ScopedOptions } from "../options.ts";
-import { resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
@@ -20,6 +19,7 @@ import { checkStopped, countsOf, eachId, transferError, watch } from "../exchang
 import type { TransferError, TransferProgress, TransferredSession } from "../exchange/transfer.ts";
 import { copyPath, keepCopy, verifyCopy } from "./copy.ts";
 import {
+  backupFolder,
   checkScope,
   generationNames,
   generationsFolder,
@@ -109,7 +109,7 @@ export async function backup(
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WindrowError("bad-option", `"keep" is a number of generations from 1, not ${keep}.`, { option: "keep" });
   }
-  const place = resolve(folder);
+  const place = backupFolder(folder);
   try {
     for (const made of [place, generationsFolder(place)]) await makeFolder(made);
     const lock = lockBackup(place, clock);

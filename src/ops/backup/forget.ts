@@ -1,13 +1,20 @@
 /** Taking a session out of a backup, for good: an erasure that stops at the store would come back with a restore. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { resolve } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { unavailable } from "../../disk/safe-write.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import { copyPath } from "./copy.ts";
-import { generationNames, idsIn, lockBackup, readGeneration, removeUnused, writeGeneration } from "./generations.ts";
+import {
+  backupFolder,
+  generationNames,
+  idsIn,
+  lockBackup,
+  readGeneration,
+  removeUnused,
+  writeGeneration,
+} from "./generations.ts";
 import { idNamed } from "../look/find.ts";
 
 /** From where a session was taken out. */
@@ -27,7 +34,7 @@ export interface Forgotten {
  *   cannot be read, so that what it has is not known; `session-busy` while a backup runs
  */
 export async function forgetInBackup(folder: string, name: string): Promise<Forgotten> {
-  const place = resolve(folder);
+  const place = backupFolder(folder);
   const names = generationNames(place);
   if (names.length === 0) {
     throw new WindrowError("input-not-found", `There is no backup in ${place}.`, { folder: place });

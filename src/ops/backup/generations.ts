@@ -6,13 +6,16 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
 import { WindrowError } from "../../errors.ts";
+import { shown } from "../../shown.ts";
 import { timestamp } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { replaceFile, syncFolder } from "../../disk/safe-write.ts";
 import { Leases, takeLock } from "../../store/lock/lock.ts";
 import { newTaker } from "../../store/shared/holder.ts";
+import { isSessionId } from "../../store/shared/rules.ts";
 import { heldBy } from "../../store/shared/remote.ts";
 import type { Scope, SessionStatus } from "../../store/store.ts";
 import { copyPath } from "./copy.ts";
@@ -44,6 +47,35 @@ export interface Generation extends Scope {
 
 const version = 1;
 
+const hashText = z.string().regex(/^[0-9a-f]{64}$/);
+const whole = z.int().nonnegative();
+
+/** What the file of a generation holds: anybody can write one, with a right hash, so its shape is looked at. */
+const generationSchema = z.object({
+  windrow_backup: z.literal(version),
+  hash: hashText,
+  createdAt: z.string(),
+  tenant: z.string().optional(),
+  user: z.string().optional(),
+  sessions: z.array(
+    z.object({
+      id: z.string().refine(isSessionId),
+      hash: hashText,
+      documents: hashText,
+      status: z.string(),
+      createdAt: z.string(),
+      lines: whole,
+      bytes: whole,
+    }),
+  ),
+});
+
+/** The folder of a backup. @throws WindrowError `bad-option` for none, as an unset variable gives */
+export function backupFolder(folder: string): string {
+  if (typeof folder === "string" && folder !== "") return resolve(folder);
+  throw new WindrowError("bad-option", `A backup is in a folder; ${shown(folder)} names none.`, { folder });
+}
+
 /** The folder of the generations' files. */
 export function generationsFolder(folder: string): string {
   return join(folder, "generations");
@@ -61,9 +93,10 @@ export function generationNames(folder: string): readonly string[] {
 export function readGeneration(folder: string, name: string): Generation | undefined {
   try {
     const text = readFileSync(generationFile(folder, name), "utf8");
-    const { windrow_backup: found, hash, ...generation } = JSON.parse(text) as Record<string, unknown>;
-    if (found !== version || hash !== hashOf(generation)) return undefined;
-    return { name, ...generation } as unknown as Generation;
+    const found = JSON.parse(text) as z.infer<typeof generationSchema>;
+    generationSchema.parse(found);
+    const { windrow_backup: _, hash, ...generation } = found;
+    return hash === hashOf(generation) ? ({ name, ...generation } as Generation) : undefined;
   } catch {
     return undefined;
   }
@@ -97,7 +130,7 @@ export function newName(folder: string, now: number): string {
  * @throws WindrowError `input-not-found` where there is none, `store-corrupt` where it cannot be read
  */
 export function findGeneration(from: string): { readonly folder: string; readonly generation: Generation } {
-  const path = resolve(from);
+  const path = backupFolder(from);
   const isFile = path.endsWith(".json");
   const folder = isFile ? dirname(dirname(path)) : path;
   const name = isFile ? basename(path, ".json") : generationNames(path).at(-1);

@@ -11,8 +11,7 @@ import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TrashedSession, Upkeep } from "../../store/upkeep.ts";
 import { lastRecordAt } from "../look/age.ts";
 import { addTo } from "../look/sum.ts";
-import { asError, hasCode, messageOf } from "../look/errors.ts";
-import { pause } from "../look/pause.ts";
+import { hasCode, messageOf } from "../look/errors.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
 import { putToRest } from "../monitor/finish.ts";
@@ -90,42 +89,6 @@ export async function cleanup(
   signal?: AbortSignal,
 ): Promise<CleanupReport> {
   return new Cleanup(store, options).run(signal);
-}
-
-/** How {@link cleanupEvery} goes on. */
-export interface CleanupEveryOptions extends CleanupOptions {
-  /** Milliseconds between two clean-ups. Default: a day. */
-  readonly every?: number;
-  /** Hears of each. */
-  readonly onReport?: (report: CleanupReport) => void;
-  /** Hears of a clean-up that failed; the next is tried all the same. */
-  readonly onFailure?: (error: Error) => void;
-  /** Waits. Default: a timer. */
-  readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
-}
-
-/**
- * Cleans at once and then again and again, until the signal fires.
- *
- * @throws WindrowError `bad-option` as {@link cleanup}
- */
-export async function cleanupEvery(
-  store: Store,
-  options: CleanupEveryOptions = {},
-  signal?: AbortSignal,
-): Promise<void> {
-  const { every = dayMs, onReport, onFailure, sleep = pause } = options;
-  agesOf(options);
-  checkAge("every", every);
-  while (signal?.aborted !== true) {
-    try {
-      onReport?.(await cleanup(store, options, signal));
-    } catch (error) {
-      if (signal?.aborted) return;
-      onFailure?.(asError(error));
-    }
-    await sleep(every, signal);
-  }
 }
 
 const weekMs = 7 * dayMs;

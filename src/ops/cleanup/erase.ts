@@ -3,7 +3,7 @@ import type { ScopedOptions, TimedOptions } from "../options.ts";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import { forgetByUser, forgetSessions } from "../../memory/forget.ts";
+import { forgetByUser } from "../../memory/forget.ts";
 import { SearchIndex } from "../../search/search.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
@@ -32,6 +32,8 @@ export interface EraseReceipt extends Erased {
 /** The places and sizes of a session's data, before it is erased. */
 export interface ErasePlan {
   readonly sessionId: string;
+  /** The user whose it is, if that is known. */
+  readonly user?: string;
   readonly where: "store" | "trash" | "remains";
   /** Bytes; 0 if only remains are left, or if a damaged session does not tell. */
   readonly bytes: number;
@@ -51,28 +53,40 @@ export async function erase(
   options: EraseOptions = {},
 ): Promise<readonly EraseReceipt[]> {
   const { scope = {} } = options;
-  const upkeep = store.upkeep;
-  const begun = await upkeep.unerased(scope);
-  const named = new Set<string>();
-  for (const name of names) named.add((await planErase(store, name, { scope })).sessionId);
-  const ids = [...named];
-  const erased: EraseReceipt[] = [];
-  if (ids.length > 0) {
-    const forks = await forksOf(store, scope, ids);
-    // The memory first: killed behind it, the sessions are still there to be erased.
-    const memory = await forgetSessions(store, scope, ids);
-    const gone = await upkeep.erase(scope, ids, elsewhereOf(options, memory));
-    // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
-    await forgetSessions(store, scope, ids);
-    erased.push(...gone.map((one) => receiptOf(one, forks, begun, options)));
-  }
+  // First, so that the same call made again after a crash ends what it began, whatever else it names.
   const ended = await eraseHidden(store, [], options).catch((error: unknown) => {
-    if (ids.length === 0) throw error;
+    if (names.length === 0) throw error;
     return { erased: [], refused: [] };
   });
+  const known = new Set(ended.erased.map(({ sessionId }) => sessionId));
+  const named = new Map<string, ErasePlan>();
+  for (const name of names.filter((one) => !known.has(String(one).toLowerCase()))) {
+    const plan = await planErase(store, name, { scope });
+    named.set(plan.sessionId, plan);
+  }
+  const ids = [...named.keys()];
   const [refusal] = ended.refused;
-  if (ids.length === 0 && ended.erased.length === 0 && refusal) throw refusal.error;
-  return [...ended.erased, ...erased];
+  if (names.length === 0 && ended.erased.length === 0 && refusal) throw refusal.error;
+  if (ids.length === 0) return ended.erased;
+  const forks = await forksOf(store, scope, ids);
+  // The memory first: killed behind it, the sessions are still there to be erased.
+  const userOfBegun = new Map(ended.refused.map((one) => [one.sessionId, userOf(one)]));
+  const sessions = [...named.values()].map((plan) => ({ ...userOfBegun.get(plan.sessionId), ...plan }));
+  const memory = await forgetAll(store, scope, sessions);
+  const gone = await store.upkeep.erase(scope, ids, elsewhereOf(options, memory));
+  // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
+  await forgetAll(store, scope, sessions);
+  return [...ended.erased, ...gone.map((one) => receiptOf(one, forks, ended.refused, options))];
+}
+
+/** Takes sessions out of every memory of a scope. @throws the error of a memory that cannot lose them now, or be read */
+async function forgetAll(store: Store, scope: Scope, sessions: readonly Unerased[]): Promise<readonly ErasedPlace[]> {
+  const { outcomes, unread } = await forgetByUser(store, scope, byUser(sessions));
+  if (unread.length > 0) throw unread[0];
+  return [...outcomes.values()].flatMap((outcome) => {
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
+  });
 }
 
 /** A session that could not be erased now, while others were, and why. */
@@ -184,11 +198,15 @@ function receiptOf(
  */
 export async function planErase(store: Store, name: string, { scope = {} }: ScopedOptions = {}): Promise<ErasePlan> {
   const sessionId = await liveId(store, scope, name);
-  if (sessionId !== undefined) return { sessionId, where: "store", bytes: await bytesOf(store, scope, sessionId) };
+  if (sessionId !== undefined) {
+    const info = await orUnknown(() => store.info(scope, sessionId));
+    const size = await orUnknown(() => store.upkeep.size(scope, sessionId));
+    return { sessionId, ...userOf(info?.metadata), where: "store", bytes: size?.bytes ?? 0 };
+  }
   const id = name.toLowerCase();
   try {
     const trashed = await trashedNamed(store, scope, name);
-    return { sessionId: trashed.sessionId, where: "trash", bytes: trashed.bytes };
+    return { sessionId: trashed.sessionId, ...userOf(trashed), where: "trash", bytes: trashed.bytes };
   } catch (error) {
     // Remains that a doctor put aside have no metadata to look for: the store itself says whether there is anything.
     if (isSessionId(id)) return { sessionId: id, where: "remains", bytes: 0 };
@@ -196,11 +214,13 @@ export async function planErase(store: Store, name: string, { scope = {} }: Scop
   }
 }
 
-/** The bytes of a session; 0 if it cannot be described, or went meanwhile. */
-async function bytesOf(store: Store, scope: Scope, id: string): Promise<number> {
-  const { upkeep } = store;
-  const size = await orUndefined(async () => upkeep.size(scope, id), "store-corrupt", "session-not-found");
-  return size?.bytes ?? 0;
+/** What is known of a session; undefined if it cannot be described, or went meanwhile. */
+function orUnknown<T>(look: () => Promise<T>): Promise<T | undefined> {
+  return orUndefined(look, "store-corrupt", "session-not-found");
+}
+
+function userOf({ user }: { readonly user?: string } = {}): { readonly user?: string } {
+  return user === undefined ? {} : { user };
 }
 
 /** The places outside the store. */

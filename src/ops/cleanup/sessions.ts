@@ -78,9 +78,8 @@ export async function liveId(store: Store, scope: Scope, name: string): Promise<
     return await idOf(store, scope, name);
   } catch (error) {
     if (isWindrowError(error, "session-not-found")) return undefined;
-    const id = name.toLowerCase();
     // One that cannot be described is there.
-    if (isWindrowError(error, "store-corrupt") && isSessionId(id)) return id;
+    if (isWindrowError(error, "store-corrupt") && isSessionId(name.toLowerCase())) return name.toLowerCase();
     throw error;
   }
 }

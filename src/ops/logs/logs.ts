@@ -90,14 +90,12 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
       ? said("ERROR", `Critical alert: ${plain(message)}`)
       : said("WARNING", `Alert: ${plain(message)}`),
   "alert-cleared": ({ message }) => info("Alert over", plain(message)),
-  "webhook-failed": ({ error }) => said("ERROR", `Webhook failed: ${plain(error)}`),
   "append-failed": ({ error }) => said("ERROR", `Append failed: ${plain(field(error, "message"))}`),
   "session-finished": ({ status, error }) => ended(status, error),
   "session-failed": ({ error }) => ended("failed", error),
   "session-timed-out": ({ error }) => ended("timeout", error),
   "session-overdue": ({ error }) => said("WARNING", `Task overdue: ${plain(error)}`),
   "session-moved": () => info("Move to completed ended after a crash"),
-  "session-retired": ({ since }) => info("Put to rest, until it is resumed", `last record ${plain(since)}`),
   "monitor-failed": ({ error }) => said("ERROR", `Monitor failed: ${plain(field(error, "message"))}`),
   "scan-finished": ({ looked, failed, timedOut, overdue }) => {
     const counts = `${plain(failed)} failed, ${plain(timedOut)} timed out, ${plain(overdue)} overdue`;

@@ -1,12 +1,11 @@
 /**
- * Log lines made from the records of a store: the lines of a live session, read afterwards or while it is written.
+ * Log lines made from the records of a store: the lines of a live session, read afterwards.
  * Nothing is locked and nothing written; a session is read record by record.
  */
 import type { ScopedOptions } from "../options.ts";
 import { endedType } from "../../store/shared/state-count.ts";
-import { isWindrowError } from "../../errors.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
-import { isAboutRecords, isFinal } from "../../store/shared/rules.ts";
+import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { outlineOf } from "../../window/epoch/record.ts";
 import { logEntries } from "./logs.ts";
@@ -15,7 +14,6 @@ import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
 import { taskName } from "../look/title.ts";
 import { orUndefined } from "../look/errors.ts";
 import { Newest } from "../look/newest.ts";
-import { pause } from "../look/pause.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
 /** Which lines to read. */
@@ -28,16 +26,6 @@ export interface StoredLogOptions extends ScopedOptions {
   readonly unreadable?: Unreadable;
 }
 
-/** How to wait for new lines. */
-export interface FollowOptions extends StoredLogOptions {
-  /** Lines that are there already, the newest of all followed sessions. Default 10; `Infinity` for all. */
-  readonly last?: number;
-  /** Milliseconds between two looks. Default 1,000. */
-  readonly interval?: number;
-  /** Waits between two looks. Default: a timer. */
-  readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
-}
-
 const kinds = ["call", "usage", "summary", "edit"] as const;
 /** Kinds of records that give entries only at the level `DEBUG`. */
 const detailKinds = ["message", "tool"] as const;
@@ -47,8 +35,25 @@ const detailKinds = ["message", "tool"] as const;
  *
  * @throws WindrowError `session-not-found`
  */
-export function sessionLog(store: Store, scope: Scope, info: SessionInfo, level?: LogLevel): AsyncGenerator<LogEntry> {
-  return new LogReader(store, scope, info, level).entries(info);
+export async function* sessionLog(
+  store: Store,
+  scope: Scope,
+  { metadata, state }: SessionInfo,
+  level: LogLevel = "INFO",
+): AsyncGenerator<LogEntry> {
+  const { uuid: sessionId, createdAt } = metadata;
+  const task = taskName(metadata.taskKey);
+  const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
+    logEntries({ ...event, sessionId }, new Date(time), level);
+  yield* entries({ type: "session-opened", ...{ task } }, createdAt);
+  const read = level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
+  const calls = { count: 0 };
+  for await (const record of inOrder(read.map((kind) => store.read<RecordKind>(scope, sessionId, { kind })))) {
+    for (const event of eventsOf(record, task, calls)) yield* entries(event, record.timestamp);
+  }
+  if (!isFinal(state.status)) return;
+  const { status, error } = state;
+  yield* entries({ type: "session-finished", ...{ status, error } }, state.completedAt ?? state.updatedAt);
 }
 
 /**
@@ -83,142 +88,33 @@ export async function newestLog(
   return newest.items();
 }
 
-/**
- * Lines as they are written: of every session that is not finished and of those begun since, until the signal fires; with
- * `sessionId` of that one, until it has ended.
- */
-export async function* followLog(
-  store: Store,
-  options: FollowOptions = {},
-  signal?: AbortSignal,
-): AsyncGenerator<LogEntry> {
-  const { scope = {}, sessionId, level, last = 10, interval = 1_000, sleep = pause, unreadable } = options;
-  const followed = new Map<string, LogReader>();
-  const follow = (info: SessionInfo): void => {
-    const { uuid: id } = info.metadata;
-    if (!followed.has(id)) followed.set(id, new LogReader(store, scope, info, level));
-  };
-  let begun = "";
-  if (sessionId !== undefined) follow(await store.info(scope, sessionId));
-  else {
-    for await (const info of conversations(store, scope, { limit: 1 })) {
-      begun = info.metadata.createdAt;
-      follow(info);
-      for (const reader of followed.values()) reader.ended = isFinal(info.state.status);
+/** The events of one record, as they were told when it was written. */
+function* eventsOf(record: StoredRecord, task: string, calls: { count: number }): Generator<LoggedEvent> {
+  const event = <F extends object>(type: string, fields: F): LoggedEvent => ({ type, ...fields });
+  switch (record.kind) {
+    case "message":
+      yield event("message-appended", { seq: record.seq, tokens: record.tokenCount });
+      break;
+    case "call":
+      yield event("tool-started", { toolName: record.toolName });
+      break;
+    case "tool":
+      yield event("tool-finished", { callId: record.callId, durationMs: record.durationMs });
+      break;
+    case "usage": {
+      const { purpose, usage, window } = record;
+      const report = { tokens: window?.tokens ?? usage.input };
+      if (purpose === "turn") yield event("window-composed", { call: (calls.count += 1), report });
+      yield event("usage-recorded", { purpose, usage });
+      break;
     }
-    for await (const info of conversations(store, scope, { unfinished: true }))
-      if (!isFinal(info.state.status)) follow(info);
-  }
-  let first = Number.isFinite(last) ? new Newest<LogEntry>(last, byTime) : undefined;
-  for (;;) {
-    for (const reader of followed.values()) {
-      for await (const entry of reader.newEntries(unreadable)) {
-        if (first) first.add(entry);
-        else yield entry;
-      }
+    case "summary": {
+      const { originalTokens, summaryTokens } = record;
+      yield event("summary-committed", { originalTokens, summaryTokens });
+      break;
     }
-    yield* first?.items() ?? [];
-    first = undefined;
-    if (sessionId !== undefined && followed.get(sessionId)?.ended) return;
-    if (signal?.aborted) return;
-    await sleep(interval, signal);
-    if (signal?.aborted) return;
-    if (sessionId !== undefined) continue;
-    // Those begun since the last look; those that ended are forgotten.
-    const before = begun;
-    for await (const info of conversations(store, scope)) {
-      const { createdAt } = info.metadata;
-      if (createdAt > begun) begun = createdAt;
-      if (createdAt < before) break;
-      follow(info);
-    }
-    for (const [id, { ended, createdAt }] of followed) if (ended && createdAt < begun) followed.delete(id);
-  }
-}
-
-/** Reads the entries of a session, each once. */
-class LogReader {
-  readonly createdAt: string;
-  /** Whether nothing more is to come. */
-  ended = false;
-  readonly #store: Store;
-  readonly #scope: Scope;
-  readonly #id: string;
-  readonly #task: string;
-  readonly #level: LogLevel;
-  /** The next record of each kind; absent if none was read. */
-  readonly #next = new Map<RecordKind, number>();
-  /** Model calls so far. */
-  #calls = 0;
-  #opened = false;
-
-  constructor(store: Store, scope: Scope, { metadata }: SessionInfo, level: LogLevel = "INFO") {
-    this.createdAt = metadata.createdAt;
-    this.#store = store;
-    this.#scope = scope;
-    this.#id = metadata.uuid;
-    this.#task = taskName(metadata.taskKey);
-    this.#level = level;
-  }
-
-  /** The entries that were written since; those of a session that went or cannot be read end. */
-  async *newEntries(unreadable: Unreadable | undefined): AsyncGenerator<LogEntry> {
-    if (this.ended) return;
-    try {
-      yield* this.entries(await this.#store.info(this.#scope, this.#id));
-    } catch (error) {
-      if (isAboutRecords(error) && unreadable) unreadable.note(this.#id, error);
-      else if (!isWindrowError(error, "session-not-found")) throw error;
-      this.ended = true;
-    }
-  }
-
-  /** The entries that were not read yet. */
-  async *entries({ state }: SessionInfo): AsyncGenerator<LogEntry> {
-    const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
-      logEntries({ ...event, sessionId: this.#id }, new Date(time), this.#level);
-    if (!this.#opened) yield* entries({ type: "session-opened", ...{ task: this.#task } }, this.createdAt);
-    this.#opened = true;
-    const read = this.#level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
-    const logs = read.map((kind) => {
-      return this.#store.read<RecordKind>(this.#scope, this.#id, { kind, from: this.#next.get(kind) ?? 1 });
-    });
-    for await (const record of inOrder(logs)) {
-      this.#next.set(record.kind, record.seq + 1);
-      for (const event of this.#eventsOf(record)) yield* entries(event, record.timestamp);
-    }
-    if (!isFinal(state.status) || this.ended) return;
-    this.ended = true;
-    const { status, error } = state;
-    yield* entries({ type: "session-finished", ...{ status, error } }, state.completedAt ?? state.updatedAt);
-  }
-
-  /** The events that were told when a record was written. */
-  #eventsOf(record: StoredRecord): readonly LoggedEvent[] {
-    const event = <F extends object>(type: string, fields: F): readonly LoggedEvent[] => [{ type, ...fields }];
-    switch (record.kind) {
-      case "message":
-        return event("message-appended", { seq: record.seq, tokens: record.tokenCount });
-      case "call":
-        return event("tool-started", { toolName: record.toolName });
-      case "tool":
-        return event("tool-finished", { callId: record.callId, durationMs: record.durationMs });
-      case "usage": {
-        const { purpose, usage, window } = record;
-        const recorded = event("usage-recorded", { purpose, usage });
-        if (purpose !== "turn") return recorded;
-        const report = { tokens: window?.tokens ?? usage.input };
-        return [...event("window-composed", { call: (this.#calls += 1), report }), ...recorded];
-      }
-      case "summary": {
-        const { originalTokens, summaryTokens } = record;
-        return event("summary-committed", { originalTokens, summaryTokens });
-      }
-      case "edit":
-        return editEvents(record, this.#task);
-      default:
-        return [];
-    }
+    case "edit":
+      yield* editEvents(record, task);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Finding a session by what a person types: its id, the beginning of it, or `latest`. */
 import { WindrowError } from "../../errors.ts";
+import { shown } from "../../shown.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -16,7 +17,7 @@ const listed = 8;
 
 /** Whether a text can name a session: `latest`, an id, or the beginning of one. */
 export function namesSession(name: string): boolean {
-  return name === "latest" || (name.length >= shortestPrefix && /^[0-9a-f-]{4,36}$/i.test(name));
+  return name === "latest" || (typeof name === "string" && /^[0-9a-f-]{4,36}$/i.test(name));
 }
 
 /**
@@ -25,8 +26,7 @@ export function namesSession(name: string): boolean {
  * @throws WindrowError `bad-option` if several begin so
  */
 export function idNamed(ids: Iterable<string>, name: string): string | undefined {
-  const wanted = name.toLowerCase();
-  const found = namesSession(name) ? [...ids].filter((id) => id.startsWith(wanted)) : [];
+  const found = namesSession(name) ? [...ids].filter((id) => id.startsWith(name.toLowerCase())) : [];
   if (found.length < 2) return found[0];
   const message = `"${name}" is the beginning of ${found.length} ids; give more of it.`;
   throw new WindrowError("bad-option", message, { id: name, candidates: found });
@@ -40,6 +40,10 @@ export function idNamed(ids: Iterable<string>, name: string): string | undefined
  * @throws WindrowError `session-not-found`; `bad-option` for a name that is too short or means several, which it lists
  */
 export async function findSession(store: Store, scope: Scope, name: string): Promise<SessionInfo> {
+  if (!namesSession(name)) {
+    const message = `${shown(name)} names no session: give its id, at least the first ${shortestPrefix} characters, or latest.`;
+    throw new WindrowError("bad-option", message, { id: name });
+  }
   if (isSessionId(name.toLowerCase())) return store.info(scope, name.toLowerCase());
   if (name === "latest") {
     let latest: SessionInfo | undefined;
@@ -50,10 +54,6 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
     }
     if (latest) return latest;
     throw new WindrowError("session-not-found", "There is no session in this store.", { id: name });
-  }
-  if (!namesSession(name)) {
-    const message = `"${name}" names no session: give its id, at least the first ${shortestPrefix} characters, or latest.`;
-    throw new WindrowError("bad-option", message, { id: name });
   }
   const found: SessionInfo[] = [];
   let closed: WindrowError | undefined;
@@ -66,10 +66,10 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
   const [only] = found;
   if (only === undefined) throw closed ?? notFound(name);
   if (found.length === 1) return only;
-  const shown = found.slice(0, listed).map(async ({ metadata }) => {
+  const titled = found.slice(0, listed).map(async ({ metadata }) => {
     return `\n  ${metadata.uuid}  created ${metadata.createdAt}  ${await sessionTitle(store, scope, metadata)}`;
   });
   const more = found.length > listed ? `\n  … and ${found.length - listed} more` : "";
-  const message = `"${name}" is the beginning of ${found.length} ids; give more of it:${(await Promise.all(shown)).join("")}${more}`;
+  const message = `"${name}" is the beginning of ${found.length} ids; give more of it:${(await Promise.all(titled)).join("")}${more}`;
   throw new WindrowError("bad-option", message, { id: name, candidates: found.map(({ metadata }) => metadata.uuid) });
 }

@@ -5,7 +5,7 @@ import { calledModel } from "../../message/record.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { UsageRecord } from "../../message/record.ts";
 import { usedTokens } from "../../message/parts.ts";
-import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { addTo, plusKnown } from "./sum.ts";
 
 /** The usage of model calls, added up. Calls for summaries count too. */
@@ -60,27 +60,17 @@ export function dollarsFor(config: JsonObject, call: SpentCall): number | null {
   return prices && usedTokens(call.usage) > 0 ? priceOf(call.usage, prices) : null;
 }
 
-/** What the calls of a session used, by their models' ids: those of the table if it has them, empty for no name. */
-export async function spentByModel(
-  store: Store,
-  scope: Scope,
-  { uuid, config }: SessionMetadata,
-): Promise<ReadonlyMap<string, Spent>> {
-  const sums = new Map<string, Spent>();
+/** What the calls of a session used. */
+export async function spentBy(store: Store, scope: Scope, { metadata }: SessionInfo): Promise<Spent> {
+  const { uuid, config } = metadata;
+  let sum = nothingSpent;
   for await (const call of store.read(scope, uuid, { kind: "usage" })) {
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = call.usage;
     if (input + output === 0) continue;
     const name = calledModel(config, call) ?? "";
     const dollars = dollarsFor(config, call);
     const price = dollars === null ? { unpriced: 1, unpricedModels: [name] } : { unpriced: 0, unpricedModels: [] };
-    const spent = { calls: 1, input, output, cacheRead, cacheWrite, dollars, ...price };
-    const model = findModel(name)?.id ?? name;
-    sums.set(model, addedSpent(sums.get(model) ?? nothingSpent, spent));
+    sum = addedSpent(sum, { calls: 1, input, output, cacheRead, cacheWrite, dollars, ...price });
   }
-  return sums;
-}
-
-/** What the calls of a session used. */
-export async function spentBy(store: Store, scope: Scope, { metadata }: SessionInfo): Promise<Spent> {
-  return [...(await spentByModel(store, scope, metadata)).values()].reduce(addedSpent, nothingSpent);
+  return sum;
 }

@@ -1,24 +1,14 @@
-/** A store's health in figures, for alerts and metrics. */
+/** A store's health in figures, for alerts. */
 import type { TimedOptions } from "../options.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { SessionStatus, Store } from "../../store/store.ts";
 import { Newest } from "../look/newest.ts";
-import { addTo, ratio } from "../look/sum.ts";
+import { ratio } from "../look/sum.ts";
 import { sizeOf } from "../stats/measure.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
 /** Milliseconds after which a running session runs long (six hours). */
 export const defaultLongRunning = 6 * 3_600_000;
-
-/** The work of some sessions, as their states have it, added up. */
-export interface Work {
-  /** Tokens of their newest windows. */
-  readonly windowTokens: number;
-  readonly modelCalls: number;
-  readonly toolCalls: number;
-  readonly epochs: number;
-  readonly summaries: number;
-}
 
 /** How a store stands. */
 export interface Health {
@@ -26,8 +16,6 @@ export interface Health {
   readonly time: string;
   readonly sessions: number;
   readonly byStatus: Readonly<Partial<Record<SessionStatus, number>>>;
-  /** The work of the sessions, by status. */
-  readonly work: Readonly<Partial<Record<SessionStatus, Work>>>;
   /** Neither ended nor put to rest. */
   readonly running: number;
   /** Running longer than is usual. */
@@ -56,7 +44,6 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
   const { scope = {}, longRunning = defaultLongRunning, now = () => new Date() } = options;
   const time = now();
   const byStatus: Partial<Record<SessionStatus, number>> = {};
-  const work: Partial<Record<SessionStatus, { -readonly [name in keyof Work]: number }>> = {};
   const long = new Newest<string>(mostLongest);
   const disk = { running: 0, completed: 0 };
   const ended = { sessions: 0, durationMs: 0 };
@@ -66,11 +53,6 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     const isEnded = isFinal(status);
     sessions += 1;
     byStatus[status] = (byStatus[status] ?? 0) + 1;
-    const { currentContextTokens, llmCallCount, toolCallCount, epochCount, compressionCount } = info.state;
-    addTo((work[status] ??= { windowTokens: 0, modelCalls: 0, toolCalls: 0, epochs: 0, summaries: 0 }), {
-      ...{ windowTokens: currentContextTokens, modelCalls: llmCallCount, toolCalls: toolCallCount },
-      ...{ epochs: epochCount, summaries: compressionCount },
-    });
     if (isEnded) {
       ended.sessions += 1;
       ended.durationMs += Math.max(0, Date.parse(completedAt ?? startedAt) - Date.parse(startedAt));
@@ -87,7 +69,6 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     time: time.toISOString(),
     sessions,
     byStatus,
-    work,
     running: sessions - ended.sessions - (byStatus.closed ?? 0),
     longRunning: long.shown().total,
     longest: long.items().toReversed(),

@@ -7,7 +7,7 @@ import { inform } from "../../handed-in.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { WindrowError } from "../../errors.ts";
 import type { FinalStatus, Holding, Lock, LockOwner, SessionInfo, Store } from "../../store/store.ts";
-import { endSession, isTakenUp, putToRest } from "./finish.ts";
+import { endSession, isTakenUp } from "./finish.ts";
 import { checkAge } from "../options.ts";
 import { asError } from "../look/errors.ts";
 import { pause } from "../look/pause.ts";
@@ -22,9 +22,8 @@ export const defaultStaleAfterMs = 60_000;
 /**
  * An event that a monitor caused or saw. `session-failed`: its process died; `session-timed-out`: it ran longer than its
  * task timeout, and nobody writes it; both were ended and moved. `session-overdue`: it ran longer, and a live process writes
- * it; it was left alone. `session-retired`: nobody resumed it for as long as {@link MonitorOptions.closedAfter} says; it was
- * put to rest. `session-moved`: another program left it `completing`; it was ended. `monitor-failed`: one session, or
- * without an id the whole scan, could not be looked at; the monitor goes on.
+ * it; it was left alone. `session-moved`: another program left it `completing`; it was ended. `monitor-failed`: one
+ * session, or without an id the whole scan, could not be looked at; the monitor goes on.
  */
 export type MonitorEvent =
   | {
@@ -33,8 +32,6 @@ export type MonitorEvent =
       readonly error: string;
       readonly owner?: LockOwner;
     }
-  /** `since`: its last record, ISO 8601, UTC. */
-  | { readonly type: "session-retired"; readonly sessionId: string; readonly since: string }
   | { readonly type: "session-moved"; readonly sessionId: string }
   | { readonly type: "monitor-failed"; readonly sessionId?: string; readonly error: Error }
   | ({ readonly type: "scan-finished" } & MonitorScan);
@@ -47,8 +44,6 @@ export interface MonitorScan {
   readonly timedOut: number;
   readonly overdue: number;
   readonly moved: number;
-  /** Put to rest. */
-  readonly retired: number;
   /** That could not be looked at. */
   readonly errors: number;
 }
@@ -61,18 +56,13 @@ export interface MonitorOptions extends TimedOptions {
    * Milliseconds a session may run that names no `task_timeout` (seconds) in its config. Default: for ever.
    */
   readonly taskTimeout?: number;
-  /**
-   * Milliseconds since its last record after which a session that is closed and not finished is put to rest: its status is
-   * `closed` until it is resumed. Default: never.
-   */
-  readonly closedAfter?: number;
   /** Milliseconds between two scans. Default 300,000. */
   readonly interval?: number;
   /** Scan once and return. Default false. */
   readonly once?: boolean;
   /** Hears what is done. If it throws, the process warns once. */
   readonly onEvent?: (event: MonitorEvent) => void;
-  /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
+  /** Awaited after each scan, as for alerts. What it throws is told as `monitor-failed`, and the monitor goes on. */
   readonly afterScan?: (scan: MonitorScan) => Promise<void>;
   /** Waits between two scans. Default: a timer. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
@@ -105,7 +95,7 @@ export async function monitor(store: Store, options: MonitorOptions = {}): Promi
   }
 }
 
-const noScan = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, retired: 0, errors: 0 };
+const noScan = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, errors: 0 };
 
 /** What each event counts as. */
 const counters = {
@@ -113,7 +103,6 @@ const counters = {
   "session-timed-out": "timedOut",
   "session-overdue": "overdue",
   "session-moved": "moved",
-  "session-retired": "retired",
   "monitor-failed": "errors",
 } as const;
 
@@ -180,12 +169,8 @@ async function judge(
     const error = `${who} died without ending the session; last seen ${seen}.`;
     return end("failed", error, { type: "session-failed", sessionId, error, ...about });
   }
-  if (late !== undefined && state !== "gone") {
-    return end("timeout", late, { type: "session-timed-out", sessionId, error: late });
-  }
-  const { closedAfter } = options;
-  const last = closedAfter === undefined ? undefined : await putToRest(store, scope, info, closedAfter, time);
-  return last === undefined ? undefined : { type: "session-retired", sessionId, since: new Date(last).toISOString() };
+  if (late === undefined || state === "gone") return undefined;
+  return end("timeout", late, { type: "session-timed-out", sessionId, error: late });
 }
 
 /** Why a session has run too long, or undefined. */
@@ -202,7 +187,7 @@ function whole(milliseconds: number): string {
 }
 
 function check(options: MonitorOptions): void {
-  for (const name of ["staleAfter", "taskTimeout", "closedAfter", "interval"] as const) {
+  for (const name of ["staleAfter", "taskTimeout", "interval"] as const) {
     const value = options[name];
     // Without a pause between two looks a process would do nothing else.
     const least = name === "interval" && options.once !== true ? 1 : 0;

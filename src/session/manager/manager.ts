@@ -27,7 +27,6 @@ import { ConversationState } from "../state/state.ts";
 import { configured } from "./config.ts";
 import { checkedQuery, checkManagerOptions, checkSessionOptions, checkTimeout, notOpened, scopeOf } from "./options.ts";
 import type { CreateOptions, ManagerOptions, OpenedOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
-import type { TenantManagerOptions } from "./options.ts";
 import { Offloader } from "./offloader.ts";
 import { recordResume, runningState } from "./resumed.ts";
 import type { Restored } from "./resumed.ts";
@@ -97,11 +96,9 @@ export class SessionManager {
    * `unknown-model`, `unknown-profile`, `unknown-counter`, `store-unavailable`; `not-allowed` for a user that may not be
    * an admin; with `config` also `input-not-found`, `input-unreadable`
    */
-  static async open(options: TenantManagerOptions): Promise<SessionManager>;
-  static async open(options?: ManagerOptions): Promise<SessionManager>;
-  static async open(given: TenantManagerOptions | ManagerOptions = {}): Promise<SessionManager> {
+  static async open(given: ManagerOptions = {}): Promise<SessionManager> {
     checkManagerOptions(given);
-    const { options, strategy, storeOptions } = await configured(given as ManagerOptions);
+    const { options, strategy, storeOptions } = await configured(given);
     const [{ openStore }, { checkMessage }] = await Promise.all([
       import("../../access/open.ts"),
       import("../../message/schema.ts"),

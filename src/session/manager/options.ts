@@ -6,7 +6,6 @@ import type { OffloadSettings } from "./offloader.ts";
 import type { ModelLike } from "../../model/model.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
-import type { TenantStore } from "../../access/guarded.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
 import type { ArchiveBucket } from "../../store/shared/archive/bucket.ts";
 import type { ListQuery, Scope, Store } from "../../store/store.ts";
@@ -123,12 +122,6 @@ export interface ManagerOptions extends StatsLineOptions {
 
 /** The options of a manager whose memory was chosen. */
 export type OpenedOptions = Omit<ManagerOptions, "memory"> & { readonly memory?: Memory };
-
-/** How a manager is opened over a store that tenants share: it says which one. */
-export type TenantManagerOptions = Omit<ManagerOptions, "store" | "tenant"> & {
-  readonly store: TenantStore;
-  readonly tenant: string;
-};
 
 /** Options of {@link SessionManager.create}. */
 export interface CreateOptions {

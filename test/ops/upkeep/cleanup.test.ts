@@ -2,8 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
-import { archive, cleanup, cleanupEvery, doctor, keep, search, unarchive, unkeep, viewSession } from "windrow/ops";
-import type { CleanupReport } from "windrow/ops";
+import { archive, cleanup, doctor, keep, search, unarchive, unkeep, viewSession } from "windrow/ops";
 import { everybody, listAll, messageRecord, newSession, stateOf, texts } from "../../kit/inside/store.ts";
 import { over } from "../../kit/stores.ts";
 import { storePlace } from "../store-kit.ts";
@@ -119,23 +118,6 @@ describe("cleanup", () => {
     expect([ids(report.compressed), ids(report.trashed)]).toEqual([[broken, other].toSorted(), [other]]);
     expect(report.failures).toMatchObject([{ sessionId: broken }]);
     expect((await texts(store, broken)).length).toBe(20);
-  });
-
-  it("goes on until it is stopped, and outlives a failure", async () => {
-    await agedSession(store, 8, { messages: 20 });
-    const stop = new AbortController();
-    const reports: CleanupReport[] = [];
-    const waits: number[] = [];
-    const sleep = async (milliseconds: number): Promise<void> => {
-      waits.push(milliseconds);
-      if (waits.length === 2) stop.abort();
-    };
-    const onReport = (report: CleanupReport): void => void reports.push(report);
-    await cleanupEvery(store, { now, every: 5_000, onReport, sleep }, stop.signal);
-    expect([reports.map(({ compressed }) => compressed.length), waits]).toEqual([
-      [1, 0],
-      [5_000, 5_000],
-    ]);
   });
 
   it("refuses ages that make no sense", async () => {

@@ -129,6 +129,16 @@ describe("erase", () => {
     expect(await grep(place.folder, canary)).toEqual([]);
   });
 
+  it("is ended by the same call again, also where one of the sessions had gone before it was cut short", async () => {
+    const other = (await agedSession(store, 1, { messages: 20 })).toUpperCase();
+    const fail = (): Promise<never> => Promise.reject(new Error("cut short"));
+    await expect(erase(store, [other], { index, elsewhere: fail })).rejects.toThrow("cut short");
+    const gone = newSession().uuid;
+    await expect(erase(store, [gone, other], { index })).rejects.toMatchObject({ code: "session-not-found" });
+    expect(await store.upkeep.unerased(everybody)).toEqual([]);
+    expect(await grep(place.folder, other.toLowerCase())).toEqual([]);
+  });
+
   it("is ended by the next clean-up where it was cut short", async () => {
     const id = await telltale(store);
     const fail = (): Promise<never> => Promise.reject(new Error("cut short"));
