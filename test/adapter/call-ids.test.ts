@@ -216,6 +216,16 @@ it("leaves a chat host's audio and names out of Mistral's requests", () => {
   expect(window.report.faults).toEqual([]);
 });
 
+it.each([7, null, ["call_1"]])("stand in a request as texts where a host has %j", (id) => {
+  const chat = JSON.parse(
+    JSON.stringify(chatHistory.slice(0, 2)).replaceAll(JSON.stringify(ids[0]), JSON.stringify(id)),
+  );
+  const read = JSON.parse(JSON.stringify(fromChat(chat as typeof chatHistory))) as readonly Message[];
+  expect(idsIn(toChat(read)).calls).toHaveLength(1);
+  expect(idsIn(toChat(read)).results).toEqual(idsIn(toChat(read)).calls);
+  expect(chatAdapter.encode(read)).toEqual(chat);
+});
+
 it("spells the name of a function in its call and in its result", () => {
   const call = { name: "ns.get", arguments: "{}" };
   const modern = [{ id: "call_1", type: "function", function: call }];

@@ -44,6 +44,21 @@ test("a conversation that comes back while its session is being closed is opened
   expect(stage.events).toEqual([]);
 });
 
+test("of conversations that begin alike the newest is gone on from, also behind a rest", async () => {
+  const stage = await openStage({ budget, mostGroups: 1 });
+  await stage.exchange(after(), "One.");
+  await stage.exchange(after(), "Two.");
+  await stage.exchange([user("Other.")], "Yes.", { headers: named("session-2") });
+  await stage.exchange(after("Three."), "Gone on.");
+  const found = await Promise.all(
+    (await stage.sessions()).map(async ({ metadata: { uuid, forkedFrom } }) => {
+      return { uuid, from: forkedFrom?.uuid, text: JSON.stringify(await stage.messages(uuid)) };
+    }),
+  );
+  const newest = found.find(({ text }) => text.includes("Two."));
+  expect(found.find(({ text }) => text.includes("Gone on."))?.from).toBe(newest?.uuid);
+});
+
 test.each([9, 31, 41])("message %i is edited behind epochs and a restart", { tags: ["slow"] }, async (at) => {
   const stage = await openStage({ budget });
   const { history } = await work(stage, 26);
