@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import type { SentAnswer } from "windrow/gateway";
 import type { NewRecord } from "windrow/store/author";
 import type { JsonObject } from "../../kit/inside/message.ts";
+import { ramStore } from "../../kit/inside/store.ts";
 import { tokensOf } from "./counting.ts";
 import { work } from "./agent.ts";
 import { another, answered, assistant, broken, exchange, named, openStage, requestOf, session, user } from "./stage.ts";
@@ -31,6 +32,15 @@ test("a conversation whose answer is waited for stays in memory, however many ot
   }
   expect(stage.events).toEqual([]);
   expect(await stage.sessions()).toHaveLength(2);
+});
+
+test("a conversation whose answer is waited for stays among the many of its client", { tags: ["slow"] }, async () => {
+  const stage = await openStage({ store: ramStore() });
+  const sending = await stage.send(after());
+  for (let at = 0; at < 257; at++) await stage.exchange([user(`Task ${at}.`)], "Done.");
+  const again = await stage.send(after());
+  for (const one of [sending, again]) await one.keep(answered("One."));
+  expect(await stage.sessions()).toHaveLength(258);
 });
 
 test("a conversation that comes back while its session is being closed is opened behind that", async () => {
