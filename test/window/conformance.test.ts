@@ -43,7 +43,9 @@ const isLong = ({ name }: ConformanceCase): boolean => name.includes("a long cod
 const ofPasses = passes.flatMap((pass) => passConformance(pass));
 const runsOf = (cases: readonly ConformanceCase[]): void => register(cases, { describe, it });
 runsOf(ofPasses.filter((one) => !isLong(one)));
-describe("at length", { tags: ["slow"] }, () => runsOf(ofPasses.filter(isLong)));
+describe("at length", { tags: ["slow"] }, () => {
+  runsOf(ofPasses.filter(isLong));
+});
 
 /** The first complaint that contains the text, or, where no case complains so, all complaints. */
 async function firstComplaint(cases: readonly ConformanceCase[], text: string): Promise<string> {
