@@ -226,6 +226,15 @@ it.each([7, null, ["call_1"]])("stand in a request as texts where a host has %j"
   expect(chatAdapter.encode(read)).toEqual(chat);
 });
 
+it.each([7, null, undefined])("stand in a request of the Responses API as texts where a host has %j", (id) => {
+  const call = { ...responsesHistory[0], call_id: id };
+  const output = { ...responsesHistory[1], call_id: id };
+  const given = [call, output] as unknown as typeof responsesHistory;
+  const read = JSON.parse(JSON.stringify(fromResponses(given))) as readonly Message[];
+  const sent = (toResponses(read).input as readonly { readonly call_id: unknown }[]).map((item) => item.call_id);
+  expect(sent).toEqual([expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/), sent[0]]);
+});
+
 it("spells the name of a function in its call and in its result", () => {
   const call = { name: "ns.get", arguments: "{}" };
   const modern = [{ id: "call_1", type: "function", function: call }];
