@@ -216,6 +216,25 @@ it("leaves a chat host's audio and names out of Mistral's requests", () => {
   expect(window.report.faults).toEqual([]);
 });
 
+it.each([7, null, ["call_1"]])("stand in a request as texts where a host has %j", (id) => {
+  const chat = JSON.parse(
+    JSON.stringify(chatHistory.slice(0, 2)).replaceAll(JSON.stringify(ids[0]), JSON.stringify(id)),
+  );
+  const read = JSON.parse(JSON.stringify(fromChat(chat as typeof chatHistory))) as readonly Message[];
+  expect(idsIn(toChat(read)).calls).toHaveLength(1);
+  expect(idsIn(toChat(read)).results).toEqual(idsIn(toChat(read)).calls);
+  expect(chatAdapter.encode(read)).toEqual(chat);
+});
+
+it.each([7, null, undefined])("stand in a request of the Responses API as texts where a host has %j", (id) => {
+  const call = { ...responsesHistory[0], call_id: id };
+  const output = { ...responsesHistory[1], call_id: id };
+  const given = [call, output] as unknown as typeof responsesHistory;
+  const read = JSON.parse(JSON.stringify(fromResponses(given))) as readonly Message[];
+  const sent = toResponses(read).input.map((item) => Reflect.get(item, "call_id") as unknown);
+  expect(sent).toEqual([expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/), sent[0]]);
+});
+
 it("spells the name of a function in its call and in its result", () => {
   const call = { name: "ns.get", arguments: "{}" };
   const modern = [{ id: "call_1", type: "function", function: call }];

@@ -89,7 +89,7 @@ export async function replaceHistories(
   const [, { isShared }, isFree] = hosting;
   const check = async (conversation: HostConversation, given: readonly Reading[], when: string): Promise<void> => {
     const noted = notedPaths(textOf(await conversation.send(readingMessages(given))));
-    if (isFree && isShared) await conversation.send(readingMessages(readings("elsewhere", 30)), true);
+    if (isFree && isShared) await conversation.send(readingMessages(readings("elsewhere", 19)), true);
     const lies: string[] = [];
     for (const { path, id: place } of noted) {
       const answer = await conversation.recall({ id: place });
@@ -100,11 +100,11 @@ export async function replaceHistories(
   };
   let conversation = await begin(hosting, load, store, id);
   await check(conversation, readings("old", 12), "in the first history");
-  await check(conversation, readings("new", 22), "after another history took its place");
-  await check(conversation, readings("new", 30), "when that one has grown");
+  await check(conversation, readings("new", 15), "after another history took its place");
+  await check(conversation, readings("new", 19), "when that one has grown");
   await check(conversation, readings("third", 14), "after it was replaced again");
   await conversation.close();
   conversation = await begin(hosting, load, store, id);
-  await check(conversation, readings("new", 30), "after a resume");
+  await check(conversation, readings("new", 19), "after a resume");
   await conversation.close();
 }

@@ -49,21 +49,16 @@ describe("a hostile session", () => {
     async (name) => {
       for (const argvOf of [...(commands[name] ?? []), ...(refusals[name] ?? [])]) {
         const argv = [name, ...argvOf(place)];
-        for (const full of [argv, ...(withJson.has(name) ? [[...argv, "--json"]] : [])]) {
-          for (const isTTY of [false, true]) {
-            const { stdout, stderr } = await windrow(
-              full,
-              { TERM: "xterm", ...(isTTY && { FORCE_COLOR: "1" }) },
-              isTTY,
-            );
-            // What is exported into a pipe or a file is the session itself, for programs.
-            const exported = name === "export" && !isTTY;
-            for (const text of exported ? [stderr] : [stdout, stderr]) {
-              const found = obeyed.exec(text.replaceAll(own, ""));
-              const where = found ? JSON.stringify(text.slice(Math.max(0, found.index - 120), found.index + 40)) : "";
-              expect(where, `${full.join(" ")} ${isTTY ? "on a terminal" : "into a pipe"}`).toBe("");
-              expect(/^FORGED.*/m.exec(text.replaceAll(own, ""))?.[0], full.join(" ")).toBeUndefined();
-            }
+        const json = withJson.has(name) ? [{ full: [...argv, "--json"], isTTY: false }] : [];
+        for (const { full, isTTY } of [{ full: argv, isTTY: false }, { full: argv, isTTY: true }, ...json]) {
+          const { stdout, stderr } = await windrow(full, { TERM: "xterm", ...(isTTY && { FORCE_COLOR: "1" }) }, isTTY);
+          // What is exported into a pipe or a file is the session itself, for programs.
+          const exported = name === "export" && !isTTY;
+          for (const text of exported ? [stderr] : [stdout, stderr]) {
+            const found = obeyed.exec(text.replaceAll(own, ""));
+            const where = found ? JSON.stringify(text.slice(Math.max(0, found.index - 120), found.index + 40)) : "";
+            expect(where, `${full.join(" ")} ${isTTY ? "on a terminal" : "into a pipe"}`).toBe("");
+            expect(/^FORGED.*/m.exec(text.replaceAll(own, ""))?.[0], full.join(" ")).toBeUndefined();
           }
         }
       }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { estimate } from "windrow/testing";
 import { families, familyNames, policies, policiesOf, runStudy, totalsOf } from "../kit/inside/loop.ts";
 import type { LoopRun, StudyOptions } from "../kit/inside/loop.ts";
+import { toolResults } from "../kit/inside/message.ts";
 
 /** Small jobs of one seed through policies. */
 function study(policies: readonly string[], options: Partial<StudyOptions> = {}): Promise<readonly LoopRun[]> {
@@ -57,6 +58,17 @@ it("gives the same figures for the same seed", { tags: ["slow"] }, async () => {
 it.each(policies.map(({ name }) => name))("%s sends no request that a provider refuses", async (name) => {
   const runs = await study([name], { budgets: [3_000], size: 24 });
   expect(runs.map(({ result }) => result.refused)).toEqual(runs.map(() => 0));
+});
+
+it("clears all results but the newest three in the policy keep-3", async () => {
+  const sent: number[] = [];
+  await study(["keep-3"], {
+    families: ["service"],
+    onCall: (_, { window }) => {
+      sent.push(window.flatMap(toolResults).filter(({ content }) => content !== "[cleared]").length);
+    },
+  });
+  expect(Math.max(...sent)).toBe(3);
 });
 
 it("sees what a window without the older messages loses", async () => {

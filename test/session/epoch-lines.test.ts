@@ -97,6 +97,17 @@ describe("epochs in copies", () => {
     );
   });
 
+  it("copy from a log that an earlier process wrote", async () => {
+    const { folder, id, windows } = await run();
+    const { manager, store } = await open(folder, 3_000);
+    const session = await manager.resume(id);
+    const { report, state } = await session.compose();
+    expect([report.opened !== undefined, state.epoch]).toEqual([true, (windows.at(-1)?.state.epoch ?? 0) + 1]);
+    const line = (await linesOf(store, id)).at(-1);
+    const { messages = [] } = (line?.data["texts"] ?? {}) as { readonly messages?: readonly number[] };
+    expect(messages.length).toBeGreaterThan(0);
+  });
+
   it("are passed over where a line they rest on is damaged: the resumed window is valid, and the next ones", async () => {
     const { folder, id, edits } = await run();
     const { store: whole } = await open(folder);

@@ -50,6 +50,16 @@ describe("modelOf", () => {
     expect(modelOf(id)).toEqual({ ...models.get(known), id });
   });
 
+  it.each([
+    ["claude-sonnet-4-5", "anthropic"],
+    ["gemini-2.5-pro", "gemini"],
+    ["gpt-4o", "openai-chat"],
+    ["deepseek-chat", "deepseek"],
+    ["grok-4", "openai-chat"],
+  ])("has %s in the profile %s", (id, profile) => {
+    expect(modelOf(id).profile).toBe(profile);
+  });
+
   it("has a model that people run themselves, without prices", () => {
     expect(modelOf("qwen3-30b")).toMatchObject({ contextWindow: 32_768 });
     expect(modelOf("qwen3-30b")).not.toHaveProperty("prices");

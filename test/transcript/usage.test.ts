@@ -36,6 +36,10 @@ describe("calls whose answers are no part of a session", () => {
     payload: { type: "message", role, content: [{ type: role === "user" ? "input_text" : "output_text", text }] },
   });
   const used = (total: number): object => tokenCount(total, 10 * total, { input_tokens: 10, output_tokens: 1 });
+  const withoutTotal = {
+    type: "event_msg",
+    payload: { type: "token_count", info: { last_token_usage: { input_tokens: 10, output_tokens: 1 } } },
+  };
   const gemini = (id: string): object => ({
     ...{ id, type: "gemini", timestamp: "2026-01-02T00:00:00Z", model: "m", content: id },
     tokens: { input: 10, output: 1 },
@@ -54,6 +58,14 @@ describe("calls whose answers are no part of a session", () => {
         ...[item("user", "go"), item("assistant", "wrong"), used(1)],
         { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } },
         ...[item("user", "again"), item("assistant", "right"), used(2), used(3)],
+      ],
+      1,
+    ],
+    [
+      "that Codex made for itself, of a file without totals",
+      [
+        { type: "session_meta", payload: { id: "s" } },
+        ...[item("user", "go"), item("assistant", "done"), withoutTotal, withoutTotal, withoutTotal],
       ],
       1,
     ],

@@ -38,7 +38,14 @@ const passes: readonly (() => Pass)[] = [
   () => supersede({ when: "always" }),
   truncateToolResults,
 ];
-for (const pass of passes) register(passConformance(pass), { describe, it });
+// The long session repeats what the short one of the same kind proves.
+const isLong = ({ name }: ConformanceCase): boolean => name.includes("a long coding session");
+const ofPasses = passes.flatMap((pass) => passConformance(pass));
+const runsOf = (cases: readonly ConformanceCase[]): void => register(cases, { describe, it });
+runsOf(ofPasses.filter((one) => !isLong(one)));
+describe("at length", { tags: ["slow"] }, () => {
+  runsOf(ofPasses.filter(isLong));
+});
 
 /** The first complaint that contains the text, or, where no case complains so, all complaints. */
 async function firstComplaint(cases: readonly ConformanceCase[], text: string): Promise<string> {

@@ -283,18 +283,34 @@ it.each([5, 30])("shows no poll of a value without the newest of %i", (count) =>
   assert.ok(text.includes(`is ${299 + count}.`), text);
 });
 
-it("does not let a line without a value stand for a newer value", () => {
+it.each([
+  [
+    "a line without a value stand for a newer value",
+    (name: string, at: number) => `The timeout of the ${name} service is ${900 + at}.`,
+    (name: string) => `Add a new test for the timeout of the ${name} service.`,
+  ],
+  [
+    "a plain line stand for one that says that something changed",
+    (name: string, at: number) => `The timeout of the ${name} service switched like that of ${nameOf(at + 50)}.`,
+    (name: string) => `Somebody asked for the timeout of the ${name} service.`,
+  ],
+  [
+    "letters that are composed in another way hide a newer value",
+    (name: string, at: number) => `The timeout of the ${name.normalize("NFD")} service is ${900 + at}.`,
+    (name: string) => `Add a new test for the timeout of the ${name} service.`,
+  ],
+])("does not let %s", (_, newer, plain) => {
   const history = new HistoryBuilder().user("Read what the tools show, step by step.").assistant("Yes.");
   const show = (id: string, text: string): void => void history.assistant("", [id, "show", { id }]).result(id, text);
-  const services = Array.from({ length: 12 }, (_, at) => nameOf(at + 1));
+  const services = Array.from({ length: 12 }, (_, at) => `${nameOf(at + 1)}é`);
   for (const [at, name] of services.entries()) history.user(`The timeout of the ${name} service is ${300 + at}.`);
-  for (const [at, name] of services.entries()) show(`a${at}`, `The timeout of the ${name} service is ${900 + at}.`);
-  for (const [at, name] of services.entries()) show(`b${at}`, `Add a new test for the timeout of the ${name} service.`);
+  for (const [at, name] of services.entries()) show(`a${at}`, newer(name, at));
+  for (const [at, name] of services.entries()) show(`b${at}`, plain(name));
   for (let at = 0; at < 40; at++) show(`f${at}`, prose(at, 12));
   history.user("Go on.");
   const shown = [1_200, 1_600, 2_000, 3_000].flatMap((budget) => {
     const text = textOf(composeWindow({ messages: history.messages, budget }));
-    return services.flatMap((_, at) => (text.includes(`is ${300 + at}.`) ? [text.includes(`is ${900 + at}.`)] : []));
+    return services.flatMap((name, at) => (text.includes(`is ${300 + at}.`) ? [text.includes(newer(name, at))] : []));
   });
   assert.ok(shown.length > 0 && shown.every(Boolean), `${shown.filter(Boolean).length} of ${shown.length}`);
 });

@@ -122,4 +122,19 @@ it("predicts what a call costs: cached, fresh and the ephemeral tail", () => {
   expect(next.report.cost.cached).toBe(first.tokens);
   expect(next.report.cost.fresh).toBe(next.tokens - first.tokens);
   expect(next.report.cost.equivalents).toBe(Math.round(0.1 * first.tokens + 1.25 * (next.tokens - first.tokens)));
+  const system = "You are a coding agent.";
+  const opened = (before: string): Composed => {
+    const { state } = composeWindow({
+      messages: messages.slice(0, calls()[4]),
+      budget: 8_000,
+      profile,
+      system: before,
+    });
+    return composeWindow({ messages: messages.slice(0, calls()[5]), budget: 2_000, profile, system, state });
+  };
+  // An epoch leaves the system prompt cached, unless it is another one.
+  const { report } = opened(system);
+  expect(report.opened).toBeDefined();
+  expect(report.cost.cached).toBe(report.blocks.system);
+  expect(opened("You are a poet.").report.cost.cached).toBe(0);
 });

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import type { SentAnswer } from "windrow/gateway";
 import type { NewRecord } from "windrow/store/author";
 import type { JsonObject } from "../../kit/inside/message.ts";
+import { ramStore } from "../../kit/inside/store.ts";
 import { tokensOf } from "./counting.ts";
 import { work } from "./agent.ts";
 import { another, answered, assistant, broken, exchange, named, openStage, requestOf, session, user } from "./stage.ts";
@@ -33,6 +34,15 @@ test("a conversation whose answer is waited for stays in memory, however many ot
   expect(await stage.sessions()).toHaveLength(2);
 });
 
+test("a conversation whose answer is waited for stays among the many of its client", { tags: ["slow"] }, async () => {
+  const stage = await openStage({ store: ramStore() });
+  const sending = await stage.send(after());
+  for (let at = 0; at < 257; at++) await stage.exchange([user(`Task ${at}.`)], "Done.");
+  const again = await stage.send(after());
+  for (const one of [sending, again]) await one.keep(answered("One."));
+  expect(await stage.sessions()).toHaveLength(258);
+});
+
 test("a conversation that comes back while its session is being closed is opened behind that", async () => {
   const stage = await openStage({ budget, mostGroups: 1 });
   await stage.exchange(after(), "Gone.", { headers: named("a") });
@@ -42,6 +52,21 @@ test("a conversation that comes back while its session is being closed is opened
   ]);
   expect(again.note).toMatch(/^composed; epoch=0/);
   expect(stage.events).toEqual([]);
+});
+
+test("of conversations that begin alike the newest is gone on from, also behind a rest", async () => {
+  const stage = await openStage({ budget, mostGroups: 1 });
+  await stage.exchange(after(), "One.");
+  await stage.exchange(after(), "Two.");
+  await stage.exchange([user("Other.")], "Yes.", { headers: named("session-2") });
+  await stage.exchange(after("Three."), "Gone on.");
+  const found = await Promise.all(
+    (await stage.sessions()).map(async ({ metadata: { uuid, forkedFrom } }) => {
+      return { uuid, from: forkedFrom?.uuid, text: JSON.stringify(await stage.messages(uuid)) };
+    }),
+  );
+  const newest = found.find(({ text }) => text.includes("Two."));
+  expect(found.find(({ text }) => text.includes("Gone on."))?.from).toBe(newest?.uuid);
 });
 
 test.each([9, 31, 41])("message %i is edited behind epochs and a restart", { tags: ["slow"] }, async (at) => {
