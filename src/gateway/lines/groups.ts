@@ -46,7 +46,6 @@ export class Groups {
   index(): Promise<void> {
     this.#reading ??= this.#read().catch((error: unknown) => {
       this.#reading = undefined;
-      this.#known.clear();
       throw error;
     });
     return this.#reading;
