@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { folderArchive } from "windrow/store";
-import { everybody, readAll, refused } from "../../kit/inside/store.ts";
+import { everybody, finishedSession, readAll, refused } from "../../kit/inside/store.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
-import { finished, opened, point } from "../stage.ts";
+import { opened, point } from "../stage.ts";
 
 const now = "2026-01-01T00:00:00.000Z";
 
@@ -31,7 +31,7 @@ for (const kind of storeKinds()) {
 
     it.each(["kept", "trashed"])("go where the session was %s meanwhile, and come once it is not", async (how) => {
       const { slow, other, archive, during } = await two();
-      const [id, upkeep] = [await finished(other), other.upkeep];
+      const [id, upkeep] = [await finishedSession(other), other.upkeep];
       during((one) =>
         how === "kept" ? upkeep.keep(everybody, one, { keptAt: now }) : upkeep.trash(everybody, [one], now),
       );
@@ -47,7 +47,7 @@ for (const kind of storeKinds()) {
 
     it("are named by nobody who found one there before it went", async () => {
       const { slow, other, archive, during } = await two();
-      const id = await finished(other, everybody);
+      const id = await finishedSession(other, everybody);
       const [hasPut, mayGoOn] = [point(), point()];
       let late: Promise<unknown> = Promise.resolve();
       during(async (one) => {
@@ -70,7 +70,7 @@ for (const kind of storeKinds()) {
 
     it("stay while a session that was put aside names them", async () => {
       const { slow, other, archive, during } = await two();
-      const id = await finished(other);
+      const id = await finishedSession(other);
       during(async (one) => {
         await other.archiving!.archive(everybody, one);
         await other.upkeep.putAside(everybody, one);
@@ -83,7 +83,7 @@ for (const kind of storeKinds()) {
       const { slow, other, archive, during } = await two();
       during(undefined);
       for (let round = 0; round < 12; round++) {
-        const id = await finished(other);
+        const id = await finishedSession(other);
         const archiving = slow.archiving!.archive(everybody, id);
         for (let tries = 0; tries < 200 && !(await other.info(everybody, id)).state.archived; tries++) await nextTurn();
         await Promise.allSettled([archiving, other.archiving!.unarchive(everybody, id)]);
