@@ -378,7 +378,8 @@ async function play(engine: Engine, commands: readonly Command[], history: strin
     history.push(`${name} ${place} by ${owner} at ${handle}${failure ? ` ${JSON.stringify(failure)}` : ""}`);
     const own: Held = { lock: held.get(`${id} ${handle}`), text: done.text, calls: (before?.texts.length ?? 0) / 2 };
     const process = handles[handle]!;
-    if (failure) process.failAt(failure.steps, failure.isKept, failure.isLost);
+    // A disk of this machine answers, or its process is dead.
+    if (failure) process.failAt(failure.steps, failure.isKept, failure.isLost && engine.mayTear !== true);
     const outcome = await does(process.store, owners[owner]!, id, own).then(
       () => "done",
       (error: unknown) => codeOf(error),
