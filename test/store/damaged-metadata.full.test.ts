@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Scope, Store } from "windrow";
 import { backup, cleanup, doctor, restore } from "windrow/ops";
-import { newSession, readAll, refused } from "../kit/inside/store.ts";
+import { finishedSession, newSession, readAll, refused } from "../kit/inside/store.ts";
 import { newFolder } from "./archive/kinds.ts";
 import { damageMetadata } from "./damaged.ts";
 import { storeKinds } from "./archive/kinds.ts";
-import { finished, opened } from "./stage.ts";
+import { opened } from "./stage.ts";
 
 const [alpha, beta]: [Scope, Scope] = [{ tenant: "alpha" }, { tenant: "beta" }];
 const time = "2026-01-01T00:00:00.000Z";
@@ -18,19 +18,19 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
   /** A session of each tenant, whose id the other one had, or asked for. */
   const ways: Readonly<Record<string, (store: Store, owner: Scope, other: Scope) => Promise<string>>> = {
     "that another tenant asked for": async (store, owner, other) => {
-      const id = await finished(store, owner);
+      const id = await finishedSession(store, owner);
       await refused(() => store.create(other, newSession({ uuid: id })), "session-exists");
       return id;
     },
     "that another tenant would restore": async (store, owner, other) => {
-      const id = await finished(store, owner);
+      const id = await finishedSession(store, owner);
       const dump = await store.transfer.dump(owner, id);
       const theirs = { ...dump, metadata: { ...dump.metadata, ...other } };
       await refused(() => store.transfer.restore(other, theirs), "session-exists");
       return id;
     },
     "whose namesake of another tenant lies in the trash of a refused one": async (store, owner, other) => {
-      const id = await finished(store, owner);
+      const id = await finishedSession(store, owner);
       await store.upkeep.trash(owner, [id], time);
       await refused(() => store.create(other, newSession({ uuid: id })), "session-exists");
       await store.upkeep.untrash(owner, id);
@@ -62,7 +62,7 @@ describe.each(kinds)("a session of $name whose metadata is damaged", (kind) => {
     async (owner: Scope) => {
       const address = await kind.address();
       const store = await opened(address);
-      const id = await finished(store, owner);
+      const id = await finishedSession(store, owner);
       const folder = join(await newFolder(), "backup");
       const scope = owner.tenant === undefined ? {} : { tenant: owner.tenant };
       await backup(store, folder, { scope });
@@ -77,7 +77,7 @@ describe.each(kinds)("a damaged session of $name", (kind) => {
   it("stays kept where that of a backup takes its place", async () => {
     const address = await kind.address();
     const store = await opened(address);
-    const id = await finished(store, {});
+    const id = await finishedSession(store, {});
     await store.upkeep.keep({}, id, { keptAt: time, reason: "a case" });
     const folder = join(await newFolder(), "backup");
     await backup(store, folder);
@@ -93,7 +93,7 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
     it("stops no clean-up of the others, and goes with them in time", async () => {
       const address = await kind.address();
       const store = await opened(address);
-      const [damaged, other] = [await finished(store, {}), await finished(store, {})];
+      const [damaged, other] = [await finishedSession(store, {}), await finishedSession(store, {})];
       await store.upkeep.trash({}, [damaged, other], time);
       await damageMetadata(address, damaged);
       await refused(() => store.upkeep.erase(beta, [damaged]), "session-not-found");
@@ -108,7 +108,7 @@ describe.each(kinds.filter(({ name }) => name !== "files"))(
       const address = await kind.address();
       const store = await opened(address);
       const [mine, yours] = [{ user: "me" }, { user: "you" }];
-      const trashed = await finished(store, mine);
+      const trashed = await finishedSession(store, mine);
       await store.upkeep.trash(mine, [trashed], time);
       await damageMetadata(address, trashed);
       const taking = store.create(yours, newSession({ uuid: trashed }));

@@ -2,10 +2,19 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { Lock, Store } from "windrow";
-import { everybody, listAll, messageRecord, newSession, refused, stateOf, texts } from "../kit/inside/store.ts";
+import {
+  everybody,
+  finishedSession,
+  listAll,
+  messageRecord,
+  newSession,
+  refused,
+  stateOf,
+  texts,
+} from "../kit/inside/store.ts";
 import { latePostgres, lateRedis } from "./late.ts";
 import type { LateStores } from "./late.ts";
-import { closing, finished, point } from "./stage.ts";
+import { closing, point } from "./stage.ts";
 import { held } from "../kit/stores.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
@@ -97,7 +106,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
     ["unkeep", ["unkeep", "keep"], "new"],
   ] as const)("to %s a session that comes late, behind %o, changes nothing", async (call, newer, left) => {
     const { store, other, faults, late } = stores();
-    const id = await finished(other);
+    const id = await finishedSession(other);
     if (call === "unkeep") await other.upkeep.keep(everybody, id, mark("old"));
     const calls = ({ upkeep }: Store, reason: string) => ({
       keep: () => upkeep.keep(everybody, id, mark(reason)),
@@ -112,7 +121,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
 
   it("to keep a session is tried again beside another one's, and is refused beside the trash", async () => {
     const { store, other, faults } = stores();
-    const id = await finished(other);
+    const id = await finishedSession(other);
     const kept = async (): Promise<unknown> => (await other.upkeep.kept(everybody, id))?.reason;
     const beside = (meanwhile: () => Promise<unknown>): unknown => faults.push({ of: of.mark, meanwhile });
     beside(() => other.upkeep.keep(everybody, id, mark("first")));
@@ -127,13 +136,13 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
     beside(() => other.upkeep.erase(everybody, [id]));
     await refused(() => store.upkeep.keep(everybody, id, mark("one")), "session-not-found", "session-busy");
     expect(await listAll(other)).toEqual([]);
-    await finished(other, everybody, id);
+    await finishedSession(other, everybody, undefined, id);
     expect(await kept()).toBeUndefined();
   });
 
   it("to the trash moves no session that is kept meanwhile, and leaves one that was taken out in its list", async () => {
     const { store, other, faults } = stores();
-    const id = await finished(other);
+    const id = await finishedSession(other);
     const [mine, theirs] = [store.upkeep, other.upkeep];
     faults.push({ of: of.trash, meanwhile: () => theirs.keep(everybody, id, mark("hold")) });
     await refused(() => mine.trash(everybody, [id], time), "bad-option");
@@ -152,7 +161,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
 
   it("to the trash, or out of it, that comes late moves no session that was moved since, nor one made anew", async () => {
     const { store, other, faults, late } = stores();
-    const id = await finished(other);
+    const id = await finishedSession(other);
     const [mine, theirs] = [store.upkeep, other.upkeep];
     faults.push({ of: of.trash, isLate: true });
     await refused(() => mine.trash(everybody, [id], "2026-01-01T00:00:01.000Z"), "store-unavailable");
@@ -290,7 +299,7 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
 
   it.each(cuts)("of a restore that is cut short is no hindrance to the next, wherever it is", async (...cut) => {
     const from = stores();
-    const dump = await from.other.transfer.dump(everybody, await finished(from.other));
+    const dump = await from.other.transfer.dump(everybody, await finishedSession(from.other));
     for (const by of ["store", "other"] as const) {
       const two = stores();
       await (await two.store.create(everybody, newSession())).release();

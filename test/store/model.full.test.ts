@@ -15,8 +15,8 @@ import { temporaryFolder } from "../kit/stores.ts";
 import { asModelled } from "./model.ts";
 import { postgresHere, redisHere } from "./stage.ts";
 
-/** Cases of some thirty calls each. */
-const cases = 170;
+/** Cases of some twenty calls each. */
+const cases = 100;
 
 const [postgres, redis] = [postgresHere(), redisHere()];
 const folders: string[] = [];

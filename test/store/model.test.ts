@@ -8,6 +8,6 @@ describe.runIf(process.platform === "linux")("the session store, as a model says
   it("keeps what it acknowledged, refuses what it should, and ends what a crash left", () =>
     fc.assert(
       asModelled(async () => ramEngine()),
-      { numRuns: runs * 20 },
+      { numRuns: runs * 5 },
     ));
 });

@@ -4,9 +4,9 @@ import type { Store } from "windrow";
 import { cleanup, erase } from "windrow/ops";
 import { systemClock } from "windrow/store/author";
 import { redisStore } from "windrow/store/redis";
-import { everybody, listAll, messageRecord, newSession } from "../kit/inside/store.ts";
+import { everybody, finishedSession, listAll, messageRecord, newSession } from "../kit/inside/store.ts";
 import { hasRedis, redisKey } from "../kit/redis.ts";
-import { finished, redisHere } from "./stage.ts";
+import { redisHere } from "./stage.ts";
 
 const isOwn = process.env["WINDROW_TEST_REDIS"] === undefined;
 const time = "2026-01-01T00:00:00.000Z";
@@ -34,10 +34,10 @@ async function fill(): Promise<void> {
 describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () => {
   it("puts sessions into the trash, erases them from there and from the store, and refuses appends", async () => {
     const [stored, trashed, begun, last] = [
-      await finished(store),
-      await finished(store),
-      await finished(store),
-      await finished(store),
+      await finishedSession(store),
+      await finishedSession(store),
+      await finishedSession(store),
+      await finishedSession(store),
     ];
     const lock = await store.create(everybody, newSession());
     await store.upkeep.trash(everybody, [trashed], time);
@@ -62,7 +62,7 @@ describe.skipIf(!hasRedis || !isOwn)("a Redis server whose memory is full", () =
   });
 
   it("takes back the note of an erasure that it refuses", async () => {
-    const id = await finished(store);
+    const id = await finishedSession(store);
     await store.upkeep.keep(everybody, id, { keptAt: time });
     await fill();
     await expect(store.upkeep.erase(everybody, [id])).rejects.toMatchObject({ code: "bad-option" });

@@ -5,6 +5,7 @@ import type { Lock, Scope, Store } from "windrow";
 import type { Upkeep } from "windrow/store/author";
 import {
   everybody,
+  finishedSession,
   listAll,
   messageRecord,
   newSession,
@@ -17,7 +18,7 @@ import {
 import { hasRedis, redisKey } from "../kit/redis.ts";
 import { lateRedis } from "./late.ts";
 import type { Fault, LateStores } from "./late.ts";
-import { closing, examine, finished } from "./stage.ts";
+import { closing, examine } from "./stage.ts";
 import { held } from "../kit/stores.ts";
 
 const { stores, through, here, of } = lateRedis();
@@ -68,7 +69,7 @@ describe.skipIf(!hasRedis)("a script", () => {
     await twice.upkeep.untrash(everybody, lock.id);
     await twice.upkeep.putAside(everybody, lock.id);
     await refused(() => twice.info(everybody, lock.id), "session-not-found");
-    const dump = await wholeDump(other.transfer, everybody, await finished(other));
+    const dump = await wholeDump(other.transfer, everybody, await finishedSession(other));
     await twice.upkeep.erase(everybody, [dump.id]);
     expect(await twice.transfer.restore(everybody, dump)).toMatchObject({ outcome: "written" });
     expect(await texts(other, dump.id)).toEqual(["one"]);
@@ -133,7 +134,7 @@ describe.skipIf(!hasRedis)("upkeep beside another process", () => {
 
 describe.skipIf(!hasRedis)("an erasure", () => {
   it.each([/isErasing/, /UNLINK.*SREM/s])("takes nothing that was restored since: %s comes late", async (script) => {
-    const id = await finished(other);
+    const id = await finishedSession(other);
     const dump = await wholeDump(other.transfer, everybody, id);
     next(script, { isLate: true });
     await refused(() => mine.erase(everybody, [id]), "store-unavailable");
@@ -144,7 +145,7 @@ describe.skipIf(!hasRedis)("an erasure", () => {
   });
 
   it("tells what it removed where a client sent that twice", async () => {
-    const id = await finished(other);
+    const id = await finishedSession(other);
     next(/UNLINK/, { isTwice: true });
     const [erased] = await mine.erase(everybody, [id]);
     expect(erased?.places.find(({ kind }) => kind === "session")?.count).toBeGreaterThan(0);

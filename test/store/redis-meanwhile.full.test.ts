@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { isWindrowError } from "windrow";
 import type { Store } from "windrow";
 import { redisStore } from "windrow/store/redis";
-import { everybody } from "../kit/inside/store.ts";
+import { everybody, finishedSession } from "../kit/inside/store.ts";
 import { hasRedis } from "../kit/redis.ts";
-import { closing, finished, problems, redisHere } from "./stage.ts";
+import { closing, problems, redisHere } from "./stage.ts";
 
 const redis = redisHere();
 
@@ -16,9 +16,9 @@ const goings: Readonly<Record<string, (store: Store, id: string) => Promise<unkn
   "is trashed": (store, id) => store.upkeep.trash(everybody, [id], time),
   "is erased and made anew": async (store, id) => {
     await store.upkeep.erase(everybody, [id]);
-    await finished(store, everybody, id);
+    await finishedSession(store, everybody, undefined, id);
   },
-  "is made": (store) => finished(store),
+  "is made": (store) => finishedSession(store),
 };
 
 /** A look at a store that is told what was found wrong. */
@@ -45,7 +45,7 @@ describe.skipIf(!hasRedis)("a session beside a", () => {
     for (let at = 1, isPast = false; !isPast; at++) {
       const prefix = `meanwhile-${randomUUID()}:`;
       const other = closing(redisStore({ client: redis.client, prefix }));
-      const id = await finished(other);
+      const id = await finishedSession(other);
       let commands = 0;
       const store = closing(
         redisStore({

@@ -1,7 +1,7 @@
 /** The session store over an engine that something happens to between two of its steps. */
 import { describe, expect, it } from "vitest";
-import type { Store } from "windrow";
 import { WindrowError } from "windrow";
+import type { Store } from "windrow";
 import {
   everybody,
   finishedSession,
@@ -10,7 +10,6 @@ import {
   ramEngine,
   refused,
   sessionStore,
-  stateOf,
 } from "../kit/inside/store.ts";
 import { listAll, texts, wholeDump } from "../kit/inside/store.ts";
 import type { Engine } from "../kit/inside/store.ts";
@@ -34,24 +33,6 @@ function beforeCommit(engine: Engine, first: { does?: () => Promise<unknown> }):
 }
 
 describe("a session store", () => {
-  it("keeps what was appended once, where the answer was lost", async () => {
-    let isLost = false;
-    const [store, other] = stores((engine) => ({
-      async commit(steps) {
-        const made = await engine.commit(steps);
-        if (!isLost) return made;
-        isLost = false;
-        throw new WindrowError("store-unavailable", "The answer was lost.");
-      },
-    }));
-    const lock = await store.create(everybody, newSession());
-    isLost = true;
-    await store.append(lock, [messageRecord("one")]);
-    await store.append(lock, [messageRecord("two")]);
-    expect(await texts(other, lock.id)).toEqual(["one", "two"]);
-    await store.finish(lock, stateOf("completed"));
-  });
-
   it("says what is kept of a batch whose rest was refused when it was sent again", async () => {
     const first: { does?: () => Promise<unknown> } = {};
     let isFull = false;

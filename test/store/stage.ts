@@ -1,10 +1,9 @@
-/** Servers that run while the tests of a file do, stores that are closed with their test, and sessions that ended. */
+/** Servers that run while the tests of a file do, stores that are closed with their test, and what a doctor finds. */
 import { createRequire } from "node:module";
 import { afterAll, beforeAll } from "vitest";
-import type { Scope, Store } from "windrow";
+import type { Store } from "windrow";
 import type { Examined } from "windrow/store/author";
 import type { IoRedisClient } from "windrow/store/redis";
-import { everybody, messageRecord, newSession, stateOf } from "../kit/inside/store.ts";
 import { PgPool } from "../kit/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../kit/postgres.ts";
 import type { TestPostgres } from "../kit/postgres.ts";
@@ -80,14 +79,6 @@ export function postgresHere(max = 8): { readonly server: TestPostgres; readonly
       return here!.pool;
     },
   };
-}
-
-/** A session that ended, with one message; its id. */
-export async function finished(store: Store, scope: Scope = everybody, uuid = newSession().uuid): Promise<string> {
-  const lock = await store.create(scope, newSession({ uuid }));
-  await store.append(lock, [messageRecord("one")]);
-  await store.finish(lock, stateOf("completed"));
-  return uuid;
 }
 
 /** What an examination says of every session. */

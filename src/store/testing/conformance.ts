@@ -2,16 +2,13 @@
  * The contract of a store as runnable cases, for Windrow's own stores and for anybody's: implement `Store`, run these,
  * done. The cases use `node:assert` only; each gets a fixture of its own, which is closed whatever happens.
  */
-import { asideCases } from "./aside.ts";
 import type { ConformanceCase } from "../../conformance.ts";
 import type { StoreFixture } from "./kit.ts";
-import { anewCases } from "./anew.ts";
 import { holdingCases } from "./holding.ts";
 import { lifeCases } from "./life.ts";
 import { logCases } from "./log.ts";
-import { midwayCases } from "./midway.ts";
+import { readCases } from "./read.ts";
 import { transferCases } from "./transfer.ts";
-import { trashCases } from "./trash.ts";
 import { upkeepCases } from "./upkeep.ts";
 import type { StoreCapabilities } from "../store.ts";
 
@@ -31,10 +28,8 @@ export function storeConformance(
   capabilities: StoreCapabilities,
   open: () => Promise<StoreFixture>,
 ): readonly ConformanceCase[] {
-  return [
-    ...[...lifeCases, ...logCases, ...holdingCases, ...anewCases],
-    ...[...transferCases, ...upkeepCases, ...trashCases, ...asideCases, ...midwayCases],
-  ]
+  return [lifeCases, logCases, readCases, holdingCases, transferCases, upkeepCases]
+    .flat()
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
       group: one.group,

@@ -1,25 +1,14 @@
 /** The shared parts of the cases of a store: a fixture, sample records, and the check of a refusal. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import type { ConformanceCase } from "../../conformance.ts";
 import { errorCodes, isWindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import type { Part } from "../../message/message.ts";
 import type { MessageRecord, NewRecord, RecordKind, StoredRecordOf } from "../../message/record.ts";
-import type {
-  DumpedLine,
-  Lock,
-  NewSession,
-  ReadQuery,
-  Scope,
-  SessionDump,
-  SessionInfo,
-  SessionState,
-  Store,
-  StoreCapabilities,
-  StoreHolding,
-  StoreTransfer,
-} from "../store.ts";
-import type { TrashedSession, Upkeep } from "../upkeep.ts";
+import type { DumpedLine, Lock, NewSession, ReadQuery, Scope, SessionDump } from "../store.ts";
+import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreTransfer } from "../store.ts";
+import type { TrashedSession } from "../upkeep.ts";
 import { logKinds } from "../format/logs.ts";
 
 /** A store to be tested, empty, and its end. */
@@ -32,17 +21,10 @@ export interface StoreFixture {
 }
 
 /** A store under test, with its facets. */
-export interface Stage extends Pick<StoreFixture, "reopen"> {
-  readonly store: Store;
-  readonly holding: StoreHolding;
-  readonly transfer: StoreTransfer;
-  readonly upkeep: Upkeep;
-}
+export interface Stage extends Omit<StoreFixture, "close">, Pick<Store, "holding" | "transfer" | "upkeep"> {}
 
 /** A case before it has its fixture. `needs`: only for stores that can do this. */
-export interface StoreCase {
-  readonly group: string;
-  readonly name: string;
+export interface StoreCase extends Pick<ConformanceCase, "group" | "name"> {
   readonly needs: keyof StoreCapabilities | undefined;
   readonly run: (stage: Stage) => Promise<void>;
 }
@@ -125,6 +107,18 @@ export function everyKind(): readonly NewRecord[] {
   ];
 }
 
+/** What a model saw: a system prompt and tool definitions, kept as edits, and the window that usage names. */
+export function sentRecords(text: string): readonly NewRecord[] {
+  const timestamp = "2024-01-15T10:30:21.123Z";
+  const definitions = [{ name: "read", description: text, inputSchema: { type: "object" } }];
+  const window = { epoch: 1, last: 7, tokens: 1_200, cached: 900, hash: "01af" };
+  return [
+    { kind: "edit", type: "system", data: { hash: "0a", text }, timestamp },
+    { kind: "edit", type: "tools", data: { hash: "0b", definitions }, timestamp },
+    { kind: "usage", purpose: "turn", usage: { input: 10 }, window, timestamp },
+  ];
+}
+
 /** A state with this status. */
 export function stateOf<S extends SessionState["status"]>(
   status: S,
@@ -176,11 +170,21 @@ export async function listAll(store: Store, scope: Scope = everybody, query = {}
   return sessions;
 }
 
-/** A session with messages `1` to `count`, locked. */
-export async function sessionWith(store: Store, count: number): Promise<Lock> {
-  const lock = await store.create(everybody, newSession());
-  const records = Array.from({ length: count }, (_, index) => messageRecord(String(index + 1)));
-  if (count > 0) await store.append(lock, records);
+/** The ids of the sessions a store lists. */
+export async function listedIds(store: Store, scope: Scope = everybody, query = {}): Promise<readonly string[]> {
+  return (await listAll(store, scope, query)).map(({ metadata }) => metadata.uuid);
+}
+
+/** A new session with these records, or with so many messages `1`, `2` and so on; locked. */
+export async function sessionWith(
+  store: Store,
+  given: number | readonly NewRecord[],
+  scope: Scope = everybody,
+  changes: Partial<NewSession> = {},
+): Promise<Lock> {
+  const lock = await store.create(scope, newSession(changes));
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => messageRecord(String(index + 1)));
+  await store.append(lock, typeof given === "number" ? numbered(given) : given);
   return lock;
 }
 
@@ -191,10 +195,16 @@ export async function finishedSession(
   records: readonly NewRecord[] = [messageRecord("one")],
   uuid: string = randomUUID(),
 ): Promise<string> {
-  const lock = await store.create(scope, newSession({ uuid }));
-  await store.append(lock, records);
-  await store.finish(lock, stateOf("completed"));
+  await store.finish(await sessionWith(store, records, scope, { uuid }), stateOf("completed"));
   return uuid;
+}
+
+/** All that a store has of a session: its documents, its records of every kind, and what is wrong with them. */
+export async function contents(store: Store, id: string): Promise<readonly unknown[]> {
+  const { metadata, state } = await store.info(everybody, id);
+  const records: unknown[] = [];
+  for (const kind of everyRecordKind) records.push(await readAll(store, id, { kind }));
+  return [metadata, state, records, await store.recovery(everybody, id)];
 }
 
 /** The sessions of a scope in the trash. */
@@ -230,4 +240,39 @@ export async function refused(call: () => Promise<unknown>, ...codes: readonly E
     assert.ok(error.message.length > 10);
     return true;
   });
+}
+
+/** Asserts that every call which names a session is refused, as if the session were not there. */
+export async function refusedByAll(
+  store: Store,
+  scope: Scope,
+  id: string,
+  code: ErrorCode = "session-not-found",
+): Promise<void> {
+  const { holding, transfer, upkeep } = store;
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => store.info(scope, id),
+    () => store.lock(scope, id),
+    () => readAll(store, id, { kind: "message" }, scope),
+    () => store.recovery(scope, id),
+    () => holding.holder(scope, id),
+    () => holding.unlock(scope, id, { force: true, reason: "it hangs" }),
+    () => transfer.dump(scope, id),
+    () => upkeep.size(scope, id),
+    () => upkeep.keep(scope, id, { keptAt: time }),
+    () => upkeep.kept(scope, id),
+    () => upkeep.unkeep(scope, id),
+    () => upkeep.trash(scope, [id], time),
+    () => upkeep.untrash(scope, id),
+    () => upkeep.putAside(scope, id),
+    () => upkeep.erase(scope, [id]),
+  ];
+  for (const call of calls) await refused(call, code);
+}
+
+/** Asserts that a lock writes nothing any more. */
+export async function writesNothing(store: Store, lock: Lock, ...codes: readonly ErrorCode[]): Promise<void> {
+  await refused(() => store.append(lock, [messageRecord("late")]), ...codes);
+  await refused(() => store.setState(lock, stateOf("processing", 99)), ...codes);
+  await refused(() => store.finish(lock, stateOf("failed")), ...codes);
 }

@@ -1,5 +1,5 @@
 /** `windrow archive` with an archive: what it takes, what it leaves, and the way back. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
@@ -43,7 +43,7 @@ it("archives what is old enough, finished and not kept, and everything reads it 
   expect(done.status).toBe(0);
   expect(JSON.parse(done.stdout)).toMatchObject({ kept: 1, archived: [{ sessionId: id, outcome: "archived" }] });
   expect(objectsIn(archive)).toHaveLength(1);
-  expect(existsSync(join(store, "completed", id, "messages.jsonl"))).toBe(false);
+  expect(readFileSync(join(store, "completed", id, "messages.jsonl"), "utf8")).toBe("");
   const again = await windrow([...away, "--older-than", "0"]);
   expect(again.stdout).toContain("1 were archived before, 1 are kept");
 

@@ -2,7 +2,6 @@
 export { filesEngine } from "../../../src/store/files/engine.ts";
 export { archivedStore } from "../../../src/store/shared/archive/archived.ts";
 export { filesStore } from "../../../src/store/files/files.ts";
-export type { StoreInternals } from "../../../src/store/files/files.ts";
 export { eachEntry } from "../../../src/store/files/index-bytes.ts";
 export { lineOf, readEntries } from "../../../src/store/files/index-file.ts";
 export type { EndEntry, IndexEntry } from "../../../src/store/files/index-file.ts";
@@ -15,7 +14,7 @@ export { encodeMessage } from "../../../src/store/format/message.ts";
 export { decodeRecord, encodeRecord } from "../../../src/store/format/record.ts";
 export { askerOf } from "../../../src/store/postgres/client.ts";
 export { postgresEngine } from "../../../src/store/postgres/engine.ts";
-export type { EndPart, Engine, Head } from "../../../src/store/engine.ts";
+export type { EndPart, Engine, Head, Look } from "../../../src/store/engine.ts";
 export { ramEngine } from "../../../src/store/ram/engine.ts";
 export { ramStore } from "../../../src/store/ram/ram.ts";
 export { sessionStore } from "../../../src/store/session-store/session-store.ts";

@@ -7,10 +7,10 @@ import type { Scope, Store } from "windrow";
 import { Facts, MemoryLog } from "windrow/memory";
 import { cleanup, erase } from "windrow/ops";
 import type { Upkeep } from "windrow/store/author";
-import { forkSession, newSession, trashed } from "../../kit/inside/store.ts";
+import { finishedSession, forkSession, newSession, trashed } from "../../kit/inside/store.ts";
 import { over } from "../../kit/stores.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
-import { finished, opened } from "../../store/stage.ts";
+import { opened } from "../../store/stage.ts";
 import { storeKinds } from "../../store/archive/kinds.ts";
 
 // A log that stays locked is tried again and again: these waits pass at once.
@@ -62,7 +62,7 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
   it("tells in each receipt what the session's own owner had in memory, and its forks", async () => {
     const store = await opened(await kind.address());
     const yours = { user: "you" };
-    const [id, other] = [await finished(store, mine), await finished(store, yours)];
+    const [id, other] = [await finishedSession(store, mine), await finishedSession(store, yours)];
     await noteFact(store, mine, id);
     await noteFact(store, yours, other);
     const forks = [await forked(store, mine, id), await forked(store, {}, id)];
@@ -84,7 +84,8 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
   it("writes a database anew once for the trash of several users", async () => {
     const store = await opened(await kind.address());
     const ids: string[] = [];
-    for (const user of ["ann", "bob", undefined]) ids.push(await finished(store, user === undefined ? {} : { user }));
+    for (const user of ["ann", "bob", undefined])
+      ids.push(await finishedSession(store, user === undefined ? {} : { user }));
     await store.upkeep.trash({}, ids, time);
     const passes: (readonly string[])[] = [];
     const counted = withErase(store, (...given) => {
@@ -99,7 +100,7 @@ describe.each(kinds.filter(({ isHere }) => isHere))("a clean-up of $name for all
     const address = await kind.address();
     const store = await opened(address);
     const ids = new Map<string, string>();
-    for (const user of ["ann", "bob", "zoe"]) ids.set(user, await finished(store, { user }));
+    for (const user of ["ann", "bob", "zoe"]) ids.set(user, await finishedSession(store, { user }));
     for (const [user, id] of ids) await noteFact(store, { user }, id);
     for (const [user, id] of ids) await leave(store, { user }, id, where);
     const bob = { user: "bob" };
@@ -124,7 +125,7 @@ describe("files", () => {
   async function withTornFact(where: Where) {
     const folder = join(await newFolder(), "store");
     const store = await opened(folder);
-    const id = await finished(store, mine);
+    const id = await finishedSession(store, mine);
     await noteFact(store, mine, id);
     const file = metadataOf(folder, store, mine);
     const whole = await readFile(file);
@@ -135,7 +136,7 @@ describe("files", () => {
 
   it.each(wheres)("in a clean-up for all users leave %s where its owner's facts are damaged", async (where) => {
     const { store, id, mend } = await withTornFact(where);
-    const other = await finished(store, { user: "you" });
+    const other = await finishedSession(store, { user: "you" });
     await leave(store, { user: "you" }, other, where);
     const held = await cleanup(store, { remove: true });
     expect(held.erased.map(({ sessionId }) => sessionId)).toEqual([other]);
@@ -164,7 +165,7 @@ it("a damaged log of a user's memory is itself erased for all users, also where 
   const folder = join(await newFolder(), "store");
   const store = await opened(folder);
   for (const isCutShort of [false, true]) {
-    const id = await finished(store, mine);
+    const id = await finishedSession(store, mine);
     await noteFact(store, mine, id);
     const file = metadataOf(folder, store, mine);
     await writeFile(file, "{ torn");
@@ -179,7 +180,7 @@ it("a damaged log of a user's memory is itself erased for all users, also where 
 it("a clean-up tells where facts can be looked through no more once the store has erased", async () => {
   const folder = join(await newFolder(), "store");
   const store = await opened(folder);
-  const [id, said] = [await finished(store, mine), newSession().uuid];
+  const [id, said] = [await finishedSession(store, mine), newSession().uuid];
   await noteFact(store, mine, said);
   await leave(store, mine, id, "the trash");
   const torn = withErase(store, async (...given) => {

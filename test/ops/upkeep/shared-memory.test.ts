@@ -7,11 +7,11 @@ import type { Scope, Store } from "windrow";
 import { MemoryLog } from "windrow/memory";
 import { cleanup } from "windrow/ops";
 import { openStore } from "windrow/store";
-import { newSession, trashed } from "../../kit/inside/store.ts";
+import { finishedSession, newSession, trashed } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
 import { damageMetadata } from "../../store/damaged.ts";
 import { driver } from "../../kit/sqlite-stores.ts";
-import { finished, opened } from "../../store/stage.ts";
+import { opened } from "../../store/stage.ts";
 
 const [ann, bob, team]: readonly [Scope, Scope, Scope] = [{ user: "ann" }, { user: "bob" }, { user: "team" }];
 const time = "2026-01-01T00:00:00.000Z";
@@ -32,7 +32,7 @@ const items = (owner: Scope): MemoryLog => new MemoryLog(store, owner, "items");
 
 /** A session in the trash, of which the log of another holds an item. */
 async function heldBy(owner: Scope, session: Scope, how: string): Promise<string> {
-  const id = await finished(store, session);
+  const id = await finishedSession(store, session);
   await items(owner).append([{ type: "put", data: { session: id, value: "heron" } }]);
   if (how === "in the trash") await store.upkeep.trash(session, [id], time);
   else await store.upkeep.erase(session, [id], () => Promise.reject(new Error("away"))).catch(() => undefined);

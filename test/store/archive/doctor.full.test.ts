@@ -7,9 +7,9 @@ import type { Scope } from "windrow";
 import { backup, doctor, restore } from "windrow/ops";
 import { folderArchive } from "windrow/store";
 import type { ArchiveBucket } from "windrow/store";
-import { readAll } from "../../kit/inside/store.ts";
+import { finishedSession, readAll } from "../../kit/inside/store.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
-import { finished, opened } from "../stage.ts";
+import { opened } from "../stage.ts";
 
 const owners: readonly Scope[] = [{}, { user: "me" }, { tenant: "alpha", user: "me" }];
 
@@ -23,7 +23,7 @@ for (const kind of storeKinds()) {
       const store = await opened(address, { archive });
       const ids: string[] = [];
       for (let count = 0; count < 3; count++) {
-        const id = await finished(store, owner);
+        const id = await finishedSession(store, owner);
         await store.archiving!.archive(owner, id);
         ids.push(id);
       }
@@ -74,7 +74,7 @@ for (const kind of storeKinds()) {
       };
       const store = await opened(address, { archive: { ...bucket, get } });
       while (ids.length < count) {
-        const id = await finished(store);
+        const id = await finishedSession(store);
         await store.archiving!.archive({}, id);
         ids.push(id);
       }

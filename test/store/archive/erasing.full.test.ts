@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { cleanup, erase } from "windrow/ops";
 import { folderArchive } from "windrow/store";
-import { everybody } from "../../kit/inside/store.ts";
+import { everybody, finishedSession } from "../../kit/inside/store.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
-import { examine, finished, opened } from "../stage.ts";
+import { examine, opened } from "../stage.ts";
 
 for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an erasure in ${kind.name} whose archive was out of reach`, () => {
@@ -23,7 +23,7 @@ for (const kind of storeKinds()) {
         },
       });
       const bare = await opened(address);
-      const [id, trashed] = [await finished(store), await finished(store)];
+      const [id, trashed] = [await finishedSession(store), await finishedSession(store)];
       for (const one of [id, trashed]) await store.archiving!.archive(everybody, one);
       await store.upkeep.trash(everybody, [trashed], new Date().toISOString());
       for (const one of [id, trashed]) await expect(erase(store, [one])).rejects.toThrow("cannot be reached");
@@ -32,7 +32,7 @@ for (const kind of storeKinds()) {
 
     it("is ended by none that does not name the archive", async () => {
       const { store, bare, ids, objects, back } = await begun();
-      const other = await finished(bare);
+      const other = await finishedSession(bare);
       expect((await erase(bare, [other])).map(({ sessionId }) => sessionId)).toEqual([other]);
       expect(await cleanup(bare)).toMatchObject({ erased: [], failures: [] });
       await bare.checkup.rebuildIndex();
@@ -60,7 +60,7 @@ for (const kind of storeKinds()) {
 
     it("takes what was put aside of a session, once the archive is back", async () => {
       const { store, bare, objects, back } = await begun();
-      const id = await finished(store);
+      const id = await finishedSession(store);
       await store.archiving!.archive(everybody, id);
       await store.upkeep.putAside(everybody, id);
       const before = objects().length;

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Lock, Store } from "windrow";
 import { folderArchive } from "windrow/store";
 import type { ArchiveBucket } from "windrow/store";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
+import { everybody, finishedSession, messageRecord, newSession, readAll, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
-import { finished, opened, point } from "../stage.ts";
+import { opened, point } from "../stage.ts";
 
 const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
   (await readAll(store, id, { kind: "message" })).map(({ message }) => message.id);
@@ -100,7 +100,7 @@ for (const kind of storeKinds()) {
       }));
       const id = await closed(other, await other.create(everybody, newSession()), "one");
       const refused = { code: "session-busy" };
-      const ended = await finished(other);
+      const ended = await finishedSession(other);
       meanwhile = async () => expect(other.upkeep.trash(everybody, [ended], now)).rejects.toMatchObject(refused);
       await slow.archiving?.archive(everybody, ended);
       meanwhile = async () => {

@@ -1,8 +1,8 @@
 /** Objects of tenants whose names are no names of files. */
 import { describe, expect, it } from "vitest";
-import { readAll } from "../../kit/inside/store.ts";
+import { finishedSession, readAll } from "../../kit/inside/store.ts";
 import { newArchive, objectsIn, storeKinds } from "./kinds.ts";
-import { finished, opened } from "../stage.ts";
+import { opened } from "../stage.ts";
 
 const tenants = [
   ["of 28 characters that are nine bytes each", "株式会社".repeat(7)],
@@ -18,7 +18,7 @@ for (const kind of storeKinds()) {
     it.each(some)("%s is archived, read and erased", async (_how, tenant) => {
       const [scope, archive] = [{ tenant }, await newArchive()];
       const store = await opened(await kind.address(), { archive });
-      const [lies, goes] = [await finished(store, scope), await finished(store, scope)];
+      const [lies, goes] = [await finishedSession(store, scope), await finishedSession(store, scope)];
       expect((await store.archiving!.archive(scope, goes)).outcome).toBe("archived");
       expect(objectsIn(archive)).toHaveLength(1);
       expect(await readAll(store, goes, { kind: "message" }, scope)).toHaveLength(1);

@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { folderArchive } from "windrow/store";
-import { everybody, readAll } from "../../kit/inside/store.ts";
+import { everybody, finishedSession, readAll } from "../../kit/inside/store.ts";
 import { newFolder, objectsIn, storeKinds } from "./kinds.ts";
-import { finished, opened } from "../stage.ts";
+import { opened } from "../stage.ts";
 
 const now = "2026-01-01T00:00:00.000Z";
 
@@ -30,7 +30,7 @@ for (const kind of storeKinds()) {
 
     it("go with an archiving that was refused because the session was kept meanwhile", async () => {
       const { slow, other, archive, during } = await two();
-      const id = await finished(other);
+      const id = await finishedSession(other);
       during((one) => other.upkeep.keep(everybody, one, { keptAt: now }));
       // A store of files notes it beside the archiving.
       const [outcome] = await Promise.allSettled([slow.archiving!.archive(everybody, id)]);
@@ -42,7 +42,7 @@ for (const kind of storeKinds()) {
       const { slow, other, archive, during } = await two();
       during(undefined);
       for (let round = 0; round < 12; round++) {
-        const id = await finished(other);
+        const id = await finishedSession(other);
         const archiving = slow.archiving!.archive(everybody, id);
         for (let tries = 0; tries < 200 && !(await other.info(everybody, id)).state.archived; tries++) await nextTurn();
         await Promise.allSettled([archiving, other.archiving!.unarchive(everybody, id)]);

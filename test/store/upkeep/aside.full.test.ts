@@ -5,10 +5,10 @@ import { basename, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { Scope } from "windrow";
 import { doctor, erase } from "windrow/ops";
-import { refused } from "../../kit/inside/store.ts";
+import { finishedSession, refused } from "../../kit/inside/store.ts";
 import { grep } from "../../kit/stores.ts";
 import { newFolder, removeFolders } from "../archive/kinds.ts";
-import { finished, opened } from "../stage.ts";
+import { opened } from "../stage.ts";
 
 const [ann, bob]: [Scope, Scope] = [
   { tenant: "alpha", user: "ann" },
@@ -20,7 +20,7 @@ afterAll(removeFolders);
 it("what a doctor finds unreadable stays with its session, and goes with it", async () => {
   const folder = join(await newFolder(), "store");
   const store = await opened(folder);
-  const id = await finished(store, ann);
+  const id = await finishedSession(store, ann);
   const path = join(folder, "completed", id);
   await writeFile(join(path, "metadata.json"), "{ SECRETTEXT");
   // A draft of a process that lives no more.
@@ -39,7 +39,7 @@ it("what a doctor finds unreadable stays with its session, and goes with it", as
 it("a damaged session that is put aside is erased by the id that it had, for its owner", async () => {
   const folder = join(await newFolder(), "store");
   const store = await opened(folder);
-  const id = await finished(store, ann);
+  const id = await finishedSession(store, ann);
   await writeFile(join(folder, "completed", id, "metadata.json"), "{");
   const aside = await store.upkeep.putAside(ann, id);
   expect(aside).toBe(join(folder, "aside", basename(aside)));

@@ -3,9 +3,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cleanup, erase } from "windrow/ops";
 import { systemDisk } from "../../kit/inside/disk.ts";
-import { everybody, filesStore, messageRecord, newSession, readAll, wholeDump } from "../../kit/inside/store.ts";
+import {
+  everybody,
+  filesStore,
+  finishedSession,
+  messageRecord,
+  newSession,
+  readAll,
+  wholeDump,
+} from "../../kit/inside/store.ts";
 import { newFolder } from "../archive/kinds.ts";
-import { closing, finished, opened } from "../stage.ts";
+import { closing, opened } from "../stage.ts";
 import { storeKinds } from "../archive/kinds.ts";
 import { held } from "../../kit/stores.ts";
 
@@ -15,7 +23,7 @@ for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an id in ${kind.name} whose erasure was begun`, () => {
     it("is not given out again before it ended, so that no later erasure takes what is newer", async () => {
       const store = await opened(await kind.address());
-      const [id, other] = [await finished(store), await finished(store)];
+      const [id, other] = [await finishedSession(store), await finishedSession(store)];
       const copy = await wholeDump(store.transfer, everybody, id);
       await expect(erase(store, [id], { elsewhere })).rejects.toThrow("the archive cannot be reached");
       expect(await store.upkeep.unerased(everybody)).toEqual([{ sessionId: id }]);
@@ -32,14 +40,14 @@ for (const kind of storeKinds()) {
       await store.append(lock, [messageRecord("newer")]);
       await lock.release();
       await store.upkeep.keep(everybody, id, { keptAt: "2026-01-01T00:00:00.000Z" });
-      await erase(store, [await finished(store)]);
+      await erase(store, [await finishedSession(store)]);
       expect((await readAll(store, id, { kind: "message" })).map(({ message }) => message.id)).toEqual(["m-newer"]);
       await expect(erase(store, [id])).rejects.toMatchObject({ code: "bad-option" });
     });
 
     it("is no failure of a clean-up where it lay in the trash", async () => {
       const store = await opened(await kind.address());
-      const [id, other] = [await finished(store), await finished(store)];
+      const [id, other] = [await finishedSession(store), await finishedSession(store)];
       const time = "2026-01-01T00:00:00.000Z";
       await store.upkeep.trash(everybody, [id, other], time);
       await expect(erase(store, [id], { elsewhere })).rejects.toThrow("the archive cannot be reached");

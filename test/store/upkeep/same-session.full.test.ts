@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Scope, Store } from "windrow";
 import { systemDisk } from "../../kit/inside/disk.ts";
-import { alone, everybody, messageRecord, newSession, refused, stateOf } from "../../kit/inside/store.ts";
+import {
+  alone,
+  everybody,
+  finishedSession,
+  messageRecord,
+  newSession,
+  refused,
+  stateOf,
+} from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../archive/kinds.ts";
 import { opened } from "../stage.ts";
 
@@ -13,13 +21,6 @@ afterAll(removeFolders);
 const me: Scope = { user: "me" };
 const you: Scope = { user: "you" };
 const keptAt = "2024-03-01T00:00:00.000Z";
-
-async function finished(store: Store, scope: Scope, uuid: string = newSession().uuid, text = "one"): Promise<string> {
-  const lock = await store.create(scope, newSession({ uuid }));
-  await store.append(lock, [messageRecord(text)]);
-  await store.finish(lock, stateOf("completed"));
-  return uuid;
-}
 
 async function newStore(): Promise<{ readonly folder: string; readonly store: Store }> {
   const folder = join(await newFolder(), "store");
@@ -58,14 +59,14 @@ describe("the mark of a session", () => {
   it("never lands on a session that another owner made anew under the id", async () => {
     const { folder, store } = await newStore();
     const other = await opened(folder);
-    const id = await finished(store, me);
+    const id = await finishedSession(store, me);
     const keeping = beside(
       folder,
       () => store.upkeep.keep(me, id, { keptAt, reason: "mine" }),
       async () => {
         // As another process erases it.
         rmSync(join(folder, "completed", id), { recursive: true });
-        await finished(other, you, id);
+        await finishedSession(other, you, undefined, id);
       },
     );
     await expect(keeping).rejects.toMatchObject({ code: "session-not-found" });
@@ -76,7 +77,7 @@ describe("the mark of a session", () => {
 describe("the trash", () => {
   it("takes all or none of several users' sessions", async () => {
     const { folder, store } = await newStore();
-    const [mine, theirs] = [await finished(store, me), await finished(store, you)];
+    const [mine, theirs] = [await finishedSession(store, me), await finishedSession(store, you)];
     const running = await store.create(you, newSession());
     await refused(() => store.upkeep.trash(everybody, [mine, running.id], keptAt), "bad-option");
     await store.upkeep.keep(you, theirs, { keptAt });
@@ -91,7 +92,7 @@ describe("the trash", () => {
 describe("a making that was killed before its draft had metadata", () => {
   it("leaves nothing behind a doctor and an erasure", async () => {
     const { folder, store } = await newStore();
-    const id = await finished(store, me, newSession().uuid, "SECRETTEXT");
+    const id = await finishedSession(store, me, [messageRecord("SECRETTEXT")]);
     const draft = join(folder, "running", `.making-${id}`);
     mkdirSync(draft);
     writeFileSync(join(draft, "messages.jsonl"), readFileSync(join(folder, "completed", id, "messages.jsonl")));
