@@ -15,7 +15,7 @@ import { lookedIn, textOf } from "./folder.ts";
 import { indexFile, lineOf, readEntries } from "./index-file.ts";
 import type { EndEntry, IndexEntry } from "./index-file.ts";
 import { readIndex } from "./index-reader.ts";
-import { locate, namesIn, placeIn } from "./layout.ts";
+import { namesIn, placeIn } from "./layout.ts";
 import type { Place } from "./layout.ts";
 
 /** Sessions looked into between two turns of the event loop. */
@@ -143,10 +143,10 @@ export class Catalogue {
     for (const [id, entry] of known) {
       const place = places.get(id);
       const now = place && lookedIn(place, this.#disk);
-      // Of a session whose metadata cannot be read the index may be all that is left.
-      if (now?.isBroken || (!place && locate(this.#base, id, this.#disk))) continue;
-      const isEnd = entry.status === undefined || entry.status === now?.status;
-      const isSame = now && now.created === entry.created && now.user === entry.user && now.tenant === entry.tenant;
+      // A line without a session is ignored; of one whose metadata cannot be read the index may be all that is left.
+      if (!now || now.isBroken) continue;
+      const isEnd = entry.status === undefined || entry.status === now.status;
+      const isSame = now.created === entry.created && now.user === entry.user && now.tenant === entry.tenant;
       if (!isSame || !isEnd) wrong += 1;
     }
     return wrong;

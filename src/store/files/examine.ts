@@ -223,6 +223,6 @@ async function examineIndex({ base, catalogue, mend }: Examination, report: Repo
   const wrong = await catalogue.wrongLines();
   if (wrong === 0) return;
   if (mend) await catalogue.rebuild();
-  const message = `${wrong} of its lines are unreadable, or about sessions that are not there or differ. It is made anew from the sessions.`;
+  const message = `${wrong} of its lines are unreadable, or say something else than the sessions. It is made anew from the sessions.`;
   report(join(base, indexFile), { problem: "stale-index", message, mended: mend });
 }
