@@ -361,6 +361,8 @@ async function play(engine: Engine, commands: readonly Command[], history: strin
   const outside = new Handle(engine, dead).store;
   const handles = [new Handle(engine, dead), new Handle(engine, dead)];
   const held = new Map<string, Lock>();
+  /** Locks by which a session was finished: doing so again is no fault. */
+  const ended = new Set<Lock | undefined>();
   const generations = new Map<string, number>();
   const models = new Map<string, Model>();
   const set = (id: string, model: Model | undefined): void => void (model ? models.set(id, model) : models.delete(id));
@@ -416,14 +418,18 @@ async function play(engine: Engine, commands: readonly Command[], history: strin
       const isRefused = !isFitting(expected);
       const isCutShort = name === "erase, cut short" && !isRefused;
       // A holder that was passed over is refused in several ways, and may let go of what it no longer has.
-      const isIdempotent = name === "release" || (name === "finish" && before?.isFinished === true);
+      const hasEnded = before?.isFinished === true || ended.has(own.lock);
+      const isIdempotent = name === "release" || (name === "finish" && hasEnded);
       const stale = ["closed", "fenced", "read-only", ...(isIdempotent ? ["done"] : [])];
-      const refusals = expected === "closed" ? stale : [expected];
+      // An id whose erasure was cut short is another's, or is being erased.
+      const alike = [...(own.lock ? ["fenced"] : []), ...(before?.place === "erasing" ? ["session-exists"] : [])];
+      const refusals = expected === "closed" ? stale : [expected, ...alike];
       expect(isRefused ? refusals : [isCutShort ? "Error: elsewhere is away" : "done"], name).toContain(outcome);
       set(id, after);
       expect(is, name).toEqual(visible(after));
     }
     if (outcome !== "done") continue;
+    if (name.endsWith("finish")) ended.add(own.lock);
     if (name === "lock" || name === "create") {
       const { generation } = own.lock!.owner;
       if (name === "lock") expect(generation).toBeGreaterThan(generations.get(id) ?? 0);

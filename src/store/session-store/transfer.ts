@@ -70,6 +70,7 @@ export class Steps {
  */
 export async function make(core: Core, head: NewHead): Promise<number> {
   const { engine } = core;
+  await checkAsides(core, head);
   let made: number | undefined;
   for (let look = 1; (made = await engine.make(head)) === undefined; look += 1) {
     const found = await engine.head(head.id);
@@ -82,18 +83,14 @@ export async function make(core: Core, head: NewHead): Promise<number> {
     if (!isRestoring || heldBy(found)) throw alreadyExists(head.id);
     await engine.remove(head.id, found.revision);
   }
-  const { id, holder } = head;
-  await core.givingBack.lettingGo({ id, at: made, holder }, checkAsides(core, { ...head, revision: made }));
   return made;
 }
 
-/** Refuses an id that another has something put aside of. Behind the making: until then a session that has it may be put aside. */
-async function checkAsides(core: Core, { id, revision, listing }: NewHead): Promise<void> {
+/** Refuses an id that another has something put aside of. Before the making, so that one that dies leaves no second owner. */
+async function checkAsides(core: Core, { id, listing }: NewHead): Promise<void> {
   const asides = await asidesOf(core, id);
-  const isErasing = asides.some((aside) => markOf(aside).isErasing);
-  if (!isErasing && asides.every((aside) => haveOneOwner(aside.listing, listing))) return;
-  await core.engine.remove(id, revision);
-  throw isErasing ? beingErased(id) : alreadyExists(id);
+  if (asides.some((aside) => markOf(aside).isErasing)) throw beingErased(id);
+  if (!asides.every((aside) => haveOneOwner(aside.listing, listing))) throw alreadyExists(id);
 }
 
 /**

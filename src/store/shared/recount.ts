@@ -1,7 +1,7 @@
 /** The state behind a writer that died, its numbers counted again from the session's lines. */
 import { decodeState, parseDocument } from "../format/documents.ts";
 import { kindLogs } from "../format/logs.ts";
-import { sealIn } from "../format/seal.ts";
+import { noCounts, sealIn } from "../format/seal.ts";
 import type { LogName, SessionMetadata, SessionState } from "../store.ts";
 import { recordOf } from "./session-log.ts";
 import type { Counters } from "./session-log.ts";
@@ -12,8 +12,8 @@ const countedKinds = ["usage", "tool", "edit"] as const;
 
 /** Whether lines were written behind a state that its numbers do not count: their writer wrote no other. */
 export function isBehind(text: string, { seqs }: Pick<Counters, "seqs">): boolean {
-  const seal = sealIn(parseDocument(text));
-  return seal !== undefined && countedKinds.some((kind) => seal.counts[kindLogs[kind]] < seqs[kindLogs[kind]]);
+  const counts = sealIn(parseDocument(text))?.counts ?? noCounts();
+  return countedKinds.some((kind) => counts[kindLogs[kind]] < seqs[kindLogs[kind]]);
 }
 
 /**
