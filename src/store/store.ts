@@ -373,14 +373,14 @@ export interface StoreDetaching {
    * Holds a session, so that nobody else changes it, until its records are elsewhere; then removes them, and notes where they
    * are. In one step, or so that a crash leaves the session as it was or archived, and the next call removes what is left.
    *
-   * @param put - brings the records elsewhere, and says where; not called for a session that is archived. Its argument is a
-   *   number that no other detaching of the session has
+   * @param put - brings the records elsewhere, and says where; not called for a session that is archived. Its argument
+   *   is the making of the session and a number that no other detaching of it has
    * @returns the note
    * @throws WindrowError `bad-option` for a session that has not ended and is not `closed`, or that is kept;
    *   `session-busy` while a process has it; `fenced` where another took it meanwhile, as it may from a process that was
    *   silent for long; what `put` throws
    */
-  detach(scope: Scope, id: string, put: (taking: number) => Promise<ArchiveMark>): Promise<ArchiveMark>;
+  detach(scope: Scope, id: string, put: (taking: string) => Promise<ArchiveMark>): Promise<ArchiveMark>;
 
   /** Whether a session of this id names an object, in the trash or put aside, too. */
   names(id: string, key: string): Promise<boolean>;

@@ -67,9 +67,12 @@ export interface Unerased extends Scope {
 /**
  * Erases sessions from places outside the store; they join the places of each. Called while the store still knows that
  * the erasure is under way: one that throws is tried again by the next.
+ *
+ * `makings` says which making of each id is erased: another erasure may end first, and the id be given to a session with a
+ * higher one.
  */
 export interface EraseElsewhere {
-  (sessionIds: readonly string[]): Promise<readonly ErasedPlace[]>;
+  (sessionIds: readonly string[], makings: ReadonlyMap<string, number>): Promise<readonly ErasedPlace[]>;
   /** Whether it erases what an archive has of them. A session that is archived is not erased without it. */
   readonly reachesArchive?: boolean;
 }

@@ -10,6 +10,7 @@ import {
   ramEngine,
   refused,
   sessionStore,
+  stateOf,
 } from "../kit/inside/store.ts";
 import { listAll, texts, wholeDump } from "../kit/inside/store.ts";
 import type { Engine } from "../kit/inside/store.ts";
@@ -55,6 +56,33 @@ describe("a session store", () => {
     isFull = false;
     await store.append(two, [messageRecord("again")]);
     expect([await texts(other, one.id), await texts(other, two.id)]).toEqual([["hello"], ["again"]]);
+  });
+
+  it("calls no messages gone of a session that changes while it is taken", async () => {
+    let first = true;
+    const [store, other] = stores((engine) => ({
+      look: undefined as never,
+      async numbers(id) {
+        const numbers = await engine.numbers(id);
+        if (!first) return numbers;
+        first = false;
+        await other.upkeep.keep(everybody, id, { keptAt: "2026-01-01T00:00:00.000Z" });
+        return { seqs: { ...numbers.seqs, messages: 0 }, pos: 0 };
+      },
+    }));
+    const lock = await other.create(everybody, newSession());
+    await other.append(lock, [messageRecord("hello")]);
+    await other.setState(lock, stateOf("closed"));
+    await lock.release();
+    await (await store.lock(everybody, lock.id)).release();
+    expect(first).toBe(false);
+  });
+
+  it("refuses a status that no reader knows", async () => {
+    const store = sessionStore(ramEngine(), {});
+    const lock = await store.create(everybody, newSession());
+    await refused(() => store.setState(lock, { ...stateOf("processing"), status: "running" as never }), "bad-message");
+    expect((await store.info(everybody, lock.id)).state.status).toBe("initializing");
   });
 
   it("erases what is put aside meanwhile", async () => {

@@ -81,6 +81,22 @@ describe.skipIf(!driver)("the database", () => {
     expect(readFileSync(text, "utf8")).toContain("this is no database");
   });
 
+  it("has nothing of a session that was erased, neither its id nor whose it was", async () => {
+    const { file, store } = await fixtureOf();
+    const ids: string[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const lock = await store.create({ user: `user-of-${n}` }, newSession());
+      await lock.release();
+      ids.push(lock.id);
+    }
+    for (const [n, id] of [...ids.entries()].slice(2, 5)) {
+      await store.upkeep.erase({ user: `user-of-${n}` }, [id]);
+      const texts = [file, `${file}-wal`].map((path) => readFileSync(path, "latin1"));
+      expect(texts.some((text) => text.includes(id) || text.includes(`user-of-${n}`))).toBe(false);
+    }
+    await store.close();
+  });
+
   it("that is damaged is refused when it is opened, unless asked otherwise", async () => {
     const { file, folder, store } = await fixtureOf();
     await sessionWith(store, 400);

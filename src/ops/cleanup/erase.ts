@@ -225,10 +225,10 @@ function userOf({ user }: { readonly user?: string } = {}): { readonly user?: st
 
 /** The places outside the store. */
 function elsewhereOf({ index, elsewhere }: EraseOptions, memory: readonly ErasedPlace[] = []): EraseElsewhere {
-  return async (sessionIds) => {
+  return async (sessionIds, makings) => {
     const places = [...memory];
     if (index !== undefined) places.push(forget(index, sessionIds));
-    if (elsewhere) places.push(...(await elsewhere(sessionIds)));
+    if (elsewhere) places.push(...(await elsewhere(sessionIds, makings)));
     return places;
   };
 }

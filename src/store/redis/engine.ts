@@ -90,10 +90,7 @@ class RedisEngine implements Engine {
     const set = scope ? keys.ofTenant(scope.tenant) : keys.all;
     for await (const page of listedBehind(sender, set, after, Math.max(most, fewestListed))) {
       const heads = await Promise.all(page.map(async ({ id }) => this.head(id)));
-      // An erasure that stopped, or a making, may have left a name in the list.
-      const gone = page.filter((_, place) => !heads[place]);
-      await Promise.all(gone.map(({ id }) => this.#unlist(id, scope?.tenant).catch(() => undefined)));
-      // A list may name a session by a time that is another's, whose making was refused.
+      // A list may name what is gone, or a session by a time that is another's, whose making was refused.
       const isPlaced = (head: Head | undefined, place: number) =>
         -Number(page[place]!.score) === head?.listing.createdMs;
       found.push(...heads.filter(isPlaced).filter(isAsked));

@@ -28,7 +28,7 @@ while key <= #KEYS do
   step.old = redis.call('HMGET', KEYS[key], 'revision', 'step', 'created_ms', 'owner')
   local name = step.old[2] or step.isMoved and redis.call('HGET', KEYS[key + 8], 'step')
   if name == ARGV[at + 2] then answers[#answers + 1] = 'moved'
-  elseif step.old[1] ~= ARGV[at] then answers[#answers + 1] = 'other'
+  elseif step.old[1] ~= ARGV[at] or step.isMoved and redis.call('EXISTS', KEYS[key + 8]) == 1 then answers[#answers + 1] = 'other'
   else
     local newest = {}
     for i = step.first, step.next - 1, 4 do

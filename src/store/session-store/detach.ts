@@ -19,7 +19,7 @@ export function detachingOf(core: Core): StoreDetaching {
       checkDetachable(id, state.status, mark.kept !== undefined);
       return moving(core, found, {}, async (steps) => {
         // One that is archived already may have lines that a crash left.
-        const archived = state.archived ?? (await put(steps.revision));
+        const archived = state.archived ?? (await put(`${head.made}-${steps.revision}`));
         const documents = { state: page({ ...stateFields(head), [archivedField]: encodeArchiveMark(archived) }) };
         await steps.make({ isEmptied: true, documents, holder: null, isDurable: true });
         return archived;

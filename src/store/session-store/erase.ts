@@ -22,13 +22,18 @@ export async function erase(
   core.alive();
   const known = [...new Set(ids.map(sessionId))];
   if (known.length === 0) return [];
-  const look = (id: string): Promise<readonly Head[]> => erasable(core, scope, id, elsewhere, trashAlone);
+  const makings = new Map<string, number>();
+  const look = async (id: string): Promise<readonly Head[]> => {
+    const heads = await erasable(core, scope, id, elsewhere, trashAlone);
+    makings.set(id, Math.max(makings.get(id) ?? 0, ...heads.map(makingOf)));
+    return heads;
+  };
   const firsts = await Promise.all(known.map(look));
   const emptied: ReadonlyMap<string, ErasedPlace>[] = [];
   for (const [place, id] of known.entries()) {
     emptied.push(await empty(core, firsts[place]!, () => look(id)));
   }
-  const others = [...(await elsewhere(known))];
+  const others = [...(await elsewhere(known, makings))];
   if (core.engine.scrub) others.push(await core.engine.scrub());
   for (const own of emptied) for (const id of own.keys()) await removeErased(core, id);
   return known.map((sessionId, place) => ({ sessionId, places: [...emptied[place]!.values(), ...others] }));
@@ -79,6 +84,7 @@ async function empty(
       const archivedAs = archivedIn(head);
       const [, step] = marking(head, {
         isErasing: true,
+        made: makingOf(head),
         ...(asideOf !== undefined && { asideOf }),
         ...(archivedAs !== undefined && { archivedAs }),
       });
@@ -96,6 +102,11 @@ async function empty(
     left = isChanged ? (await again()).filter(({ id }) => !places.has(id)) : [];
   }
   return places;
+}
+
+/** The making of a session, also once its documents are gone. */
+function makingOf(head: Head): number {
+  return markOf(head).made ?? head.made;
 }
 
 async function removeErased({ engine }: Core, id: string): Promise<void> {

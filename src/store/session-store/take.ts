@@ -6,7 +6,7 @@ import type { Taker } from "../shared/holder.ts";
 import { prepareMetadata } from "../shared/prepare.ts";
 import { recounted } from "../shared/recount.ts";
 import { sessionId } from "../shared/rules.ts";
-import { checkMessages, continuedFrom, numberLine } from "../shared/session-log.ts";
+import { continuedFrom, messagesLacking, numberLine } from "../shared/session-log.ts";
 import type { Continued, Counters, Encoded } from "../shared/session-log.ts";
 import type { NewSession, Scope, SessionState } from "../store.ts";
 import { listingOf } from "../shared/mark.ts";
@@ -51,7 +51,12 @@ export async function taken(
   numbers: Counters,
 ): Promise<{ readonly holder: Taker; readonly continued: Continued } | undefined> {
   const continued = continuedFrom(numbers, head.documents.state, core.engine);
-  checkMessages(id, numbers, continued);
+  const lacking = messagesLacking(id, numbers, continued);
+  if (lacking) {
+    // They may have gone into an archive meanwhile.
+    if ((await core.engine.head(id))?.revision !== head.revision) return undefined;
+    throw lacking;
+  }
   const holder = newTaker(head.generation + 1, timestamp(core.clock));
   const lines = encoded.map((one) => numberLine(continued.counters, one));
   const isTaken = await core.givingBack.take({ id, at: head.revision, holder, lines, isDurable: true });

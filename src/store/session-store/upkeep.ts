@@ -134,8 +134,9 @@ async function untrash(core: Core, scope: Scope, id: string): Promise<void> {
 
 /** Moves a session to an id of its own, as it is. */
 async function putAside(core: Core, scope: Scope, id: string): Promise<string> {
-  const to = randomUUID().slice(0, 24) + id.slice(24);
+  let to = "";
   await change(core, async () => {
+    to = randomUUID().slice(0, 24) + id.slice(24);
     const head = await findHead(core, scope, id);
     checkFree(head);
     const [, step] = marking(head, { ...markOf(head), asideOf: id });

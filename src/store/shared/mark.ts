@@ -1,7 +1,7 @@
 /** The mark of a session: the notes of upkeep on it, and what lists make of them. */
 import { isObject } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
-import type { Listing } from "../engine.ts";
+import type { Head, Listing } from "../engine.ts";
 import { isSessionId, isTime } from "./rules.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
@@ -16,6 +16,8 @@ export interface Mark {
   readonly isRestoring?: true;
   /** It is being erased: its lines and documents are gone. */
   readonly isErasing?: true;
+  /** Its making ({@link Head.made}), while it is being erased. */
+  readonly made?: number;
   /** The name of the object that an archive has of it, while it is being erased. */
   readonly archivedAs?: string;
   /** The id that it had before it was put aside. */
@@ -50,6 +52,7 @@ const markFields: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   trashedAt: (value) => value === "" || isTime(value),
   isRestoring: (value) => value === true,
   isErasing: (value) => value === true,
+  made: (value) => typeof value === "number",
   archivedAs: (value) => typeof value === "string",
   asideOf: isSessionId,
   unreadable: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),

@@ -7,6 +7,7 @@ import type { Mask } from "../../mask/mask.ts";
 import { jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { NewRecord } from "../../message/record.ts";
+import { sessionStatuses } from "../statuses.ts";
 import { checkOwner, checkTime, formatVersion, sessionId } from "./rules.ts";
 import type { NewSession, ReadQuery, Scope, SessionMetadata, SessionState } from "../store.ts";
 
@@ -74,10 +75,13 @@ export function prepareMetadata(mask: Mask, scope: Scope, session: NewSession): 
 /**
  * The state, masked: errors and activities quote what happened.
  *
- * @throws WindrowError `bad-message` for what JSON cannot carry
+ * @throws WindrowError `bad-message` for what JSON cannot carry, and for a status that no reader knows
  */
 export function prepareState(mask: Mask, state: SessionState): SessionState {
-  const fault = jsonFault(state, { undefinedToo: true, whole: true });
+  const isKnown = sessionStatuses.includes(state.status);
+  const fault = isKnown
+    ? jsonFault(state, { undefinedToo: true, whole: true })
+    : `its status is "${String(state.status)}"`;
   if (fault !== undefined) throw cannotStore("state", new TypeError(fault));
   // Where the records lie is the store's own word.
   const { archived: _archived, ...own } = state;

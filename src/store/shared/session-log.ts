@@ -132,15 +132,19 @@ export function continuedFrom(
 }
 
 /**
- * Refuses a session that had messages and has none.
+ * The error for a session that had messages and has none.
  *
- * @throws WindrowError `store-corrupt`
+ * @returns `store-corrupt`
  */
-export function checkMessages(id: string, found: Counters, { missing: lacking }: Continued): void {
+export function messagesLacking(
+  id: string,
+  found: Counters,
+  { missing: lacking }: Continued,
+): WindrowError | undefined {
   const gone = lacking.find(({ file }) => file.startsWith("messages"));
-  if (!gone || found.seqs.messages > 0) return;
+  if (!gone || found.seqs.messages > 0) return undefined;
   const records = gone.records ?? 0;
-  throw new WindrowError(
+  return new WindrowError(
     "store-corrupt",
     `The messages of session ${id} are gone: nothing is left of them, and ${records} records are missing. \`windrow restore ` +
       `${id} --from BACKUP --to STORE --replace\` brings the session back; \`windrow doctor\` says more.`,

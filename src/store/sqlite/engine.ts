@@ -149,7 +149,6 @@ class SqliteEngine implements Engine {
 
   /** What is removed is overwritten in the file, and goes out of the write-ahead log unless somebody reads it just now. */
   async remove(id: string, at: number): Promise<boolean> {
-    this.#connection.pragma("secure_delete = ON");
     try {
       return await this.#write(true, () => {
         const sql = "DELETE FROM sessions WHERE id = ? AND revision = ? RETURNING id";
@@ -158,7 +157,6 @@ class SqliteEngine implements Engine {
         return isMade;
       });
     } finally {
-      this.#connection.pragma("secure_delete = OFF");
       await this.#read(() => this.#connection.pragma("wal_checkpoint(TRUNCATE)"));
     }
   }

@@ -101,19 +101,18 @@ class Archive {
   async #archive(scope: Scope, id: string): Promise<ArchivedSession> {
     let written: ArchiveMark | undefined;
     try {
-      const put = async (taking: number): Promise<ArchiveMark> => (written = await this.#put(scope, id, taking));
+      const put = async (taking: string): Promise<ArchiveMark> => (written = await this.#put(scope, id, taking));
       const mark = await this.#detaching.detach(scope, id, put);
       return { sessionId: id, outcome: written ? "archived" : "same", mark };
     } catch (error) {
       // Where nobody knows whether the session names it, it stays.
-      const isFenced = written && isWindrowError(error, "fenced");
-      if (isFenced && !(await this.#detaching.names(id, written!.key))) await this.#objects.remove(written!.key);
+      if (written && isWindrowError(error, "fenced")) await this.#removeUnnamed(id, written.key);
       throw error;
     }
   }
 
   /** Writes the object of a session that is held, and reads it back. */
-  async #put(scope: Scope, id: string, taking: number): Promise<ArchiveMark> {
+  async #put(scope: Scope, id: string, taking: string): Promise<ArchiveMark> {
     const store = this.#behind;
     const { state } = await store.info(scope, id);
     const dump = await store.transfer.dump(scope, id);
@@ -121,10 +120,15 @@ class Archive {
     if (damaged.length > 0) throw hasDamage(id, damaged.length);
     const packed = await packSession(dump);
     const key = `${prefixOf(scope, id)}${taking}-${packed.hash}.jsonl.gz`;
-    await this.#bucket.put(key, packed.bytes);
-    const found = await this.#objects.fetch(key).catch((error: unknown) => {
-      throw isWindrowError(error, "store-corrupt") ? conflict(this.#bucket, key, error) : error;
-    });
+    let found: FetchedSession;
+    try {
+      await this.#bucket.put(key, packed.bytes);
+      found = await this.#objects.fetch(key);
+    } catch (error) {
+      if (isWindrowError(error, "store-corrupt")) throw conflict(this.#bucket, key, error);
+      await this.#objects.remove(key).catch(() => undefined);
+      throw error;
+    }
     if (found.hash !== packed.hash) throw conflict(this.#bucket, key);
     return {
       ...{ key, hash: packed.hash, lines: packed.lines, bytes: packed.lineBytes, objectBytes: found.objectBytes },
@@ -147,8 +151,12 @@ class Archive {
       // It came back meanwhile, and perhaps went again: its records are those of another object.
       return this.#unarchive(scope, id, signal);
     }
-    // A session that is archived from now on has another object.
-    await this.#objects.remove(archived.key);
+    // A session that is archived from now on has another object; one that was put aside meanwhile has this one.
+    await this.#removeUnnamed(id, archived.key);
+  }
+
+  async #removeUnnamed(id: string, key: string): Promise<void> {
+    if (!(await this.#detaching.names(id, key))) await this.#objects.remove(key);
   }
 
   /** A call of the store behind; where the session is archived, it is brought back first. */
@@ -274,10 +282,10 @@ class Archive {
 
   /** Erases the objects of sessions while the store still knows that their erasure is under way. */
   #erasing(scope: Scope, elsewhere?: EraseElsewhere): EraseElsewhere {
-    const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
+    const both: EraseElsewhere = async (ids, makings) => {
       const places: ErasedPlace[] = [];
-      for (const id of ids) places.push(await this.#objects.removeAll(prefixOf(scope, id)));
-      return [...places, ...((await elsewhere?.(ids)) ?? [])];
+      for (const id of ids) places.push(await this.#objects.removeAll(prefixOf(scope, id), makings.get(id) ?? 0));
+      return [...places, ...((await elsewhere?.(ids, makings)) ?? [])];
     };
     return Object.assign(both, { reachesArchive: true });
   }

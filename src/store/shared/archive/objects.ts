@@ -65,23 +65,32 @@ export class ArchiveObjects {
   }
 
   /**
-   * Removes the objects whose names begin so, and looks again.
+   * Removes the objects of a session, and looks again.
    *
+   * @param prefix - the beginning of their names
+   * @param making - objects of a later making stay: they are of a session that has the id by now
    * @throws WindrowError `store-unavailable` if one is there again
    */
-  async removeAll(prefix: string): Promise<ErasedPlace> {
+  async removeAll(prefix: string, making: number): Promise<ErasedPlace> {
     const { location } = this.#bucket;
     let [count, bytes] = [0, 0];
-    for await (const key of this.#bucket.list(prefix)) {
+    for await (const key of this.#ofMaking(prefix, making)) {
       bytes += (await this.#bucket.get(key))?.length ?? 0;
       await this.remove(key);
       count += 1;
     }
-    for await (const key of this.#bucket.list(prefix)) {
+    for await (const key of this.#ofMaking(prefix, making)) {
       const message = `The object ${key} of the archive ${location} was removed and is there again. Try again.`;
       throw new WindrowError("store-unavailable", message, { key });
     }
     return { kind: "archive", place: `${location}/${prefix}`, count, bytes };
+  }
+
+  async *#ofMaking(prefix: string, making: number): AsyncGenerator<string> {
+    for await (const key of this.#bucket.list(prefix)) {
+      const made = /^\.?(\d+)-/.exec(key.slice(prefix.length))?.[1];
+      if (made === undefined || Number(made) <= making) yield key;
+    }
   }
 
   #drop(key: string): void {

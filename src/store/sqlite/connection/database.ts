@@ -86,6 +86,8 @@ function checkWhole(connection: Connection, file: string): void {
 /** Two processes that do this to a new file at once can get in each other's way, in spite of the busy timeout. */
 function useWriteAheadLog(connection: Connection, file: string): void {
   const mode = retried(() => connection.pragma("journal_mode = WAL"));
+  // What is removed is overwritten, also in the copies that a page keeps in its free space.
+  connection.pragma("secure_delete = ON");
   if (mode === "wal") return;
   const message = `${file} cannot have a write-ahead log (its journal mode stays "${String(mode)}").`;
   throw new WindrowError("store-unavailable", message, { location: file });
