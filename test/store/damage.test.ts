@@ -1,4 +1,4 @@
-import { appendFile, readFile, readdir, rename, stat, truncate, unlink, writeFile, utimes } from "node:fs/promises";
+import { appendFile, readFile, readdir, rename, stat, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
