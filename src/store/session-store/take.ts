@@ -46,12 +46,12 @@ export async function created(
  */
 export async function taken(
   core: Core,
-  { id, head }: Found,
+  { id, head, state }: Found,
   encoded: readonly Encoded[],
   numbers: Counters,
 ): Promise<{ readonly holder: Taker; readonly continued: Continued } | undefined> {
   const continued = continuedFrom(numbers, head.documents.state, core.engine);
-  checkMessages(id, numbers, continued);
+  if (!state.archived) checkMessages(id, numbers, continued);
   const holder = newTaker(head.generation + 1, timestamp(core.clock));
   const lines = encoded.map((one) => numberLine(continued.counters, one));
   const isTaken = await core.givingBack.take({ id, at: head.revision, holder, lines, isDurable: true });
