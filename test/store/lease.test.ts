@@ -2,7 +2,6 @@ import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { JsonObject } from "windrow";
 import type { Clock } from "windrow/store/author";
 import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, messageRecord, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
@@ -25,7 +24,7 @@ beforeEach(async () => {
   beats = [];
 });
 
-function recordOf(fields: JsonObject): string {
+function recordOf(fields: object): string {
   const body = JSON.stringify(fields).slice(0, -1);
   return `${body},"crc":"${crc32(body).toString(16).padStart(8, "0")}"}`.padEnd(511) + "\n";
 }
@@ -74,7 +73,11 @@ it("a takeover by force that was cut short keeps nobody out", async () => {
   const lock = await sessionWith(fixture.store, 1);
   await lock.release();
   const path = join(fixture.folder, "running", lock.id, ".lock");
-  const { released: _released, crc: _crc, ...fields } = JSON.parse(await readFile(path, "utf8")) as JsonObject;
+  const {
+    released: _released,
+    crc: _crc,
+    ...fields
+  } = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
   await writeFile(path, recordOf({ ...fields, process_id: 4_194_305, stealing: true }));
   expect((await fixture.store.holding.holder(everybody, lock.id)).state).toBe("gone");
   const taken = await fixture.store.lock(everybody, lock.id);

@@ -87,7 +87,7 @@ export class OpenSession {
       if (!isEmptied) await write();
       if (mark && !isEmptied && !isHiding) await this.#writeMark(mark);
     } catch (error) {
-      throw notDurable(error, this.place.folder);
+      throw notDurable(error, this.place.folder, () => this.check());
     }
     if (listing) await this.settle(listing, to);
     this.numbers = { ...this.numbers, revision };
