@@ -164,10 +164,31 @@ export function remove(path: string, disk: Disk = systemDisk): void {
   }
 }
 
-/** Removes the drafts that a crash left beside the file they were to replace. Only for who holds the session's lock. */
+/** Removes the drafts that dead processes left in a folder. */
 export async function removeDrafts(folder: string, disk: Disk = systemDisk): Promise<void> {
   for (const name of await disk.readFolder(folder)) {
-    if (/^\..+\.\d+\.\d+\.tmp$/.test(name)) remove(join(folder, name), disk);
+    const path = join(folder, name);
+    if (draftName.test(name) && !isAtWork(path, disk)) remove(path, disk);
+  }
+}
+
+const draftName = /^\..+\.(\d+)\.\d+\.tmp$/;
+
+/** Whether a file is a draft to which a living process is about to give its name. */
+export function isAtWork(path: string, disk: Disk): boolean {
+  const processId = Number(draftName.exec(basename(path))?.[1] ?? 0);
+  if (processId !== process.pid) return processId > 0 && hasProcess(processId);
+  // In a container every process may have this number; the own drafts are younger than this process.
+  return !disk.exists(path) || disk.statPath(path).mtimeMs >= Date.now() - 1_000 * process.uptime();
+}
+
+/** Whether this system has a process of this number. */
+export function hasProcess(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === "EPERM";
   }
 }
 

@@ -425,8 +425,8 @@ export interface StoreHolding {
 
   /**
    * Frees a session whose holder died, and with `force` one whose holder lives: that one is fenced, loses nothing it
-   * acknowledged, and the reason goes into the log as an edit of type `unlocked`. Refused: `session-busy` for a live
-   * holder without `force`, `bad-option` without a reason, `read-only` for a finished session.
+   * acknowledged, and the reason goes into the log as an edit of type `unlocked`, unless an archive has the log. Refused:
+   * `session-busy` for a live holder without `force`, `bad-option` without a reason, `read-only` for a finished session.
    *
    * @returns how the session was found
    */

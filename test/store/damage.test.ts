@@ -1,4 +1,4 @@
-import { appendFile, readFile, readdir, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
+import { appendFile, readFile, readdir, rename, stat, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
@@ -295,13 +295,17 @@ it("a mark is put on a session beside its end, and the end stays its holder's", 
   }
 });
 
-it("a draft of state.json that a crash left is removed by the next owner", async () => {
-  await writeFile(join(folder, ".state.json.4711.3.tmp"), "{");
+it("who takes a session removes the drafts of dead processes, and leaves those of living ones to them", async () => {
+  const [dead, before] = [".state.json.4194305.3.tmp", `.state.json.${process.pid}.999998.tmp`];
+  const living = [`..lock.${process.ppid}.0.tmp`, `..lock.${process.pid}.999999.tmp`];
+  for (const name of [dead, before, ...living]) await writeFile(join(folder, name), "{");
+  // A process of this number that was there before this one, as in a container.
+  await utimes(join(folder, before), 1, 1);
   const path = join(folder, ".lock");
   await writeFile(path, (await readFile(path, "utf8")).replace('"released":true', '"released":null'));
   const taken = await fixture.store.lock(everybody, lock.id);
   expect(taken.owner.generation).toBe(lock.owner.generation + 1);
-  expect(await readdir(folder)).not.toContain(".state.json.4711.3.tmp");
+  expect((await readdir(folder)).filter((name) => name.endsWith(".tmp")).sort()).toEqual(living.sort());
 });
 
 it("records of several kinds after a mended tail have one numbering", async () => {

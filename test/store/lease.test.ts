@@ -24,6 +24,11 @@ beforeEach(async () => {
   beats = [];
 });
 
+function recordOf(fields: object): string {
+  const body = JSON.stringify(fields).slice(0, -1);
+  return `${body},"crc":"${crc32(body).toString(16).padStart(8, "0")}"}`.padEnd(511) + "\n";
+}
+
 const withoutLocks = { ...systemDisk, tryLock: () => undefined, unlock: () => undefined };
 
 describe("a system without kernel locks", () => {
@@ -53,9 +58,7 @@ it("a holder on another host is waited for as long, whatever the kernel says her
   await lock.release();
   const path = join(fixture.folder, "running", lock.id, ".lock");
   const owner = { process_id: 7, hostname: "elsewhere", acquired_at: "", heartbeat_at: "" };
-  const fields = { ...owner, generation: 9, boot_id: "b" };
-  const body = JSON.stringify(fields).slice(0, -1);
-  await writeFile(path, `${body},"crc":"${crc32(body).toString(16).padStart(8, "0")}"}`.padEnd(511) + "\n");
+  await writeFile(path, recordOf({ ...owner, generation: 9, boot_id: "b" }));
   const store = filesStore({ folder: fixture.folder, clock });
   await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({
     code: "session-busy",
@@ -64,6 +67,22 @@ it("a holder on another host is waited for as long, whatever the kernel says her
   now += 60_001;
   expect((await store.lock(everybody, lock.id)).owner.generation).toBe(10);
   await store.close();
+});
+
+it("a takeover by force that was cut short keeps nobody out", async () => {
+  const lock = await sessionWith(fixture.store, 1);
+  await lock.release();
+  const path = join(fixture.folder, "running", lock.id, ".lock");
+  const {
+    released: _released,
+    crc: _crc,
+    ...fields
+  } = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+  await writeFile(path, recordOf({ ...fields, process_id: 4_194_305, stealing: true }));
+  expect((await fixture.store.holding.holder(everybody, lock.id)).state).toBe("gone");
+  const taken = await fixture.store.lock(everybody, lock.id);
+  expect(await texts(fixture.store, lock.id)).toEqual(["1"]);
+  await taken.release();
 });
 
 describe("state.json", () => {

@@ -10,6 +10,7 @@ import { systemArchives } from "../kit/inside/disk.ts";
 import type { Disk } from "../kit/inside/disk.ts";
 import { everybody, filesEngine, messageRecord, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
 import { temporaryFolder } from "../kit/stores.ts";
+import { point } from "./stage.ts";
 import { driver } from "../kit/sqlite-stores.ts";
 
 let folder: string;
@@ -50,6 +51,33 @@ it.runIf(process.platform === "linux").each(driver ? ["files", "sqlite"] : ["fil
   const later = await openStore(address);
   expect(await texts(later, first.id)).toHaveLength(3);
   await later.close();
+});
+
+it("an append under way says that the session was taken, since the log of the next holder may have its line", async () => {
+  const [syncing, taken] = [point(), point()];
+  let isTested = false;
+  const disk: Disk = {
+    ...systemArchives,
+    async syncData(file) {
+      if (isTested) syncing.reach();
+      if (isTested) await taken.reached;
+      return systemArchives.syncData(file);
+    },
+  };
+  const store = sessionStore(filesEngine(folder, { durability: "strict", clock: systemClock, disk }));
+  const other = await openStore(folder);
+  const lock = await sessionWith(store, 1);
+  isTested = true;
+  const append = store.append(lock, [messageRecord("2")]);
+  await syncing.reached;
+  await other.holding.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
+  await store.info(everybody, lock.id);
+  taken.reach();
+  await expect(append).rejects.toMatchObject({ code: "fenced" });
+  expect(await texts(other, lock.id)).toEqual(["1", "2"]);
+  await store.close();
+  await other.close();
+  expect(openFiles()).toEqual([]);
 });
 
 it("leaves the state as it is if it happens while the holder writes it", async () => {

@@ -64,12 +64,12 @@ export class Changes {
     });
   }
 
-  /** The session that this engine holds; one that was taken from it is let go of. */
+  /** The session that this engine holds; one that was taken from it is let go of, behind the change under way. */
   heldBy(id: string): OpenSession | undefined {
     const held = this.#held.get(id);
     if (!held || held.hold?.lock.isMine()) return held;
     this.#held.delete(id);
-    held.drop();
+    void this.#turn(id, "Letting go of a session", async () => held.drop()).catch(() => undefined);
     return undefined;
   }
 

@@ -8,7 +8,7 @@ import { join, relative } from "node:path";
 import { ArchiveFile } from "../../disk/archive/archive-file.ts";
 import { archiveEnding } from "../../disk/archive/archive-disk.ts";
 import type { Disk } from "../../disk/disk.ts";
-import { remove, systemCode } from "../../disk/safe-write.ts";
+import { isAtWork, remove, systemCode } from "../../disk/safe-write.ts";
 import { decodeState, parseDocument, stateFile } from "../format/documents.ts";
 import { logNames } from "../format/logs.ts";
 import { holdQuietly } from "../lock/lock.ts";
@@ -150,7 +150,7 @@ function examineEntries(examination: Examination, folder: string, report: Report
     const path = join(entry.parentPath, entry.name);
     if (entry.isDirectory()) examineMode(examination, path, 0o700, report);
     else if (/^\..+\.tmp$/.test(entry.name)) {
-      if (isAtWork(entry.name)) continue;
+      if (isAtWork(path, disk)) continue;
       if (mend) remove(path, disk);
       const message = "A draft that a crash left; it is no part of the session. It is removed.";
       report(path, { problem: "draft", message, mended: mend });
@@ -158,16 +158,6 @@ function examineEntries(examination: Examination, folder: string, report: Report
       examineMode(examination, path, 0o600, report);
       if (entry.name.endsWith(archiveEnding)) examineArchive(path, disk, report);
     }
-  }
-}
-
-/** Whether the process that made a draft lives: it is about to give the draft its name. */
-function isAtWork(draft: string): boolean {
-  const processId = Number(/\.(\d+)\.\d+\.tmp$/.exec(draft)?.[1] ?? 0);
-  try {
-    return processId > 0 && process.kill(processId, 0);
-  } catch {
-    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 /** A session that this process changes: its folder, its logs, and the order in which a step changes them. */
 import { dirname, join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
-import { makeFolder, syncFolder, systemCode } from "../../disk/safe-write.ts";
+import { isAtWork, makeFolder, syncFolder, systemCode } from "../../disk/safe-write.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Documents, Listing, Step } from "../engine.ts";
 import { foreignState, metadataFile, page, parseDocument, stateFile } from "../format/documents.ts";
@@ -87,7 +87,7 @@ export class OpenSession {
       if (!isEmptied) await write();
       if (mark && !isEmptied && !isHiding) await this.#writeMark(mark);
     } catch (error) {
-      throw notDurable(error, this.place.folder);
+      throw notDurable(error, this.place.folder, () => this.check());
     }
     if (listing) await this.settle(listing, to);
     this.numbers = { ...this.numbers, revision };
@@ -177,7 +177,9 @@ export class OpenSession {
     const { folder } = this.place;
     const isHeld = this.hold !== undefined;
     this.hold?.logs.empty();
-    const names = (await disk.readFolder(folder)).filter((name) => !kept.has(name) && !(isHeld && logFiles.has(name)));
+    const mayGo = (name: string): boolean =>
+      !kept.has(name) && !(isHeld && logFiles.has(name)) && !isAtWork(join(folder, name), disk);
+    const names = (await disk.readFolder(folder)).filter(mayGo);
     for (const name of names) if (name.includes(".jsonl")) disk.unlink(join(folder, name));
     await syncFolder(folder, disk);
     for (const name of names) if (!name.includes(".jsonl")) await disk.removeTree(join(folder, name));

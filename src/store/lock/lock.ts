@@ -234,8 +234,10 @@ export function releaseRecord(folder: string, disk: Disk): void {
   const fields = decodeOwnerRecord(readOwnerRecord(folder, disk));
   if (!fields || fields["released"] === true) return;
   const file = disk.open(join(folder, lockFile), constants.O_RDWR);
+  // Of a takeover that was cut short, the logs are still in reach of the holder before.
+  const note: OwnerNote = { ...(fields["stealing"] === true && { stealing: true }), released: true };
   try {
-    disk.write(file, encodeOwnerRecord(takerFrom(fields), { released: true }), 0, recordBytes, 0);
+    disk.write(file, encodeOwnerRecord(takerFrom(fields), note), 0, recordBytes, 0);
   } finally {
     disk.close(file);
   }
@@ -268,7 +270,7 @@ export class Leases {
     const generation = generationOf(record);
     if (!fields || fields["released"] === true)
       return { generation, holder: undefined, isAlive: undefined, silentMs: 0 };
-    const isAlive = isAliveHere(folder, fields["stealing"] === true ? "elsewhere" : originOf(fields), disk);
+    const isAlive = isAliveHere(folder, originOf(fields), disk);
     const silentMs = isAlive === undefined ? this.#silentMs(folder, record) : 0;
     return { generation, holder: takerFrom(fields), isAlive, silentMs };
   }

@@ -161,7 +161,8 @@ class SessionStore implements Store {
       this.#core.alive();
       const at = this.#clock.now();
       const look = await this.#engine.look?.(sessionId(id), endParts);
-      const found = await this.#writable(scope, id, look?.head);
+      const found = await this.#unfinished(scope, id, look?.head);
+      checkLinesHere(found);
       checkFree(found.head);
       const lock = await this.#take(scope, found, [], look && { at, look });
       if (lock) return lock;
@@ -241,11 +242,11 @@ class SessionStore implements Store {
   async #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
     let edit: NewRecord | undefined;
     for (;;) {
-      const found = await this.#writable(scope, id);
+      const found = await this.#unfinished(scope, id);
       const holding = holdingOf(found.head);
       edit = unlockEdit(id, holding, options, timestamp(this.#clock)) ?? edit;
       if (holding.state === "none" && !edit) return holding;
-      const lock = await this.#take(scope, found, edit && [edit]);
+      const lock = await this.#take(scope, found, edit && !found.state.archived ? [edit] : []);
       if (!lock) continue;
       await lock.release();
       return holding;
@@ -282,7 +283,8 @@ class SessionStore implements Store {
     const asTaken = looked && { at: looked.at, ends: new LogEnds(looked.look) };
     const lock = this.#hold(scope, found, head.revision + 1, holder, continued, asTaken);
     // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
-    if (!head.holder && !isBehind(head.documents.state, numbers)) return lock;
+    // Those in an archive say nothing.
+    if (found.state.archived || (!head.holder && !isBehind(head.documents.state, numbers))) return lock;
     try {
       await this.setState(lock, await recountedState(this.#core, found));
     } catch (error) {
@@ -308,8 +310,8 @@ class SessionStore implements Store {
     return this.#held.add({ id, scope, recovery, owner: () => ownerOf(held.holder) }, held);
   }
 
-  /** A session that is not finished, of a format that this version writes, and whose lines are here. */
-  async #writable(scope: Scope, id: string, head?: Head): Promise<Found> {
+  /** A session that is not finished, of a format that this version writes. */
+  async #unfinished(scope: Scope, id: string, head?: Head): Promise<Found> {
     const found = await find(this.#core, scope, id, head);
     const { metadata, state } = found;
     if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
@@ -317,7 +319,6 @@ class SessionStore implements Store {
       await this.#engine.settle?.(found.head);
       throw finished(id);
     }
-    checkLinesHere(found);
     return found;
   }
 

@@ -46,12 +46,12 @@ export async function created(
  */
 export async function taken(
   core: Core,
-  { id, head }: Found,
+  { id, head, state }: Found,
   encoded: readonly Encoded[],
   numbers: Counters,
 ): Promise<{ readonly holder: Taker; readonly continued: Continued } | undefined> {
   const continued = continuedFrom(numbers, head.documents.state, core.engine);
-  const lacking = messagesLacking(id, numbers, continued);
+  const lacking = state.archived ? undefined : messagesLacking(id, numbers, continued);
   if (lacking) {
     // They may have gone into an archive meanwhile.
     if ((await core.engine.head(id))?.revision !== head.revision) return undefined;

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname as systemHostname } from "node:os";
+import { hasProcess } from "../../disk/safe-write.ts";
 import type { LockOwner } from "../store.ts";
 
 /** How often a holder says that it is alive, in milliseconds. */
@@ -69,15 +70,6 @@ export function livenessOf(one: ProcessIdentity): Liveness {
 /** A holder as callers see it. */
 export function ownerOf({ processId, hostname, acquiredAt, heartbeatAt, generation }: Holder): LockOwner {
   return { processId, hostname, acquiredAt, heartbeatAt, generation };
-}
-
-function hasProcess(processId: number): boolean {
-  try {
-    process.kill(processId, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 /** When a process began; null for one that ended and was not yet waited for, undefined where that cannot be read. */

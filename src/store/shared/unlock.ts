@@ -44,7 +44,7 @@ export function busy(owner: LockOwner, retryAfterMs?: number): WindrowError {
 export function fenced(data: Readonly<Record<string, unknown>>): WindrowError {
   return new WindrowError(
     "fenced",
-    "Another process took over this session; what was not acknowledged is not kept. Open the session again to go on.",
+    "Another process took over this session; what was not acknowledged may not be kept. Open the session again to go on.",
     data,
   );
 }

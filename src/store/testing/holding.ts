@@ -89,6 +89,30 @@ const unlocking: readonly StoreCase[] = cases("holding", {
       [["unlocked", "it hangs"]],
     );
   },
+  "who moves lines out of an archive is passed over, too, and the log, which is not here, says nothing of it": async ({
+    holding,
+    store,
+    transfer,
+  }) => {
+    const lock = await sessionWith(store, 2);
+    const { id } = lock;
+    await store.setState(lock, stateOf("closed"));
+    await lock.release();
+    const dump = await wholeDump(transfer, everybody, id);
+    const mark = { key: "k", hash: "h", lines: 2, bytes: 1, objectBytes: 1, archivedAt: time, lastRecordAt: time };
+    const { detaching } = store;
+    if (!detaching) return;
+    await detaching.detach(everybody, id, async () => mark);
+    async function* lines() {
+      const found = await holding.unlock(everybody, id, force);
+      assert.equal(found.state, "held");
+      yield* dump.lines();
+    }
+    await refused(() => detaching.attach(everybody, { ...dump, lines }, mark), "fenced");
+    await detaching.attach(everybody, dump, mark);
+    assert.deepEqual(await texts(store, id), ["1", "2"]);
+    assert.deepEqual(await readAll(store, id, { kind: "edit" }), []);
+  },
   "what a holder that is passed over wrote last counts, whether or not it wrote its state": async ({
     holding,
     store,

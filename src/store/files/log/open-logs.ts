@@ -110,9 +110,9 @@ export class OpenLogs {
       }
       check();
     } catch (error) {
-      if (isWindrowError(error, "fenced")) throw error;
-      for (const log of begun) log.rollback();
-      throw notDurable(error, this.#folder);
+      const refusal = notDurable(error, this.#folder, check);
+      if (refusal.code !== "fenced") for (const log of begun) log.rollback();
+      throw refusal;
     }
     for (const [name, { bytes, seq, pos }] of batches) this.#log(name).accept(bytes, seq, pos, isStrict);
     if (!isStrict) this.#syncSoon();
@@ -176,8 +176,17 @@ export class OpenLogs {
   }
 }
 
-/** The error of a write that failed, of which nothing is kept. */
-export function notDurable(error: unknown, folder: string): WindrowError {
+/**
+ * The error of a write that failed, of which nothing is kept.
+ *
+ * @param check - throws where another process has the session by now: its copy of the logs may have what was written
+ */
+export function notDurable(error: unknown, folder: string, check?: () => void): WindrowError {
+  try {
+    check?.();
+  } catch (refusal) {
+    return notDurable(refusal, folder);
+  }
   if (isWindrowError(error)) return error;
   const reason = systemCode(error) ?? String(error);
   return new WindrowError(

@@ -1,9 +1,13 @@
 /** The place of an archive: objects by name, each written once. A folder is one, an S3-compatible bucket another. */
+import { existsSync } from "node:fs";
 import { link, readdir, readFile, rm, rmdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { systemDisk } from "../../../disk/disk.ts";
 import { draftOf, makeFolder, openNew, remove, syncFolder } from "../../../disk/safe-write.ts";
 import { systemCode, unavailable, writeAll } from "../../../disk/safe-write.ts";
+
+/** How often an object is written whose folder others remove. */
+const mostTries = 10;
 
 /** Objects by name. Names have letters, digits, `-`, `_`, `.`, `%`, `=` and `/`. */
 export interface ArchiveBucket {
@@ -46,17 +50,13 @@ export function folderArchive(path: string): ArchiveBucket {
     put: (key, body) =>
       failing("Writing into the archive", key, async () => {
         const target = join(base, key);
-        await makeFolder(dirname(target));
-        const draft = draftOf(target);
-        try {
-          await writeDraft(draft, body);
-          // A link refuses a name that is taken, which a rename would replace.
-          await link(draft, target);
-        } catch (error) {
-          if (systemCode(error) !== "EEXIST") throw error;
-        } finally {
-          remove(draft);
-          await syncFolder(dirname(target));
+        for (let tries = 1; ; tries += 1) {
+          try {
+            return await place(target, body);
+          } catch (error) {
+            // A removal beside it takes the folder while it is empty, once.
+            if (systemCode(error) !== "ENOENT" || tries === mostTries) throw error;
+          }
         }
       }),
     get: (key) =>
@@ -70,8 +70,9 @@ export function folderArchive(path: string): ArchiveBucket {
       }),
     async *list(prefix) {
       const folder = prefix.slice(0, prefix.lastIndexOf("/") + 1);
-      const entries = await failing("Reading the archive", folder, () => filesBelow(join(base, folder)));
-      for (const name of entries) if (`${folder}${name}`.startsWith(prefix)) yield `${folder}${name}`;
+      const paths = await failing("Reading the archive", folder, () => filesBelow(join(base, folder)));
+      const names = paths.map((path) => relative(base, path).replaceAll("\\", "/"));
+      yield* names.filter((name) => name.startsWith(prefix));
     },
     delete: (key) =>
       failing("Removing from the archive", key, async () => {
@@ -82,6 +83,22 @@ export function folderArchive(path: string): ArchiveBucket {
         await rmdir(folder).catch(() => undefined);
       }),
   };
+}
+
+/** Writes a file under a name that nobody has; one that is there stays. */
+async function place(target: string, body: Uint8Array): Promise<void> {
+  await makeFolder(dirname(target));
+  const draft = draftOf(target);
+  try {
+    await writeDraft(draft, body);
+    // A link refuses a name that is taken, which a rename would replace.
+    await link(draft, target);
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  } finally {
+    remove(draft);
+    await syncFolder(dirname(target));
+  }
 }
 
 async function writeDraft(path: string, body: Uint8Array): Promise<void> {
@@ -97,13 +114,12 @@ async function writeDraft(path: string, body: Uint8Array): Promise<void> {
 async function filesBelow(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replaceAll("\\", "/"));
+    return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   } catch (error) {
     // A name that is too long for a folder is that of none.
-    if (["ENOENT", "ENAMETOOLONG"].includes(systemCode(error) ?? "")) return [];
-    throw error;
+    if (!["ENOENT", "ENAMETOOLONG"].includes(systemCode(error) ?? "")) throw error;
+    // A folder below it may have been removed meanwhile.
+    return existsSync(folder) ? filesBelow(folder) : [];
   }
 }
 
