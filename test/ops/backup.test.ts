@@ -141,6 +141,25 @@ describe("backup and restore", () => {
     expect(await windrow(["backup", to, "--forget", "latest"])).toMatchObject({ status: 1 });
   });
 
+  it("forgets only sessions of the tenant and user who ask", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    const owner = { tenant: "a", user: "ann" };
+    const lock = await store.create(owner, newSession());
+    await store.finish(lock, stateOf("completed"));
+    await backup(store, to, { scope: { tenant: "a" } });
+    const as = async (tenant: string, user: string): Promise<unknown> => {
+      const { status } = await windrow(["backup", to, "--forget", lock.id, "--tenant", tenant, "--user", user]);
+      await windrow(["backup", to, "--forget", lock.id.slice(0, 8), "--tenant", tenant, "--user", user]);
+      return [status, copies(to).length];
+    };
+    expect([await as("b", "ann"), await as("a", "bob"), await as("a", "ann")]).toEqual([
+      [0, 1],
+      [0, 1],
+      [0, 0],
+    ]);
+  });
+
   it("says which generation has a session that the newest has not", async () => {
     const to = await newFolder();
     const store = ramStore({});
