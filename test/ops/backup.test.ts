@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -187,6 +196,18 @@ describe("backup and restore", () => {
       [0, 1],
       [0, 0],
     ]);
+  });
+
+  it("says of a backup that cannot be locked that it cannot be written", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    const id = await finishedSession(store, "text");
+    await backup(store, to);
+    for (const name of readdirSync(to).filter((one) => statSync(join(to, one)).isFile())) {
+      rmSync(join(to, name));
+      mkdirSync(join(to, name));
+    }
+    await expect(forgetInBackup(to, id)).rejects.toMatchObject({ code: "store-unavailable" });
   });
 
   it("says which generation has a session that the newest has not", async () => {
