@@ -143,11 +143,13 @@ export class FoldedLog<State> {
    * is as it was or as it should be; whoever writes to it next erases what is left over.
    *
    * @returns how many entries went
+   * @throws WindrowError `store-corrupt` where the log is damaged: what cannot be read may be what is to go, or to stay
    */
   async rewrite(keep: (entries: readonly MemoryEntry[]) => readonly MemoryEntry[]): Promise<number> {
     if (!(await this.exists())) return 0;
     const went = await this.#locked(async (place) => {
       const before = await all(this.#entries(place.id, 1));
+      await this.#checkWhole(place.id, before);
       const kept = keep(before);
       const goes = before.length - kept.length;
       if (goes === 0 && !place.hasRemains) return 0;
@@ -225,6 +227,17 @@ export class FoldedLog<State> {
       if (isWindrowError(error, "session-not-found")) return undefined;
       throw error;
     }
+  }
+
+  /** Refuses a log with a damaged place, or that lacks a number. Called when all of it was read. */
+  async #checkWhole(id: string, entries: readonly MemoryEntry[]): Promise<void> {
+    const found = await this.#store.recovery(this.#scope, id);
+    const isDamaged = found.some(({ problem }) => problem !== "torn-tail");
+    if (!isDamaged && (entries.at(-1)?.seq ?? 0) === entries.length) return;
+    const message =
+      `The memory's log "${this.#name}" is damaged, so nothing was taken out of it. It is kept as session ${id}: ` +
+      `\`windrow doctor\` says where; restore it from a backup, or erase it with all that it holds.`;
+    throw new WindrowError("store-corrupt", message, { id });
   }
 
   #taken(id: string): WindrowError {

@@ -111,7 +111,7 @@ async function withoutSession(place: string, copy: StoredSession, id: string): P
   const store = ramStore();
   await store.transfer.restore(owner, dump);
   const { outcomes } = await forgetByUser(store, owner, new Map([[owner.user, [id]]]));
-  for (const outcome of outcomes.values()) if (outcome.status === "rejected") throw outcome.reason;
+  for (const outcome of outcomes.values()) if (outcome.status === "rejected") unreadable(path);
   for await (const { metadata: next } of store.list(owner)) {
     if (next.uuid === copy.id) break;
     const found = await store.transfer.dump(owner, next.uuid);
