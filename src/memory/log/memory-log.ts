@@ -6,9 +6,9 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import { isMemoryLog, memoryPurpose } from "../../store/memory-logs.ts";
+import { memoryLogIds } from "../../store/session-store/examine.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
-import { uuidOf } from "../../store/shared/rules.ts";
 import type { Lock, Scope, Store } from "../../store/store.ts";
 
 /** An entry as a caller gives it. */
@@ -94,9 +94,7 @@ export class FoldedLog<State> {
     this.#state = fold.empty();
     this.#clock = options.clock ?? systemClock;
     this.#sleep = options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)));
-    const { tenant = "", user = "" } = owner;
-    const idOf = (turn: string): string => uuidOf(["windrow-memory", tenant, user, name, turn]);
-    this.ids = [idOf("a"), idOf("b")];
+    this.ids = memoryLogIds(owner, name);
   }
 
   /** Whether there is a log. */
@@ -241,7 +239,7 @@ export class FoldedLog<State> {
   }
 
   #taken(id: string): WindrowError {
-    const message = `The memory's log "${this.#name}" is kept as session ${id}, and another session has that id. Erase that one.`;
+    const message = `The memory's log "${this.#name}" is kept as session ${id}, and another session has that id. Look what it holds before you erase it.`;
     return new WindrowError("bad-option", message, { id });
   }
 
