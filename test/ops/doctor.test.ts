@@ -232,7 +232,7 @@ describe("mending", () => {
     await doctor(store, { mend: true });
     expect(await new MemoryFiles(store, owner).all()).toMatchObject([{ text: "kept" }]);
     const { metadata } = await store.info(owner, files.sessionId);
-    expect([metadata.taskKey, metadata.config]).toEqual([{ memory: "files" }, { purpose: "memory" }]);
+    expect(metadata).toMatchObject({ taskKey: { memory: "files" }, config: { purpose: "memory" } });
   });
 
   it("saves of a torn metadata.json what is still whole, and gives it to nobody else", async () => {

@@ -51,7 +51,7 @@ const batchSize = 256;
 /** A session that holds the log, or what a rewrite left of it. */
 interface Found {
   readonly id: string;
-  /** The number of rewrites so far. */
+  /** The time of its making in milliseconds; at least one more than that of the log that it takes the place of. */
   readonly generation: number;
   /** Positions hold within one version; a rewrite begins the next. */
   readonly version: string;
@@ -153,7 +153,7 @@ export class FoldedLog<State> {
       if (goes === 0 && !place.hasRemains) return 0;
       const next = await this.#eraseOther(place);
       if (goes === 0) return 0;
-      const created = await this.#create(next, { generation: place.generation + 1, entries: kept.length });
+      const created = await this.#create(next, place.generation + 1, kept.length);
       try {
         for (let at = 0; at < kept.length; at += batchSize) {
           await this.#store.append(created, kept.slice(at, at + batchSize).map(recordOf));
@@ -274,13 +274,14 @@ export class FoldedLog<State> {
     for (const { sessionId } of await upkeep.unerased(this.#scope)) {
       if (this.ids.includes(sessionId)) await upkeep.erase(this.#scope, [sessionId]);
     }
-    return this.#create(this.ids[0], {});
+    return this.#create(this.ids[0]);
   }
 
   /** A log is always at rest, so that no monitor ends it. */
-  async #create(id: string, rewrite: JsonObject): Promise<Lock> {
-    const createdAt = new Date(this.#clock.now()).toISOString();
-    const config = { purpose: memoryPurpose, ...rewrite };
+  async #create(id: string, least = 0, entries = 0): Promise<Lock> {
+    const now = this.#clock.now();
+    const createdAt = new Date(now).toISOString();
+    const config = { purpose: memoryPurpose, generation: Math.max(now, least), entries };
     const taskKey = { memory: this.#name };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config, createdAt });
     try {
