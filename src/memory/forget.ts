@@ -59,7 +59,7 @@ export async function forgetByUser(
       else unread.push(error);
     });
   }
-  for (const log of await logsIn(store, scope)) {
+  for (const log of await logsIn(store, scope, new Set([...idsByUser.values()].flat()))) {
     const users = left.has(log.user) ? [log.user] : [];
     try {
       users.push(...(await usersIn(log, left)));
@@ -96,12 +96,16 @@ function heldIn({ name, user: owner }: ListedLog, user: string | undefined, erro
   return new WindrowError(error.code, message, { ...error.data }, { cause: error });
 }
 
-/** The logs of a scope; one that is just rewritten counts once. */
-async function logsIn(store: Store, scope: Scope): Promise<readonly ListedLog[]> {
+/**
+ * The logs of a scope; one that is just rewritten counts once.
+ *
+ * @param erased - sessions that are erased: a log among them loses everything, also where it is damaged
+ */
+async function logsIn(store: Store, scope: Scope, erased: ReadonlySet<string>): Promise<readonly ListedLog[]> {
   const logs = new Map<string, ListedLog>();
   for await (const { metadata } of store.list(scope)) {
     const { memory: name } = metadata.taskKey;
-    if (!isMemoryLog(metadata) || typeof name !== "string") continue;
+    if (!isMemoryLog(metadata) || typeof name !== "string" || erased.has(metadata.uuid)) continue;
     const log = new MemoryLog(store, ownerOf(metadata), name);
     logs.set(log.ids[0], { log, name, user: metadata.user });
   }

@@ -51,12 +51,9 @@ export function searchFolderOf(target: string): string | undefined {
   return scheme === "file" ? join(path, searchFolder) : `${path}-${searchFolder}`;
 }
 
-/** How systems refuse to write; Node 20 says `ENOENT` of a folder to be made on a read-only file system. */
-const refusals: readonly unknown[] = ["EROFS", "EACCES", "EPERM", "ENOENT", "ENOSPC", "EDQUOT"];
-
-/** Whether the system refuses to write, as on a full or read-only disk. */
+/** Whether the system refuses, as on a full or read-only disk, or where a folder stands in the place of a file. */
 export function isRefusal(error: unknown): boolean {
-  return refusals.includes(systemCode(error));
+  return error instanceof Error && "syscall" in error;
 }
 
 /** The lock of a folder; undefined while another process has it, or where it can be neither made nor written. */

@@ -102,7 +102,13 @@ export class SearchIndex {
   open(): boolean {
     if (this.#folder === undefined) return false;
     this.#lock ??= lockFolder(this.#folder);
-    this.#refresh(this.#folder);
+    try {
+      this.#refresh(this.#folder);
+    } catch (error) {
+      // Half of what was read would hide the other half.
+      this.#drop();
+      this.#letGo(error);
+    }
     return this.writable;
   }
 
@@ -158,12 +164,16 @@ export class SearchIndex {
     try {
       this.#write(folder, lines);
     } catch (error) {
-      // The disk is full, or taken away: what was added stays in memory, and is read again from the sessions later.
-      this.#overlaid = true;
-      if (!isRefusal(error)) throw error;
-      this.#lock?.release();
-      this.#lock = undefined;
+      this.#letGo(error);
     }
+  }
+
+  /** The disk is full, or taken away: what was added stays in memory, and is read again from the sessions later. */
+  #letGo(error: unknown): void {
+    this.#overlaid = true;
+    if (!isRefusal(error)) throw error;
+    this.#lock?.release();
+    this.#lock = undefined;
   }
 
   #write(folder: string, lines: readonly string[]): void {

@@ -89,6 +89,53 @@ describe.each([
     expect(await upkeep.unerased({})).toEqual([]);
   });
 
+  it("stays as it is where a copy from before a rewrite comes back, and whoever writes next erases that", async () => {
+    const store = await open();
+    const log = new MemoryLog(store, {}, "facts");
+    await log.append([fact("keep"), fact("canary-7261")]);
+    const found = await store.transfer.dump({}, log.ids[0]);
+    const lines = await listed(found.lines());
+    await log.rewrite((entries) => without(entries, "canary-7261"));
+    await log.append([fact("new")]);
+    await store.transfer.restore(
+      {},
+      {
+        ...found,
+        lines: async function* () {
+          yield* lines;
+        },
+      },
+    );
+    expect(await textsOf(new MemoryLog(store, {}, "facts"))).toEqual(["keep", "new"]);
+    await log.append([fact("later")]);
+    expect(await textsOf(new MemoryLog(store, {}, "facts"))).toEqual(["keep", "new", "later"]);
+    expect(JSON.stringify(await everyRecord(store, {}, log.ids))).not.toContain("canary-7261");
+  });
+
+  it("stays as it is where one comes back that was erased as a whole before it was begun anew", async () => {
+    const store = await open();
+    let now = 0;
+    const clock = { now: () => ++now, every: () => () => undefined };
+    const log = new MemoryLog(store, {}, "facts", { clock });
+    await log.append([fact("one"), fact("two")]);
+    await log.rewrite((entries) => without(entries, "one"));
+    const found = await store.transfer.dump({}, log.ids[1]);
+    const lines = await listed(found.lines());
+    await store.upkeep.erase({}, [log.ids[1]]);
+    await log.append([fact("new")]);
+    await store.transfer.restore(
+      {},
+      {
+        ...found,
+        lines: async function* () {
+          yield* lines;
+        },
+      },
+    );
+    await log.append([fact("later")]);
+    expect(await textsOf(new MemoryLog(store, {}, "facts"))).toEqual(["new", "later"]);
+  });
+
   it("is another one for each tenant, user and name", async () => {
     const store = await open();
     const owners = [{}, { user: "ann" }, { user: "bob" }, { tenant: "a" }, { tenant: "a", user: "ann" }];

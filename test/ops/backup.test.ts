@@ -1,9 +1,19 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Store } from "windrow";
+import { MemoryFiles } from "windrow/memory";
 import { backup, forgetInBackup, restore } from "windrow/ops";
 import { createMask, openStore } from "windrow/store";
 import { findGeneration, generationNames, readGeneration } from "../kit/inside/ops.ts";
@@ -139,6 +149,65 @@ describe("backup and restore", () => {
       stderr: expect.stringContaining("session-not-found"),
     });
     expect(await windrow(["backup", to, "--forget", "latest"])).toMatchObject({ status: 1 });
+  });
+
+  it("forgets what memories have of a session, and keeps the rest of them", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    const [canary, other] = [await finishedSession(store, "one"), await finishedSession(store, "two")];
+    for (const owner of [{}, { user: "ann" }]) {
+      await new MemoryFiles(store, owner, { sessionId: canary }).create("/memories/gone.md", "canary-5512");
+      await new MemoryFiles(store, owner, { sessionId: other }).create("/memories/kept.md", "kept");
+      await backup(store, to);
+    }
+    for (const [name = ""] of [copies(to)]) {
+      const path = join(to, "objects", name);
+      const whole = readFileSync(path);
+      writeFileSync(path, "damage");
+      const refused = { code: "store-corrupt", data: { path } };
+      await expect(forgetInBackup(to, "ffffffff-ffff-4fff-8fff-ffffffffffff")).rejects.toMatchObject(refused);
+      writeFileSync(path, whole);
+    }
+    const forgotten = await windrow(["backup", to, "--forget", canary, "--json"]);
+    expect(JSON.parse(forgotten.stdout)).toMatchObject({ copies: 1, memories: 2 });
+    const left = copies(to).map((name) => gunzipSync(readFileSync(join(to, "objects", name))).toString());
+    expect(left.filter((text) => text.includes(canary) || text.includes("canary-5512"))).toEqual([]);
+    const again = ramStore({});
+    expect(await restore(to, again)).toMatchObject({ restored: 3, failed: 0 });
+    for (const owner of [{}, { user: "ann" }]) {
+      expect(await new MemoryFiles(again, owner).all()).toMatchObject([{ path: "/memories/kept.md", text: "kept" }]);
+    }
+  });
+
+  it("forgets only sessions of the tenant and user who ask", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    const owner = { tenant: "a", user: "ann" };
+    const lock = await store.create(owner, newSession());
+    await store.finish(lock, stateOf("completed"));
+    await backup(store, to, { scope: { tenant: "a" } });
+    const as = async (tenant: string, user: string): Promise<unknown> => {
+      const { status } = await windrow(["backup", to, "--forget", lock.id, "--tenant", tenant, "--user", user]);
+      await windrow(["backup", to, "--forget", lock.id.slice(0, 8), "--tenant", tenant, "--user", user]);
+      return [status, copies(to).length];
+    };
+    expect([await as("b", "ann"), await as("a", "bob"), await as("a", "ann")]).toEqual([
+      [0, 1],
+      [0, 1],
+      [0, 0],
+    ]);
+  });
+
+  it("says of a backup that cannot be locked that it cannot be written", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    const id = await finishedSession(store, "text");
+    await backup(store, to);
+    for (const name of readdirSync(to).filter((one) => statSync(join(to, one)).isFile())) {
+      rmSync(join(to, name));
+      mkdirSync(join(to, name));
+    }
+    await expect(forgetInBackup(to, id)).rejects.toMatchObject({ code: "store-unavailable" });
   });
 
   it("says which generation has a session that the newest has not", async () => {

@@ -2,6 +2,7 @@ import { appendFile, chmod, cp, readFile, readdir, stat, truncate, unlink, write
 import { join, relative } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
+import { MemoryFiles } from "windrow/memory";
 import { doctor } from "windrow/ops";
 import { everybody, everyKind, messageRecord, newSession, stateOf, texts } from "../kit/inside/store.ts";
 import { windrow } from "../cli/stage.ts";
@@ -218,6 +219,20 @@ describe("mending", () => {
     expect(await readFile(join(place.folder, tail?.keptAs ?? ""), "utf8")).toBe("torn away");
     const { mark } = JSON.parse(await readFile(running(id, "mark.json"), "utf8")) as { mark: object };
     expect(mark).toEqual({ unreadable: [metadata] });
+  });
+
+  it.each(["torn", "flipped", "gone"])("knows a memory's log again whose metadata.json is %s", async (how) => {
+    const owner = { user: "bob" };
+    const files = new MemoryFiles(store, owner);
+    await files.create("/memories/a.md", "kept");
+    const path = running(files.sessionId, "metadata.json");
+    const whole = await readFile(path, "utf8");
+    if (how === "gone") await unlink(path);
+    else await writeFile(path, how === "torn" ? `x${whole}` : whole.replace("task_key", "tusk_key"));
+    await doctor(store, { mend: true });
+    expect(await new MemoryFiles(store, owner).all()).toMatchObject([{ text: "kept" }]);
+    const { metadata } = await store.info(owner, files.sessionId);
+    expect(metadata).toMatchObject({ taskKey: { memory: "files" }, config: { purpose: "memory" } });
   });
 
   it("saves of a torn metadata.json what is still whole, and gives it to nobody else", async () => {

@@ -1,10 +1,10 @@
 /** Full text over all sessions: what is found, by whom, and what the index may not change. */
-import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, readdirSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Store } from "windrow";
-import { search } from "windrow/ops";
+import { erase, search } from "windrow/ops";
 import type { SearchHit } from "windrow/ops";
 import { answered } from "../kit/sessions.ts";
 import { SearchIndex } from "../kit/inside/search.ts";
@@ -69,6 +69,22 @@ it("finds an error line as it was printed, with what stands around it", async ()
   const { hits } = await search(store, { query: line, index });
   expect(places(hits)).toEqual([`${id} 1`]);
   expect(hits[0]?.excerpt).toContain(line);
+});
+
+it("does without an index that cannot be written, and an erasure says so", async () => {
+  const ids = [await write(["a heron"]), await write(["a stork"])] as const;
+  // As a full disk, refuses the table of an index.
+  const obstacle = join(index, "sessions.jsonl.new");
+  for (const [place, bird] of ["heron", "stork"].entries()) {
+    mkdirSync(obstacle, { recursive: true });
+    expect(await find(bird)).toEqual([`${ids[place]} 1`]);
+    await expect(erase(store, [ids[place]!], { index })).rejects.toMatchObject({ code: "store-unavailable" });
+    rmdirSync(obstacle);
+    expect(await find(bird)).toEqual([]);
+  }
+  // The next call ends the erasures before it.
+  expect(await erase(store, [], { index })).toMatchObject([{ sessionId: ids[1], resumed: true }]);
+  expect(await store.upkeep.unerased({})).toEqual([]);
 });
 
 it("refuses a query without a word", async () => {

@@ -1,5 +1,14 @@
 /** An index whose files were torn, cut, zeroed or taken away: it is built anew, and answers as one that never was damaged. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -55,6 +64,10 @@ const damages: Readonly<Record<string, (path: string, bytes: Buffer) => void>> =
     truncateSync(path, (ends[below(Math.max(1, ends.length))] ?? 0) + 1);
   },
   "taken away": (path) => rmSync(path),
+  "a folder in its place": (path) => {
+    rmSync(path);
+    mkdirSync(path);
+  },
   "zeroed at its end": (path, bytes) => writeFileSync(path, bytes.fill(0, below(bytes.length))),
 };
 

@@ -113,9 +113,9 @@ function backupText({ sessions, generation, removed, gone, leftOut, ...report }:
 async function runForget(folder: string, name: string, flags: BackupFlags, io: CommandIo): Promise<ExitStatus> {
   const { forgetInBackup } = await import("../../ops/backup/forget.ts");
   try {
-    const report = await forgetInBackup(folder, name);
-    const { generations, copies } = report;
-    const text = `${report.id}: taken out of ${count(generations.length)} generations, ${count(copies)} copies removed`;
+    const report = await forgetInBackup(folder, name, { scope: scopeOf(io, flags) });
+    const { generations, copies, memories } = report;
+    const text = `${report.id}: taken out of ${count(generations.length)} generations, ${count(copies)} copies removed, ${count(memories)} copies of memories written anew`;
     writeReport(io, flags, report, () => `${text}\n`);
     return exitStatus.done;
   } catch (error) {

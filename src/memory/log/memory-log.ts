@@ -6,9 +6,9 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import { isMemoryLog, memoryPurpose } from "../../store/memory-logs.ts";
+import { memoryLogIds } from "../../store/session-store/examine.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
-import { uuidOf } from "../../store/shared/rules.ts";
 import type { Lock, Scope, Store } from "../../store/store.ts";
 
 /** An entry as a caller gives it. */
@@ -41,9 +41,6 @@ export interface Fold<State> {
   readonly apply: (state: State, entry: MemoryEntry) => void;
 }
 
-/** The entry that ends a log whose entries went into the other place. */
-const movedType = "moved";
-
 /** Milliseconds between two tries to lock the log, and tries. */
 const lockPause = 25;
 const lockTries = 400;
@@ -54,15 +51,16 @@ const batchSize = 256;
 /** A session that holds the log, or what a rewrite left of it. */
 interface Found {
   readonly id: string;
-  /** The number of rewrites so far. */
+  /** The time of its making in milliseconds; at least one more than that of the log that it takes the place of. */
   readonly generation: number;
   /** Positions hold within one version; a rewrite begins the next. */
   readonly version: string;
-  readonly isMoved: boolean;
+  /** Whether it has all entries that its rewrite was to keep. */
+  readonly isComplete: boolean;
 }
 
 interface Place extends Found {
-  /** Whether the other session is there too: a rewrite was cut short. */
+  /** Whether the other session is there too: a rewrite was cut short, or an older one was restored. */
   readonly hasRemains: boolean;
 }
 
@@ -96,9 +94,7 @@ export class FoldedLog<State> {
     this.#state = fold.empty();
     this.#clock = options.clock ?? systemClock;
     this.#sleep = options.sleep ?? ((milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)));
-    const { tenant = "", user = "" } = owner;
-    const idOf = (turn: string): string => uuidOf(["windrow-memory", tenant, user, name, turn]);
-    this.ids = [idOf("a"), idOf("b")];
+    this.ids = memoryLogIds(owner, name);
   }
 
   /** Whether there is a log. */
@@ -145,17 +141,19 @@ export class FoldedLog<State> {
    * is as it was or as it should be; whoever writes to it next erases what is left over.
    *
    * @returns how many entries went
+   * @throws WindrowError `store-corrupt` where the log is damaged: what cannot be read may be what is to go, or to stay
    */
   async rewrite(keep: (entries: readonly MemoryEntry[]) => readonly MemoryEntry[]): Promise<number> {
     if (!(await this.exists())) return 0;
-    const went = await this.#locked(async (place, lock) => {
+    const went = await this.#locked(async (place) => {
       const before = await all(this.#entries(place.id, 1));
+      await this.#checkWhole(place.id, before);
       const kept = keep(before);
       const goes = before.length - kept.length;
       if (goes === 0 && !place.hasRemains) return 0;
       const next = await this.#eraseOther(place);
       if (goes === 0) return 0;
-      const created = await this.#create(next, place.generation + 1);
+      const created = await this.#create(next, place.generation + 1, kept.length);
       try {
         for (let at = 0; at < kept.length; at += batchSize) {
           await this.#store.append(created, kept.slice(at, at + batchSize).map(recordOf));
@@ -163,7 +161,6 @@ export class FoldedLog<State> {
       } finally {
         await created.release();
       }
-      await this.#add(lock, [{ type: movedType, data: { to: next } }]);
       return goes;
     });
     if (went > 0) await this.#locked((place) => this.#eraseOther(place));
@@ -200,18 +197,19 @@ export class FoldedLog<State> {
 
   async *#entries(id: string, from: number): AsyncGenerator<MemoryEntry, void, undefined> {
     for await (const { seq, type, data, timestamp } of this.#store.read(this.#scope, id, { kind: "edit", from })) {
-      if (type !== movedType) yield { seq, type, data, timestamp };
+      yield { seq, type, data, timestamp };
     }
   }
 
-  /** The session that holds the log: the older one that was not moved, as a newer one may be half written. */
-  async #place(isAgain = false): Promise<Place | undefined> {
+  /** The session that holds the log: the newest that is complete. Any other one is a remain. */
+  async #place(): Promise<Place | undefined> {
     const [one, other] = [await this.#found(this.ids[0]), await this.#found(this.ids[1])];
-    const live = [one, other].filter((found) => found !== undefined).filter(({ isMoved }) => !isMoved);
-    const [oldest] = live.toSorted((left, right) => left.generation - right.generation);
-    // It may have been moved between the two looks.
-    if (!oldest && (one ?? other) && !isAgain) return this.#place(true);
-    return oldest && { ...oldest, hasRemains: one !== undefined && other !== undefined };
+    // A rewrite may have taken it from the second to the first between the two looks.
+    const found = [one ?? (other ? undefined : await this.#found(this.ids[0])), other].filter((it) => it !== undefined);
+    const newest = found.toSorted((left, right) => right.generation - left.generation);
+    // One that is alone and not complete has lost entries: the one before it goes only when all are there.
+    const place = newest.find(({ isComplete }) => isComplete) ?? newest.at(-1);
+    return place && { ...place, hasRemains: found.length > 1 };
   }
 
   /** One of the two sessions; undefined if it is not there. */
@@ -220,17 +218,28 @@ export class FoldedLog<State> {
       const { metadata } = await this.#store.info(this.#scope, id);
       if (!isMemoryLog(metadata) || metadata.user !== this.#scope.user) throw this.#taken(id);
       const [last] = await all(this.#store.read(this.#scope, id, { kind: "edit", last: 1 }));
-      const generation = Number(metadata.config.generation ?? 0);
+      const [generation, entries] = [Number(metadata.config.generation) || 0, Number(metadata.config.entries) || 0];
       const version = `${id} ${generation} ${metadata.createdAt}`;
-      return { id, generation, version, isMoved: last?.type === movedType };
+      return { id, generation, version, isComplete: (last?.seq ?? 0) >= entries };
     } catch (error) {
       if (isWindrowError(error, "session-not-found")) return undefined;
       throw error;
     }
   }
 
+  /** Refuses a log with a damaged place, or that lacks a number. Called when all of it was read. */
+  async #checkWhole(id: string, entries: readonly MemoryEntry[]): Promise<void> {
+    const found = await this.#store.recovery(this.#scope, id);
+    const isDamaged = found.some(({ problem }) => problem !== "torn-tail");
+    if (!isDamaged && (entries.at(-1)?.seq ?? 0) === entries.length) return;
+    const message =
+      `The memory's log "${this.#name}" is damaged, so nothing was taken out of it. It is kept as session ${id}: ` +
+      `\`windrow doctor\` says where; restore it from a backup, or erase it with all that it holds.`;
+    throw new WindrowError("store-corrupt", message, { id });
+  }
+
   #taken(id: string): WindrowError {
-    const message = `The memory's log "${this.#name}" is kept as session ${id}, and another session has that id. Erase that one.`;
+    const message = `The memory's log "${this.#name}" is kept as session ${id}, and another session has that id. Look what it holds before you erase it.`;
     return new WindrowError("bad-option", message, { id });
   }
 
@@ -265,13 +274,14 @@ export class FoldedLog<State> {
     for (const { sessionId } of await upkeep.unerased(this.#scope)) {
       if (this.ids.includes(sessionId)) await upkeep.erase(this.#scope, [sessionId]);
     }
-    return this.#create(this.ids[0], 0);
+    return this.#create(this.ids[0]);
   }
 
   /** A log is always at rest, so that no monitor ends it. */
-  async #create(id: string, generation: number): Promise<Lock> {
-    const createdAt = new Date(this.#clock.now()).toISOString();
-    const config = { purpose: memoryPurpose, generation };
+  async #create(id: string, least = 0, entries = 0): Promise<Lock> {
+    const now = this.#clock.now();
+    const createdAt = new Date(now).toISOString();
+    const config = { purpose: memoryPurpose, generation: Math.max(now, least), entries };
     const taskKey = { memory: this.#name };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config, createdAt });
     try {

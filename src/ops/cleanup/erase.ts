@@ -3,6 +3,7 @@ import type { ScopedOptions, TimedOptions } from "../options.ts";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
+import { unavailable } from "../../disk/safe-write.ts";
 import { forgetByUser } from "../../memory/forget.ts";
 import { SearchIndex } from "../../search/search.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
@@ -239,12 +240,14 @@ function forget(folder: string, sessionIds: readonly string[]): ErasedPlace {
   const index = new SearchIndex(folder);
   try {
     if (!index.open()) {
-      const message = `A search is just adding to the index ${folder}. Erase the same sessions again when it is done.`;
+      const message = `The index ${folder} cannot be written now: a search adds to it, or the disk refuses. Erase the same sessions again later.`;
       throw new WindrowError("store-unavailable", message, { path: folder });
     }
     const before = bytesIn(folder);
     const { length: count } = index.forget(new Set(sessionIds));
     return { ...nothing, count, bytes: before - bytesIn(folder) };
+  } catch (error) {
+    throw unavailable(error, "Erasing", folder);
   } finally {
     index.close();
   }

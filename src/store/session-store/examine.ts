@@ -1,5 +1,6 @@
 /** The examination of a store: every session's documents and lines, and last the place around them. Only what a restore left that was cut short is removed. */
 import { WindrowError, isWindrowError } from "../../errors.ts";
+import type { JsonObject } from "../../message/message.ts";
 import type { Head, PlacedLine, Step } from "../engine.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import { sealIn } from "../format/seal.ts";
@@ -7,9 +8,10 @@ import { addFinding, countedState, examineLines, examineLosses } from "../shared
 import type { LinesUnderExamination } from "../shared/examine-lines.ts";
 import { LossCheck } from "../shared/losses.ts";
 import { heldBy, holdingOf } from "../shared/remote.ts";
-import { formatVersion, isAboutRecords, ownerNamed, ownerOf } from "../shared/rules.ts";
+import { formatVersion, isAboutRecords, ownerNamed, ownerOf, uuidOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
-import type { Examined, Finding, SessionMetadata } from "../store.ts";
+import type { Examined, Finding, Scope, SessionMetadata } from "../store.ts";
+import { memoryPurpose } from "../memory-logs.ts";
 import { encodeMark, listingOf, markListing } from "../shared/mark.ts";
 import { change, fileOf, headsOf, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
@@ -179,12 +181,27 @@ async function* readable(lines: AsyncIterable<PlacedLine>): AsyncGenerator<Place
 function salvaged({ id, listing, documents }: Head): SessionMetadata {
   const textOf = (name: string): string | undefined =>
     new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]*)"`).exec(documents.metadata)?.[1];
+  const objectOf = (name: string): JsonObject =>
+    parseDocument(new RegExp(`"${name}"\\s*:\\s*(\\{[^{}]*\\})`).exec(documents.metadata)?.[1] ?? "") ?? {};
+  const owner = { ...ownerNamed({ tenant: textOf("tenant"), user: textOf("user") }), ...ownerNamed({ ...listing }) };
+  const memory = memoryNames.find((name) => memoryLogIds(owner, name).includes(id));
+  const config = objectOf("config");
   return {
-    ...{ uuid: id, taskKey: {}, processId: 0, hostname: "", config: {}, format: formatVersion },
+    ...{ uuid: id, processId: 0, hostname: "", format: formatVersion, ...owner },
+    taskKey: memory === undefined ? objectOf("task_key") : { memory },
+    // A memory whose log says no more what it is could neither be read nor lose anything.
+    config: memory === undefined ? config : { ...config, purpose: memoryPurpose },
     createdAt: textOf("created_at") ?? new Date(listing.createdMs).toISOString(),
-    ...ownerNamed({ tenant: textOf("tenant"), user: textOf("user") }),
-    ...ownerNamed({ ...listing }),
   };
+}
+
+/** The logs that memories keep by themselves; the metadata of another one names it. */
+const memoryNames = ["facts", "files", "items", "receipts"];
+
+/** The ids of the two sessions that hold the log of a memory by turns. */
+export function memoryLogIds({ tenant = "", user = "" }: Scope, name: string): readonly [string, string] {
+  const idOf = (turn: string): string => uuidOf(["windrow-memory", tenant, user, name, turn]);
+  return [idOf("a"), idOf("b")];
 }
 
 /** A session that lists show or leave out against its mark. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Scope, Store } from "windrow";
 import { MemoryLog } from "windrow/memory";
-import { cleanup } from "windrow/ops";
+import { cleanup, erase } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { finishedSession, newSession, trashed } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../../store/archive/kinds.ts";
@@ -90,6 +90,27 @@ it.each(["in the trash", "begun"])("a damaged log is told, and keeps nobody's se
   expect(failures.map(({ message }) => message)).toContainEqual(expect.stringContaining("could not be looked through"));
   await writeFile(file, whole);
 });
+
+it.each(["a line of another's", "the line of the session", "a line taken away"])(
+  "a log with a damaged place is neither written anew nor taken for searched: %s",
+  async (how) => {
+    const id = await finishedSession(store, ann);
+    const [kept] = [newSession().uuid];
+    for (const session of [kept, id, kept]) await items(ann).append([{ type: "put", data: { session } }]);
+    const [logId] = items(ann).ids;
+    const file = join(folder, "running", logId, "edits.jsonl");
+    const lines = (await readFile(file, "utf8")).split("\n");
+    const [first = "", second = "", ...more] = lines;
+    const damaged = how === "the line of the session" ? [first, `x${second}`] : [`x${first}`, second];
+    await writeFile(file, [...(how === "a line taken away" ? [second] : damaged), ...more].join("\n"));
+    const refused = { code: "store-corrupt", data: { id: logId }, message: expect.stringContaining("windrow doctor") };
+    const before = await readFile(file, "utf8");
+    await expect(erase(store, [id])).rejects.toMatchObject(refused);
+    expect([await readFile(file, "utf8"), (await store.info(ann, id)).state.status]).toEqual([before, "completed"]);
+    expect(await erase(store, [logId])).toMatchObject([{ sessionId: logId }]);
+    expect(await erase(store, [id])).toMatchObject([{ sessionId: id }]);
+  },
+);
 
 it.skipIf(!driver)("what a damaged session in the trash left in its owner's memory goes with it", async () => {
   const address = `sqlite:${join(await newFolder(), "store.db")}`;
