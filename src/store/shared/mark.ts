@@ -1,7 +1,7 @@
 /** The mark of a session: the notes of upkeep on it, and what lists make of them. */
 import { isObject } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
-import type { Head, Listing } from "../engine.ts";
+import type { Listing } from "../engine.ts";
 import { isSessionId, isTime } from "./rules.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
 import type { KeepMark } from "../upkeep.ts";
@@ -16,7 +16,7 @@ export interface Mark {
   readonly isRestoring?: true;
   /** It is being erased: its lines and documents are gone. */
   readonly isErasing?: true;
-  /** Its making ({@link Head.made}), while it is being erased. */
+  /** Its making, a number that grows with each session made under the id, while it is being erased. */
   readonly made?: number;
   /** The name of the object that an archive has of it, while it is being erased. */
   readonly archivedAs?: string;
