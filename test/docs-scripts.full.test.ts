@@ -36,6 +36,21 @@ const scripts: readonly Script[] = [
     needs: "postgres",
     behind: "await (await manager.create()).close(); await manager.close();",
   },
+  {
+    page: "memory",
+    at: 1,
+    before: `import { createServer } from "node:http";\n`,
+    behind: `const found = [{ sessionId: "s", seq: 3, text: "the heron" }];
+      const server = createServer((request, response) => response.end(JSON.stringify(found)));
+      await new Promise((done) => server.listen(0, "127.0.0.1", done));
+      const memory = httpMemory({ name: "http", url: \`http://127.0.0.1:\${server.address().port}\` });
+      await memory.receive("s", [{ seq: 3, message: { role: "user", parts: [{ type: "text", text: "the heron" }] } }]);
+      const [hit] = await memory.query({ text: "heron", counter: { count: (text) => text.length } });
+      console.log(hit.text);
+      server.close();
+      await memory.close();`,
+    prints: /^\[s m3\] the heron\n$/,
+  },
   { page: "format", at: 1, prints: /^damaged: \{"seq":3.*\n$/ },
   { page: "telemetry", at: 1 },
   {
