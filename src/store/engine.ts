@@ -4,7 +4,7 @@
  */
 import type { Counters } from "./shared/session-log.ts";
 import type { Taker } from "./shared/holder.ts";
-import type { Finding, LogName, Recovered } from "./store.ts";
+import type { Finding, LogName, Recovered, SessionMetadata, SessionState } from "./store.ts";
 import type { ErasedPlace } from "./upkeep.ts";
 
 /** The documents of a session, as texts. */
@@ -49,6 +49,8 @@ export interface Head {
   readonly isAlive?: boolean | undefined;
   /** Milliseconds since the holder said that it lives, by the clock of the place. */
   readonly silentMs: number;
+  /** What the documents say, where the engine has read them itself. */
+  readonly decoded?: { readonly metadata: SessionMetadata; readonly state: SessionState } | undefined;
 }
 
 /** A session to be made; the revision is higher than those of every session that had its id. */

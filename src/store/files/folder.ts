@@ -48,7 +48,8 @@ export interface MarkFile {
 
 /** Reads mark.json. */
 export function readMark(folder: string, disk: Disk): MarkFile {
-  const text = textOf(join(folder, markFile), disk);
+  // Most sessions have none.
+  const text = disk.exists(join(folder, markFile)) ? textOf(join(folder, markFile), disk) : "";
   const { mark, steps, origin, listing } = parseDocument(text) ?? {};
   const isHidingPlace = ["trash", "aside"].includes(basename(dirname(folder)));
   return {
@@ -130,21 +131,24 @@ export async function headIn(
   // The numbers come first: who changes the session later finds that they are old.
   const numbers = numbersIn(place, lock, markThere, disk);
   const metadata = textOf(join(folder, metadataFile), disk);
-  let state = textOf(join(folder, stateFile), disk);
+  let text = textOf(join(folder, stateFile), disk);
   const { mark, listing } = markThere;
   const known = decodeMetadata(parseDocument(metadata), id);
-  if (known && !decodeState(parseDocument(state)) && !mark.isErasing) {
-    state = encodeState(await rebuiltState(place, known.createdAt, catalogue, disk));
+  let state = decodeState(parseDocument(text));
+  if (known && !state && !mark.isErasing) {
+    text = encodeState(await rebuiltState(place, known.createdAt, catalogue, disk));
+    state = decodeState(parseDocument(text));
   }
   const markText = encodeMark(mark);
   const hasLog = (): boolean => logNames.some((log) => disk.exists(join(folder, `${log}.jsonl`)));
-  if (metadata === "" && state === "" && markText === "" && !hasLog()) return undefined;
-  const decoded = decodeState(parseDocument(state));
+  if (metadata === "" && text === "" && markText === "" && !hasLog()) return undefined;
+  const decoded = known && state && { metadata: known, state };
   return {
     id,
-    documents: { metadata, state, mark: markText },
+    documents: { metadata, state: text, mark: markText },
+    decoded,
     listing: {
-      ...(known && decoded ? listingOf(known, decoded, mark) : (listing ?? (await listedAs(place, catalogue)))),
+      ...(decoded ? listingOf(decoded.metadata, decoded.state, mark) : (listing ?? (await listedAs(place, catalogue)))),
       ...markListing(mark),
     },
     ...numbers,
@@ -186,7 +190,6 @@ async function rebuiltState(
 
 /** A document's text; empty where there is no file. */
 export function textOf(path: string, disk: Disk): string {
-  if (!disk.exists(path)) return "";
   try {
     return disk.readFile(path).toString("utf8");
   } catch (error) {

@@ -111,15 +111,22 @@ function firstChecked(bytes: Buffer, start: number): { start: number; end: numbe
   return undefined;
 }
 
+/** The object that a line of text is, if it is whole; {@link parseLine} takes every other one apart. */
+export function parseText(line: string): JsonObject | undefined {
+  const crc = crcTail.exec(line.slice(-crcTailBytes))?.[1];
+  if (crc === undefined || crc32(line.slice(0, -crcTailBytes)) !== Number.parseInt(crc, 16)) return undefined;
+  return parseJson(line);
+}
+
 /** The object these bytes are: with a checksum that holds, or without one (a line of another program). */
 function parseObject(bytes: Buffer): JsonObject | undefined {
   const crc = checksumIn(bytes);
-  return crc === undefined || holds(bytes, crc) ? parseJson(bytes) : undefined;
+  return crc === undefined || holds(bytes, crc) ? parseJson(bytes.toString("utf8")) : undefined;
 }
 
 function parseChecked(bytes: Buffer): JsonObject | undefined {
   const crc = checksumIn(bytes);
-  return crc !== undefined && holds(bytes, crc) ? parseJson(bytes) : undefined;
+  return crc !== undefined && holds(bytes, crc) ? parseJson(bytes.toString("utf8")) : undefined;
 }
 
 /** The checksum at the end of a line. */
@@ -131,9 +138,9 @@ function holds(bytes: Buffer, crc: string): boolean {
   return crc32(bytes.subarray(0, bytes.length - crcTailBytes)) === Number.parseInt(crc, 16);
 }
 
-function parseJson(bytes: Buffer): JsonObject | undefined {
+function parseJson(text: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(bytes.toString("utf8")) as JsonObject;
+    const value = JSON.parse(text) as JsonObject;
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -57,8 +57,8 @@ export function marking(head: Head, mark: Mark): readonly [Head, Partial<Step>] 
 /** A session with its documents; undefined where they cannot be read. */
 export function read(head: Head): Found | undefined {
   const { id, documents } = head;
-  const metadata = decodeMetadata(parseDocument(documents.metadata), id);
-  const state = decodeState(parseDocument(documents.state));
+  const metadata = head.decoded?.metadata ?? decodeMetadata(parseDocument(documents.metadata), id);
+  const state = head.decoded?.state ?? decodeState(parseDocument(documents.state));
   return metadata && state && { id, head, metadata, state, mark: markOf(head) };
 }
 

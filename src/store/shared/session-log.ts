@@ -5,7 +5,7 @@ import type { JsonObject } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import { parseDocument } from "../format/documents.ts";
 import { BadLine } from "../format/fields.ts";
-import { lineText, numberedLine, parseLine } from "../format/lines.ts";
+import { lineText, numberedLine, parseLine, parseText } from "../format/lines.ts";
 import type { LineText } from "../format/lines.ts";
 import { kindLogs, logKinds, logNames } from "../format/logs.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
@@ -66,7 +66,7 @@ export function numberLine(counters: Counters, { log, text, record }: Encoded, m
 
 /** The record of a line; undefined for one that is damaged. */
 export function recordOf(kind: RecordKind, line: string): StoredRecord | undefined {
-  const [fields] = parseLine(Buffer.from(line)).objects;
+  const fields = parseText(line) ?? parseLine(Buffer.from(line)).objects[0];
   try {
     return fields && decodeRecord(kind, fields);
   } catch (error) {
