@@ -281,8 +281,8 @@ attack({
         },
         {
           file: "store/shared/losses.ts",
-          from: "const differs = isWhole &&",
-          to: "const differs = isWhole && known < 0 &&",
+          from: "const differs = known + places === 0 &&",
+          to: "const differs = known < 0 &&",
         },
       ],
     },
