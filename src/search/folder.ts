@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
 import { systemDisk } from "../disk/disk.ts";
 import { makeFolders } from "../disk/folders.ts";
-import { fileMode, systemCode } from "../disk/safe-write.ts";
+import { fileMode, hasProcess, systemCode } from "../disk/safe-write.ts";
 
 /** The file of the table. */
 export const tableFile = "sessions.jsonl";
@@ -81,19 +81,12 @@ function lockByFile(path: string): FolderLock | undefined {
       return { release: () => rmSync(path, { force: true }) };
     } catch (error) {
       if (systemCode(error) !== "EEXIST") return undefined;
-      if (isAlive(Number(readText(path)))) return undefined;
+      const holder = Number(readText(path));
+      if (holder > 0 && hasProcess(holder)) return undefined;
       rmSync(path, { force: true });
     }
   }
   return undefined;
-}
-
-function isAlive(processId: number): boolean {
-  try {
-    return processId > 0 && process.kill(processId, 0);
-  } catch (error) {
-    return systemCode(error) !== "ESRCH";
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The sessions that are no conversations: logs of a memory. Lists of sessions leave them out. */
+import { uuidOf } from "./shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, Store } from "./store.ts";
 
 /** The value of `config.purpose` of a memory's log. */
@@ -22,4 +23,13 @@ export async function* conversations(
     yield session;
     if (--left <= 0) return;
   }
+}
+
+/** The logs that memories keep by themselves; the metadata of another one names it. */
+export const memoryNames: readonly string[] = ["facts", "files", "items", "receipts"];
+
+/** The ids of the two sessions that hold the log of a memory by turns. */
+export function memoryLogIds({ tenant = "", user = "" }: Scope, name: string): readonly [string, string] {
+  const idOf = (turn: string): string => uuidOf(["windrow-memory", tenant, user, name, turn]);
+  return [idOf("a"), idOf("b")];
 }

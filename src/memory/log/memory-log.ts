@@ -5,8 +5,7 @@
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
-import { isMemoryLog, memoryPurpose } from "../../store/memory-logs.ts";
-import { memoryLogIds } from "../../store/session-store/examine.ts";
+import { isMemoryLog, memoryLogIds, memoryPurpose } from "../../store/memory-logs.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Lock, Scope, Store } from "../../store/store.ts";

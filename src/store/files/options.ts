@@ -1,8 +1,7 @@
 /** The options of a file store, and the check of them. */
-import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
-import { nearest } from "../../nearest.ts";
 import type { Clock } from "../shared/clock.ts";
+import { badOption, checkOwnOptions } from "../shared/own-options.ts";
 
 /**
  * The events that an acknowledged append survives. `strict` (default): the death of the process and a power cut, at one sync a
@@ -31,21 +30,8 @@ const optionNames = ["folder", "mask", "durability", "clock"];
  * @throws WindrowError `bad-option`
  */
 export function checkOptions(options: FilesStoreOptions): void {
-  for (const name of Object.keys(options)) {
-    if (optionNames.includes(name)) continue;
-    throw new WindrowError("bad-option", `The file store has no option "${name}".${nearest(name, optionNames)}`, {
-      option: name,
-    });
-  }
+  checkOwnOptions("file", options, optionNames);
   if (typeof options.folder !== "string" || options.folder === "") {
-    throw new WindrowError("bad-option", 'The file store needs a "folder": the path of its base folder.', {
-      option: "folder",
-    });
-  }
-  if (!["strict", "group", undefined].includes(options.durability)) {
-    const wrong = String(options.durability);
-    throw new WindrowError("bad-option", `"durability" is "strict" or "group", not "${wrong}".`, {
-      option: "durability",
-    });
+    throw badOption('The file store needs a "folder": the path of its base folder.', "folder");
   }
 }

@@ -8,10 +8,10 @@ import { addFinding, countedState, examineLines, examineLosses } from "../shared
 import type { LinesUnderExamination } from "../shared/examine-lines.ts";
 import { LossCheck } from "../shared/losses.ts";
 import { heldBy, holdingOf } from "../shared/remote.ts";
-import { formatVersion, isAboutRecords, ownerNamed, ownerOf, uuidOf } from "../shared/rules.ts";
+import { formatVersion, isAboutRecords, ownerNamed, ownerOf } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
-import type { Examined, Finding, Scope, SessionMetadata } from "../store.ts";
-import { memoryPurpose } from "../memory-logs.ts";
+import type { Examined, Finding, SessionMetadata } from "../store.ts";
+import { memoryLogIds, memoryNames, memoryPurpose } from "../memory-logs.ts";
 import { encodeMark, listingOf, markListing } from "../shared/mark.ts";
 import { change, fileOf, headsOf, markOf } from "./found.ts";
 import type { Core } from "./found.ts";
@@ -193,15 +193,6 @@ function salvaged({ id, listing, documents }: Head): SessionMetadata {
     config: memory === undefined ? config : { ...config, purpose: memoryPurpose },
     createdAt: textOf("created_at") ?? new Date(listing.createdMs).toISOString(),
   };
-}
-
-/** The logs that memories keep by themselves; the metadata of another one names it. */
-const memoryNames = ["facts", "files", "items", "receipts"];
-
-/** The ids of the two sessions that hold the log of a memory by turns. */
-export function memoryLogIds({ tenant = "", user = "" }: Scope, name: string): readonly [string, string] {
-  const idOf = (turn: string): string => uuidOf(["windrow-memory", tenant, user, name, turn]);
-  return [idOf("a"), idOf("b")];
 }
 
 /** A session that lists show or leave out against its mark. */

@@ -5,9 +5,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { hasPostgres, startPostgres } from "../../kit/postgres.ts";
-import type { Store } from "windrow";
-import type { SessionDump } from "windrow/store/author";
-import { everybody, wholeDump } from "../../kit/inside/store.ts";
 import type { TestPostgres } from "../../kit/postgres.ts";
 import { driver } from "../../kit/sqlite-stores.ts";
 import { hasRedis } from "../../kit/redis.ts";
@@ -73,9 +70,4 @@ export async function newArchive(): Promise<string> {
 export function objectsIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".gz"));
-}
-
-/** A dump that can be restored when its session is gone. */
-export function backupOf(store: Store, id: string): Promise<SessionDump> {
-  return wholeDump(store.transfer, everybody, id);
 }

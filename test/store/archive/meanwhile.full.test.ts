@@ -33,6 +33,18 @@ for (const kind of storeKinds()) {
       return { slow: await opened(address, { archive: { ...bucket, ...changed(bucket) } }), other, archive };
     }
 
+    /** Two, of which the slow one does something between an object and the end of its archiving. */
+    async function twoAtPut() {
+      let meanwhile: (() => Promise<unknown>) | undefined;
+      const stores = await two((bucket) => ({
+        async put(key, bytes) {
+          await bucket.put(key, bytes);
+          await meanwhile?.();
+        },
+      }));
+      return { ...stores, during: (work: typeof meanwhile) => void (meanwhile = work) };
+    }
+
     it("brings no older object back over what was archived since", async () => {
       const [got, mayGoOn] = [point(), point()];
       let hasWaited = false;
@@ -91,27 +103,21 @@ for (const kind of storeKinds()) {
 
     it("keeps everybody else from a session that it archives, until its records are there", async () => {
       const now = new Date().toISOString();
-      let meanwhile: (() => Promise<unknown>) | undefined;
-      const { slow, other, archive } = await two((bucket) => ({
-        async put(key, bytes) {
-          await bucket.put(key, bytes);
-          await meanwhile?.();
-        },
-      }));
+      const { slow, other, archive, during } = await twoAtPut();
       const id = await closed(other, await other.create(everybody, newSession()), "one");
       const refused = { code: "session-busy" };
       const ended = await finishedSession(other);
-      meanwhile = async () => expect(other.upkeep.trash(everybody, [ended], now)).rejects.toMatchObject(refused);
+      during(async () => expect(other.upkeep.trash(everybody, [ended], now)).rejects.toMatchObject(refused));
       await slow.archiving?.archive(everybody, ended);
-      meanwhile = async () => {
+      during(async () => {
         await expect(other.lock(everybody, id)).rejects.toMatchObject(refused);
         await expect(other.archiving?.archive(everybody, id)).rejects.toMatchObject(refused);
         await expect(other.upkeep.erase(everybody, [id])).rejects.toMatchObject(refused);
         await expect(other.upkeep.putAside(everybody, id)).rejects.toMatchObject(refused);
         expect(await idsOf(other, id)).toEqual(["m-one"]);
-      };
+      });
       await slow.archiving?.archive(everybody, id);
-      meanwhile = undefined;
+      during(undefined);
       expect(objectsIn(archive)).toHaveLength(2);
       await goneOn(other, id, "two");
       expect(await idsOf(other, id)).toEqual(["m-one", "m-two"]);
@@ -119,18 +125,12 @@ for (const kind of storeKinds()) {
     });
 
     it("leaves no object behind where the session is taken by force, nor takes away what was added since", async () => {
-      let meanwhile: (() => Promise<unknown>) | undefined;
-      const { slow, other, archive } = await two((bucket) => ({
-        async put(key, bytes) {
-          await bucket.put(key, bytes);
-          await meanwhile?.();
-        },
-      }));
+      const { slow, other, archive, during } = await twoAtPut();
       const id = await closed(other, await other.create(everybody, newSession()), "one");
-      meanwhile = async () => {
+      during(async () => {
         await other.holding.unlock(everybody, id, { force: true, reason: "it takes too long" });
         await goneOn(other, id, "two");
-      };
+      });
       await expect(slow.archiving?.archive(everybody, id)).rejects.toMatchObject({ code: "fenced" });
       expect(objectsIn(archive)).toEqual([]);
       expect(await idsOf(other, id)).toEqual(["m-one", "m-two"]);
