@@ -175,12 +175,7 @@ class Cleanup {
       const reasons = new Set(unread.map(messageOf));
       for (const reason of reasons)
         this.#failures.push({ message: `A memory could not be looked through for what was erased: ${reason}` });
-      // Another clean-up may have erased a session meanwhile, or somebody may have brought it back.
-      const hidden =
-        refused.length === 0 ? [] : [...(await this.#trash()), ...(await this.#upkeep.unerased(this.#scope))];
-      const left = new Set(hidden.map(({ sessionId }) => sessionId));
-      for (const { sessionId, error, isErased } of refused)
-        if (isErased === true || left.has(sessionId)) this.#failures.push({ sessionId, message: messageOf(error) });
+      for (const { sessionId, error } of refused) this.#failures.push({ sessionId, message: messageOf(error) });
       return erased;
     } catch (error) {
       this.#failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });

@@ -93,8 +93,6 @@ async function forgetAll(store: Store, scope: Scope, sessions: readonly Unerased
 /** A session that could not be erased now, while others were, and why. */
 export interface EraseRefusal extends Unerased {
   readonly error: unknown;
-  /** Whether the store has erased it, and its owner's memory could not be looked through once more. */
-  readonly isErased?: boolean;
 }
 
 /** The outcome of erasing sessions of several owners: no session and no owner's memory stops another. */
@@ -131,7 +129,7 @@ export async function eraseHidden(
   const receipts = owned.flatMap(({ sessionId, user }): readonly EraseReceipt[] => {
     const [own, again] = [before.outcomes.get(user), after.outcomes.get(user)];
     if (again?.status === "rejected") {
-      refused.push({ sessionId, ...(user !== undefined && { user }), error: again.reason, isErased: true });
+      refused.push({ sessionId, ...(user !== undefined && { user }), error: again.reason });
       return [];
     }
     const memory = own?.status === "fulfilled" ? own.value : [];

@@ -48,7 +48,7 @@ async function freeOf(folder: string): Promise<number> {
 export async function runningTrouble(store: Store, now: Date): Promise<readonly Finding[]> {
   const found: (Finding | undefined)[] = [];
   // Not `info`, which ends a move that was cut short: the doctor changes nothing unless it is asked to.
-  for await (const info of conversations(store, {}, { unfinished: true, unreadable: () => undefined })) {
+  for await (const info of conversations(store, {}, { unfinished: true })) {
     if (isFinal(info.state.status)) continue;
     found.push(await orUnreadable(() => holderTrouble(store, info, now)), outgrown(info));
   }
