@@ -49,6 +49,7 @@ const chosen = faults.filter((fault, place) => isChosen(fault) && place % shards
 if (values.list) {
   const lines = chosen.map(({ room, name, file, notices }) => `${room}  ${name}  ${file}\n    ${notices}`);
   console.log(values.json ? JSON.stringify(chosen, null, 2) : `${lines.join("\n")}\nFaults: ${chosen.length}`);
+  await new Promise((done) => process.stdout.write("", done));
   process.exit();
 }
 
