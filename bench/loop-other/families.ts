@@ -1,7 +1,7 @@
 /** The second bench: families of long jobs that were written from docs/loop.md alone, to judge by. */
-import type { LoopJob } from "../../src/loop/loop.ts";
-import { benchOf } from "../../src/loop/study.ts";
-import type { LoopBench } from "../../src/loop/study.ts";
+import type { LoopJob } from "../loop/loop.ts";
+import { benchOf } from "../loop/study.ts";
+import type { LoopBench } from "../loop/study.ts";
 import { newsroom } from "./newsroom.ts";
 import { notebook } from "./notebook.ts";
 import { jobOf } from "./plan.ts";

@@ -1,5 +1,5 @@
 /** The agent of the second bench: it looks for what it needs in the order that docs/loop.md says, and acts. */
-import type { Action } from "../../src/loop/jobs/job.ts";
+import type { Action } from "../loop/jobs/job.ts";
 import type { Passage, Placed, Sight } from "./sight.ts";
 
 /** A part of an agent's script, which answers with a value. */

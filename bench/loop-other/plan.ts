@@ -1,6 +1,6 @@
 /** A job of the second bench: turns that are planned from a seed, and a score of what the agent did. */
-import type { Action, Job, Mistake } from "../../src/loop/jobs/job.ts";
-import type { LoopJob } from "../../src/loop/loop.ts";
+import type { Action, Job, Mistake } from "../loop/jobs/job.ts";
+import type { LoopJob } from "../loop/loop.ts";
 import { Hand, unknown } from "./hand.ts";
 import type { Call, Reading, Script } from "./hand.ts";
 import type { Sight } from "./sight.ts";

@@ -1,5 +1,5 @@
 /** A window as a person reads it: passages with their speakers, titles and gaps, and the order in which they were said. */
-import type { Finding, SeenMessage } from "../../src/loop/jobs/view.ts";
+import type { Finding, SeenMessage } from "../loop/jobs/view.ts";
 
 /** Something that stands in a window; a line that is only `…` is a gap. */
 export interface Passage {

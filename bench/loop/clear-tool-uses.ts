@@ -3,7 +3,7 @@
  * results stay, older ones become a placeholder for good, and nothing is cleared where that would bring too little.
  */
 import type { Message } from "../../src/message/message.ts";
-import type { MakeWindow } from "../../src/loop/policy.ts";
+import type { MakeWindow } from "./policy.ts";
 
 /** Results that stay, the default of `keep`. */
 const keptUses = 3;

@@ -12,10 +12,10 @@
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { tokensOf } from "../../src/cli/values.ts";
-import { gainLines, loopRow, traceText } from "../../src/loop/report.ts";
-import { plainPolicy, policies, policiesOf } from "../../src/loop/policy.ts";
-import type { LoopPolicy, MakeWindow } from "../../src/loop/policy.ts";
-import { familiesOf, firstBench, runStudy, totalsOf } from "../../src/loop/study.ts";
+import { gainLines, loopRow, traceText } from "./report.ts";
+import { plainPolicy, policies, policiesOf } from "./policy.ts";
+import type { LoopPolicy, MakeWindow } from "./policy.ts";
+import { familiesOf, firstBench, runStudy, totalsOf } from "./study.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
 import { otherBench } from "../loop-other/families.ts";
 import { loadWindowPeers, oneResultEach } from "../window/peer.ts";

@@ -8,7 +8,7 @@
  *   RECORDED_BASE=base.json                             compares with figures that were kept
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { remembering } from "../../src/loop/study.ts";
+import { remembering } from "../loop/study.ts";
 import type { Message } from "../../src/message/message.ts";
 import { CostTally } from "../../src/replay/cost-metric.ts";
 import { readRecording } from "../../src/replay/measure.ts";

@@ -177,9 +177,4 @@ export const catalogue: readonly CatalogueEntry[] = [
     summary: "what is configured here, and where each value came from",
     load: async () => (await import("./commands/config.ts")).addConfig,
   },
-  {
-    name: "bench",
-    summary: "long jobs by scripted agents that see only their windows: solved, cost, void facts",
-    load: async () => (await import("./commands/bench.ts")).addBench,
-  },
 ];

@@ -1,8 +1,8 @@
 /** `adaptive` with recall solves every job of a seed from windows much smaller than its history, at a bounded cost. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { estimate } from "windrow/testing";
-import { familyNames, policiesOf, runStudy, totalsOf } from "../kit/inside/loop.ts";
-import type { LoopRun } from "../kit/inside/loop.ts";
+import { familyNames, policiesOf, runStudy, totalsOf } from "../kit/loop.ts";
+import type { LoopRun } from "../kit/loop.ts";
 
 const budgets = [8_000, 16_000];
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { otherBench } from "../../bench/loop-other/families.ts";
 import { estimate } from "windrow/testing";
-import { chanceOverlooked, inOwnWords, policiesOf, Reader, runStudy } from "../kit/inside/loop.ts";
-import type { LoopRun, ReaderFaults, SeenMessage } from "../kit/inside/loop.ts";
+import { chanceOverlooked, inOwnWords, policiesOf, Reader, runStudy } from "../kit/loop.ts";
+import type { LoopRun, ReaderFaults, SeenMessage } from "../kit/loop.ts";
 
 const said = (text: string): SeenMessage => ({ role: "user", text, calls: [], results: [] });
 /** Messages of about 500 tokens each. */

@@ -1,6 +1,6 @@
 /** Rows of a report whose windows cost no less than sending everything. */
 import { expect, it } from "vitest";
-import { withoutGain } from "../kit/inside/loop.ts";
+import { withoutGain } from "../kit/loop.ts";
 
 const whole = { cost: 6.7, peak: 52_000 };
 

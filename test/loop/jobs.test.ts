@@ -1,8 +1,8 @@
 /** The scripts of the loop: a full history solves every job, and the same seed gives the same figures. */
 import { describe, expect, it } from "vitest";
 import { estimate } from "windrow/testing";
-import { families, familyNames, policies, policiesOf, runStudy, totalsOf } from "../kit/inside/loop.ts";
-import type { LoopRun, StudyOptions } from "../kit/inside/loop.ts";
+import { families, familyNames, policies, policiesOf, runStudy, totalsOf } from "../kit/loop.ts";
+import type { LoopRun, StudyOptions } from "../kit/loop.ts";
 import { toolResults } from "../kit/inside/message.ts";
 
 /** Small jobs of one seed through policies. */

@@ -1,7 +1,7 @@
 /** The reader of windows: the newest statement counts, and no line is read as another record's. */
 import { expect, it } from "vitest";
-import { fieldOf, lineWith, View } from "../kit/inside/loop.ts";
-import type { SeenMessage } from "../kit/inside/loop.ts";
+import { fieldOf, lineWith, View } from "../kit/loop.ts";
+import type { SeenMessage } from "../kit/loop.ts";
 
 const pool = /the pool of api is (\d+)/;
 

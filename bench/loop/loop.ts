@@ -2,15 +2,15 @@
  * The closed loop: scripted agents solve long jobs with tools in memory and decide from the text of their windows alone.
  * A full history solves every job, so that what a policy loses is due to its windows.
  */
-import { recallDeclaration } from "../adapter/host/recall-tool.ts";
-import { isWindrowError, WindrowError } from "../errors.ts";
-import { resultText, toolCalls } from "../message/message.ts";
-import type { JsonObject, Message, ToolDefinition } from "../message/message.ts";
-import { CostTally, MessageTokens } from "../replay/cost-metric.ts";
-import { countTools } from "../tokens/counter.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
-import { profileOf } from "../window/provider/profile.ts";
-import { validateWindow } from "../window/provider/validate.ts";
+import { recallDeclaration } from "../../src/adapter/host/recall-tool.ts";
+import { isWindrowError, WindrowError } from "../../src/errors.ts";
+import { resultText, toolCalls } from "../../src/message/message.ts";
+import type { JsonObject, Message, ToolDefinition } from "../../src/message/message.ts";
+import { CostTally, MessageTokens } from "../../src/replay/cost-metric.ts";
+import { countTools } from "../../src/tokens/counter.ts";
+import type { TokenCounter } from "../../src/tokens/counter.ts";
+import { profileOf } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 import type { Action, Job, Mistake } from "./jobs/job.ts";
 import type { Finding, SeenMessage } from "./jobs/view.ts";
 import type { LoopPolicy, LoopWindows } from "./policy.ts";

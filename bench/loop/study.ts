@@ -1,7 +1,7 @@
 /** Jobs of several families and seeds through several policies and budgets, and the figures of all together. */
-import { WindrowError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
+import { WindrowError } from "../../src/errors.ts";
+import { nearest } from "../../src/nearest.ts";
+import type { TokenCounter } from "../../src/tokens/counter.ts";
 import { families } from "./jobs/families.ts";
 import { View } from "./jobs/view.ts";
 import type { SeenMessage } from "./jobs/view.ts";

@@ -1,5 +1,5 @@
 /** The figures of the loop as rows and lines of text. */
-import { messageText } from "../message/message.ts";
+import { messageText } from "../../src/message/message.ts";
 import { withoutGain } from "./gain.ts";
 import type { LoopCall } from "./loop.ts";
 import type { LoopRun, LoopTotal } from "./study.ts";

@@ -1,14 +1,14 @@
 /** Policies, which make the windows of a job: Windrow's sessions, and the simple ways that agents have without it. */
-import { recallTool } from "../adapter/host/recall-tool.ts";
-import { WindrowError } from "../errors.ts";
-import type { Message, ToolDefinition, ToolResultPart } from "../message/message.ts";
-import type { NumberedMessage } from "../message/step.ts";
-import { nearest } from "../nearest.ts";
-import type { MessageTokens } from "../replay/cost-metric.ts";
-import { SessionManager } from "../session/manager/manager.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
-import { strategyNames } from "../window/by-name.ts";
-import { extractSummary } from "../window/summary/extractive.ts";
+import { recallTool } from "../../src/adapter/host/recall-tool.ts";
+import { WindrowError } from "../../src/errors.ts";
+import type { Message, ToolDefinition, ToolResultPart } from "../../src/message/message.ts";
+import type { NumberedMessage } from "../../src/message/step.ts";
+import { nearest } from "../../src/nearest.ts";
+import type { MessageTokens } from "../../src/replay/cost-metric.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { TokenCounter } from "../../src/tokens/counter.ts";
+import { strategyNames } from "../../src/window/by-name.ts";
+import { extractSummary } from "../../src/window/summary/extractive.ts";
 import { paired, withinBudget } from "./guard.ts";
 
 /** The job's side of a policy: its budget, its fixed texts and its counter. */

@@ -1,7 +1,7 @@
 /** The guard that every policy stands behind: its window fits the budget, and no call stands without its result. */
-import type { Message, Part } from "../message/message.ts";
-import { groupSteps } from "../message/step.ts";
-import type { MessageTokens } from "../replay/cost-metric.ts";
+import type { Message, Part } from "../../src/message/message.ts";
+import { groupSteps } from "../../src/message/step.ts";
+import type { MessageTokens } from "../../src/replay/cost-metric.ts";
 
 /** The window without calls that have no result and without results that have no call. */
 export function paired(window: readonly Message[]): readonly Message[] {

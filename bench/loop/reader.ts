@@ -1,5 +1,5 @@
 /** Readers that are not perfect: agents that forget to recall, ask in their own words, or overlook parts of a window. */
-import type { TokenCounter } from "../tokens/counter.ts";
+import type { TokenCounter } from "../../src/tokens/counter.ts";
 import type { SeenMessage } from "./jobs/view.ts";
 
 /** The faults of a reader; one without any reads everything. */
