@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Message } from "../../src/message/message.ts";
 import { readRecording, WindowTally } from "../../src/replay/measure.ts";
 import { replay } from "../../src/replay/replay.ts";
-import type { ReplayedSession, ReplayResult } from "../../src/replay/replay.ts";
+import type { ReplayedSession, ReplayedWindow, ReplayResult } from "../../src/replay/replay.ts";
 import { isBroken } from "../../src/replay/shape-metric.ts";
 import { totalsOf } from "../../src/replay/totals.ts";
 import type { ReplayTotal } from "../../src/replay/totals.ts";
@@ -21,6 +21,8 @@ import { goalText } from "../bench.ts";
 import type { BenchReport, BenchRow, Goal } from "../bench.ts";
 import { guarded, loadWindowPeers, oneResultEach } from "./peer.ts";
 import type { WindowPeer } from "./peer.ts";
+import { LabTotals, readLab } from "./lab/lab.ts";
+import type { LabFigures, LabRecording } from "./lab/lab.ts";
 
 const profile = profileOf("openai-chat");
 
@@ -72,13 +74,18 @@ export async function compare({ name, files, budgets, farDistance, goals = {} }:
   const far = farDistance === undefined ? {} : { farDistance };
   const missing: string[] = [];
   const totals: ReplayTotal[] = [];
+  const lab = new LabTotals();
+  const labs = sessions.map((session) => readLab(readRecording(session, counter, farDistance)));
   for (const strategy of strategyNames) {
     const replayed: ReplayedSession[] = [];
     try {
-      for (const session of sessions) {
-        replayed.push(
-          await replay(session, { strategies: [strategy], budgets, profile, counter, calibrate: false, ...far }),
-        );
+      for (const [at, session] of sessions.entries()) {
+        const seen = lab.begin(labs[at] as LabRecording);
+        const options = { strategies: [strategy], budgets, profile, counter, calibrate: false, ...far };
+        const onWindow = ({ strategy: name, budget, index, composed }: ReplayedWindow): void =>
+          seen.add(name, budget, index, composed.messages, composed.report.opened !== undefined);
+        replayed.push(await replay(session, { ...options, onWindow }));
+        seen.end();
       }
       totals.push(...totalsOf(replayed));
     } catch (error) {
@@ -88,13 +95,13 @@ export async function compare({ name, files, budgets, farDistance, goals = {} }:
   const { peers, missing: absent } = await loadWindowPeers();
   for (const peer of peers) {
     const replayed: ReplayedSession[] = [];
-    for (const session of sessions) replayed.push(await replayPeer(peer, session, budgets, counter, farDistance));
+    for (const session of sessions) replayed.push(await replayPeer(peer, session, budgets, counter, farDistance, lab));
     totals.push(...totalsOf(replayed));
   }
   const rows = totals
     .toSorted((left, right) => (left.budget ?? 0) - (right.budget ?? 0))
     .flatMap((total): readonly BenchRow[] => {
-      const row = rowOf(total);
+      const row = rowOf(total, lab.of(total.strategy, total.budget));
       if (total.strategy !== "adaptive") return [row];
       return [row, goalsOf(row, { ...goals[total.budget ?? 0], ...always })];
     });
@@ -113,8 +120,10 @@ async function replayPeer(
   budgets: readonly number[],
   counter: TokenCounter,
   farDistance: number | undefined,
+  lab: LabTotals,
 ): Promise<ReplayedSession> {
   const recording = readRecording(session, counter, farDistance);
+  const seen = lab.begin(readLab(recording));
   const { messages, calls, tokens } = recording;
   const results: ReplayResult[] = [];
   for (const budget of budgets) {
@@ -134,10 +143,12 @@ async function replayPeer(
         opened,
         faults: validateWindow(window, profile).length,
       });
+      seen.add(peer.name, budget, index, window, opened);
       before = window;
     }
     results.push(...tally.results().map((result) => ({ strategy: peer.name, profile: profile.name, ...result })));
   }
+  seen.end();
   return {
     id: session.id,
     format: session.format,
@@ -156,7 +167,7 @@ function isSame(one: Message, other: Message | undefined): boolean {
   return one === other || JSON.stringify([one.role, one.parts]) === JSON.stringify([other?.role, other?.parts]);
 }
 
-function rowOf(total: ReplayTotal): BenchRow {
+function rowOf(total: ReplayTotal, { quotes, hunks, lines, stale, removed }: LabFigures): BenchRow {
   const { lookback } = total;
   return {
     "budget": total.budget ?? "–",
@@ -165,12 +176,12 @@ function rowOf(total: ReplayTotal): BenchRow {
     "far/step %": lookback.far ?? "–",
     "strict %": lookback.strict ?? "–",
     "lines far %": lookback.farLines ?? "–",
-    "quotes": lookback.quotes.found,
-    "of": lookback.quotes.total,
-    "hunks": lookback.patchQuotes.found,
-    "of hunks": lookback.patchQuotes.total,
-    "gone": total.removedLines.titled,
-    "stale": total.staleShare === null ? "–" : Number(total.staleShare.toFixed(4)),
+    "quotes": quotes.found,
+    "of": quotes.total,
+    "hunks": hunks.found,
+    "of hunks": hunks.total,
+    "gone": removed.titled,
+    "stale": lines === 0 ? "–" : Number((stale / lines).toFixed(4)),
     "1-hop %": lookback.oneHop ?? "–",
     "cost": Number(total.cost.equivalents.toFixed(3)),
     "epochs": total.epochs,

@@ -13,10 +13,8 @@ import type { Message } from "../../src/message/message.ts";
 import { CostTally } from "../../src/replay/cost-metric.ts";
 import { readRecording } from "../../src/replay/measure.ts";
 import type { Recording } from "../../src/replay/measure.ts";
-import { QuoteTally } from "../../src/replay/quote-metric.ts";
 import { LookbackTally } from "../../src/replay/recall-metric.ts";
 import { isBroken } from "../../src/replay/shape-metric.ts";
-import { StaleTally } from "../../src/replay/stale-metric.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
 import { strategyOf } from "../../src/window/by-name.ts";
@@ -24,6 +22,8 @@ import { Composer } from "../../src/window/composer.ts";
 import { profileOf } from "../../src/window/provider/profile.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
 import { recordedSessions } from "./kit.ts";
+import { LabTally, readLab } from "./lab/lab.ts";
+import type { LabRecording } from "./lab/lab.ts";
 
 /** A set of sessions, and its named budgets. */
 interface RecordedSet {
@@ -82,9 +82,10 @@ export async function benchRecorded(): Promise<BenchReport> {
     const { files, farDistance } = sets[name] as RecordedSet;
     for (const session of await recordedSessions(files)) {
       const recording = readRecording(session, counter, farDistance);
+      const lab = readLab(recording);
       for (const budget of budgets) {
         const key = `${name} ${budget}`;
-        const sums = around.map((factor) => run(session.id, recording, Math.round(budget * factor), counter));
+        const sums = around.map((factor) => run(session.id, recording, lab, Math.round(budget * factor), counter));
         figures[key] = [...(figures[key] ?? []), ...sums];
       }
       console.error(`  ${name} ${session.id}`);
@@ -122,36 +123,31 @@ function budgetFactors(count: number): readonly number[] {
 }
 
 /** A session at one budget, composed before every call as a live agent does. */
-function run(session: string, recording: Recording, budget: number, counter: TokenCounter): Sums {
-  const { messages, calls, references, quotes, patchQuotes, farDistance, quoteReader } = recording;
+function run(session: string, recording: Recording, lab: LabRecording, budget: number, counter: TokenCounter): Sums {
+  const { messages, calls, references } = recording;
   const composer = new Composer({ strategy: strategyOf("adaptive"), profile, counter });
   const cost = new CostTally(recording.tokens);
   const lookback = new LookbackTally(recording);
-  const [exact, hunks] = [new QuoteTally(quoteReader, farDistance), new QuoteTally(quoteReader, farDistance)];
-  const stale = new StaleTally();
+  const seen = new LabTally(lab);
   let [pushed, epochs, broken, refused] = [0, 0, 0, 0];
   for (const index of calls) {
-    for (; pushed < index; pushed++) {
-      composer.push(pushed + 1, messages[pushed] as Message);
-      stale.push(messages[pushed] as Message);
-    }
+    for (; pushed < index; pushed++) composer.push(pushed + 1, messages[pushed] as Message);
     let shown: readonly Message[] = [];
+    let opened = false;
     try {
       const composed = composer.compose({ budget });
       shown = composed.messages;
-      if (composed.report.opened) {
-        epochs++;
-        stale.add(shown);
-      }
+      opened = composed.report.opened !== undefined;
+      if (opened) epochs++;
       cost.add(shown);
       if (isBroken(shown)) broken++;
     } catch {
       refused++;
     }
     lookback.add(references.get(index) ?? [], shown);
-    exact.add(quotes.get(index) ?? [], shown);
-    hunks.add(patchQuotes.get(index) ?? [], shown);
+    seen.add(index, shown, opened);
   }
+  const { quotes, hunks, removed } = seen.result();
   const { far, strict, farLines, farSteps, farLineReferences } = lookback.result();
   return {
     session,
@@ -161,16 +157,16 @@ function run(session: string, recording: Recording, budget: number, counter: Tok
     strict: ((strict ?? 0) * farSteps) / 100,
     lineReferences: farLineReferences,
     lines: ((farLines ?? 0) * farLineReferences) / 100,
-    quotes: exact.result().found,
-    quotesOf: exact.result().total,
-    hunks: hunks.result().found,
-    hunksOf: hunks.result().total,
+    quotes: quotes.found,
+    quotesOf: quotes.total,
+    hunks: hunks.found,
+    hunksOf: hunks.total,
     cost: cost.result().equivalents,
     epochs,
     broken,
     refused,
-    removed: stale.removed.titled,
-    removedOf: stale.removed.of,
+    removed: removed.titled,
+    removedOf: removed.of,
   };
 }
 

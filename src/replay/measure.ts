@@ -7,13 +7,9 @@ import type { Cost, CostConditions } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
 import { namedSources, OneHop } from "./one-hop.ts";
 import type { Named, NamedSources } from "./one-hop.ts";
-import { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "./quote-metric.ts";
-import type { Quote } from "./quote-metric.ts";
 import { AtomReader, farDistanceFor, findReferences, LookbackTally } from "./recall-metric.ts";
 import type { Lookback, Reference } from "./recall-metric.ts";
 import { BrokenRequests, essentials } from "./shape-metric.ts";
-import { StaleTally } from "./stale-metric.ts";
-import type { RemovedShown } from "./stale-metric.ts";
 
 /** A session with the indexes that the metrics share. */
 export interface Recording {
@@ -27,9 +23,6 @@ export interface Recording {
   readonly reader: AtomReader;
   readonly references: ReadonlyMap<number, readonly Reference[]>;
   readonly history: HistoryLines;
-  readonly quoteReader: QuoteReader;
-  readonly quotes: ReadonlyMap<number, readonly Quote[]>;
-  readonly patchQuotes: ReadonlyMap<number, readonly Quote[]>;
   readonly oneHop: OneHop;
 }
 
@@ -45,7 +38,6 @@ export function readRecording(
 ): Recording {
   const tokens = new MessageTokens(counter);
   const reader = new AtomReader();
-  const quoteReader = new QuoteReader();
   return {
     messages,
     calls: callsOf(messages),
@@ -55,9 +47,6 @@ export function readRecording(
     reader,
     references: findReferences(messages, tokens, reader),
     history: new HistoryLines(messages),
-    quoteReader,
-    quotes: findQuotes(messages, tokens, quoteReader),
-    patchQuotes: findQuotes(messages, tokens, quoteReader, patchQuotes),
     oneHop: new OneHop(messages, counter),
   };
 }
@@ -95,15 +84,6 @@ export interface WindowFigures {
   /** The files and results that had left at the epochs, and how many of them the window named; over all epochs. */
   readonly named: NamedSources;
   /**
-   * The share of a digest's file lines that were gone from the file when the digest was made, 0 to 1. Counted at each
-   * epoch for files whose contents the calls reveal; null when none could be counted.
-   */
-  readonly staleShare: number | null;
-  /** The number of lines behind `staleShare`. */
-  readonly digestLines: number;
-  /** Lines of digests that a call took out of a file, and that nothing showed since; counted at each epoch. */
-  readonly removedLines: RemovedShown;
-  /**
    * Requests with an orphan result, an unanswered call, an empty message, no message, or a first message not the
    * user's.
    */
@@ -129,15 +109,11 @@ export class WindowTally {
   readonly #recording: Recording;
   readonly #cost: CostTally;
   readonly #lookback: LookbackTally;
-  readonly #quotes: QuoteTally;
-  readonly #patchQuotes: QuoteTally;
   readonly #conditions: RequestConditions;
-  readonly #stale = new StaleTally();
   readonly #requests = new BrokenRequests();
   readonly #overBudget: Map<number, number>;
   readonly #series: number[] = [];
   #named: NamedSources = { files: { named: 0, total: 0 }, calls: { named: 0, total: 0 } };
-  #pushed = 0;
   #epochs = 0;
   #broken = 0;
   #refused = 0;
@@ -148,8 +124,6 @@ export class WindowTally {
     this.#conditions = conditions;
     this.#cost = new CostTally(recording.tokens, conditions, recording.contents);
     this.#lookback = new LookbackTally(recording);
-    this.#quotes = new QuoteTally(recording.quoteReader, recording.farDistance);
-    this.#patchQuotes = new QuoteTally(recording.quoteReader, recording.farDistance);
     this.#overBudget = new Map(budgets.map((budget) => [budget, 0]));
   }
 
@@ -160,35 +134,24 @@ export class WindowTally {
    * @param window - undefined where there was none to send
    */
   add(index: number, window: MeasuredWindow | undefined): void {
-    const { messages, references, quotes, patchQuotes: hunks, oneHop, tokens } = this.#recording;
+    const { messages, references, oneHop, tokens } = this.#recording;
     const shown = window?.messages ?? [];
     if (window) {
       this.#cost.add(shown, this.#conditions.cold?.has(index), messages[index]);
       if (window.opened) {
         this.#epochs++;
-        this.#addStale(index, shown);
         this.#named = addNamed(this.#named, namedSources(oneHop, messages, index, window.edits, shown));
       }
       if (this.#requests.isBroken(shown)) this.#broken++;
       this.#faults += window.faults;
     } else this.#refused++;
     this.#lookback.add(references.get(index) ?? [], shown, oneHop.forCall(index, window?.edits ?? [], shown));
-    this.#quotes.add(quotes.get(index) ?? [], shown);
-    this.#patchQuotes.add(hunks.get(index) ?? [], shown);
     this.#series.push(window ? window.tokens + (this.#conditions.overhead ?? 0) : 0);
     for (const [budget, calls] of this.#overBudget) {
       const within = window !== undefined && window.tokens <= budget;
       if (!within && tokens.sum(essentials(messages.slice(0, index))) <= budget)
         this.#overBudget.set(budget, calls + 1);
     }
-  }
-
-  /** Counts the digests of a window. A history is read up to it only where there is one. */
-  #addStale(index: number, shown: readonly Message[]): void {
-    if (!shown.some(({ status }) => status === "synthetic")) return;
-    const { messages } = this.#recording;
-    for (; this.#pushed < index; this.#pushed++) this.#stale.push(messages[this.#pushed] as Message);
-    this.#stale.add(shown);
   }
 
   /** Tokens of every request so far, 0 for a refused one. */
@@ -210,15 +173,8 @@ export class WindowTally {
       cost: this.#cost.result(),
       cachedShare: this.#cost.cachedShare,
       epochs: this.#epochs,
-      lookback: {
-        ...this.#lookback.result(),
-        quotes: this.#quotes.result(),
-        patchQuotes: this.#patchQuotes.result(),
-      },
+      lookback: this.#lookback.result(),
       named: this.#named,
-      staleShare: this.#stale.result(),
-      digestLines: this.#stale.lines,
-      removedLines: this.#stale.removed,
       broken: this.#broken,
       overBudget,
       refused: this.#refused,

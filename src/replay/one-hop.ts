@@ -6,7 +6,6 @@ import { recallFrom } from "../window/recall/recall.ts";
 import type { RecallQuery } from "../window/recall/query.ts";
 import { isPath, recallId, stubsOf, subjectOf } from "../window/stub/stub.ts";
 import type { Edit, Stub } from "../window/window.ts";
-import { linesOf } from "./lines.ts";
 import { shownNames } from "./shown-names.ts";
 import type { ShownNames } from "./shown-names.ts";
 import { atomsOf } from "./recall-metric.ts";
@@ -43,21 +42,20 @@ export class OneHop {
    */
   forCall(index: number, edits: readonly Edit[], window: readonly Message[]): (reference: Reference) => boolean {
     const recalls = this.recallsFor(index, edits, window);
-    return ({ atom, places }) => recalls(places, atom) !== undefined;
+    return (reference) => recalls(reference) !== undefined;
   }
 
-  /** As {@link forCall}, but it tells which recall that is; a text of several lines may stand in the place of an atom. */
+  /** As {@link forCall}, but it returns that recall. */
   recallsFor(
     index: number,
     edits: readonly Edit[],
     window: readonly Message[],
-  ): (places: readonly number[], wanted: Atom | { readonly text: string }) => RecallQuery | undefined {
+  ): (reference: Pick<Reference, "places" | "atom">) => RecallQuery | undefined {
     let names: ShownNames | undefined;
-    return (places, wanted) => {
+    return ({ places, atom }) => {
       const shown = (names ??= shownNames(edits, window));
       const before = places.filter((place) => place < index);
-      const brings = (query: RecallQuery, at: number): boolean =>
-        typeof wanted === "string" ? this.#answer(query, at).has(wanted) : this.#says(query, at, wanted.text);
+      const brings = (query: RecallQuery, at: number): boolean => this.#answer(query, at).has(atom);
       const near = shown.ids.filter(({ from, to }) => before.some((place) => from <= place + 1 && place < to));
       const byId = near.map(({ from, to }) => ({ id: recallId(from, to) })).find((query) => brings(query, 0));
       if (byId) return byId;
@@ -89,11 +87,6 @@ export class OneHop {
     let atoms = this.#answers.get(key);
     if (!atoms) this.#answers.set(key, (atoms = atomsOf(this.#recalled(query, index))));
     return atoms;
-  }
-
-  /** Whether a recall's answer has a text, all lines in order. */
-  #says(query: RecallQuery, index: number, text: string): boolean {
-    return `\n${linesOf(this.#recalled(query, index)).join("\n")}\n`.includes(`\n${text}\n`);
   }
 
   /** The text of a recall's answer; empty for one that is too long. */

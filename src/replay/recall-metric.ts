@@ -7,7 +7,6 @@ import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { MessageTokens } from "./cost-metric.ts";
 import { linesOf, readablePart } from "./lines.ts";
 import type { HistoryLines } from "./lines.ts";
-import type { QuoteRecall } from "./quote-metric.ts";
 
 /**
  * A thing that a text names: a path, an identifier-like or number-like word, or a whole line of at least {@link
@@ -167,13 +166,6 @@ export interface Lookback {
   readonly references: number;
   /** The number of far references that are whole lines. */
   readonly farLineReferences: number;
-  /**
-   * Far exact quotes: old texts of edits that an earlier message has whole, at least the far distance back, and how
-   * many of them were whole in one message of the window.
-   */
-  readonly quotes: QuoteRecall;
-  /** The same of the old sides of patches' hunks, context and removed lines, of 24 characters or more. */
-  readonly patchQuotes: QuoteRecall;
 }
 
 /** The facts of a session that look-back recall is counted by. */
@@ -291,7 +283,7 @@ export class LookbackTally {
   }
 
   /** The result so far, without exact quotes, which another tally counts. */
-  result(): Omit<Lookback, "quotes" | "patchQuotes"> {
+  result(): Lookback {
     return {
       all: percent(this.#present, this.#references),
       far: percent(this.#farShares, this.#farSteps),

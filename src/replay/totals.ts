@@ -48,7 +48,6 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
   const calls = runs.reduce((all, run) => all + run.calls, 0);
   const total = sum((result) => result.tokens.total);
   const sent = calls - sum((result) => result.refused);
-  const digestLines = sum((result) => result.digestLines);
   const cached = sum((result) => result.cachedShare * result.tokens.total);
   return {
     strategy: first.strategy,
@@ -86,23 +85,8 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
       farSteps: sum((result) => result.lookback.farSteps),
       references: sum(references),
       farLineReferences: sum((result) => result.lookback.farLineReferences),
-      quotes: {
-        found: sum((result) => result.lookback.quotes.found),
-        total: sum((result) => result.lookback.quotes.total),
-      },
-      patchQuotes: {
-        found: sum((result) => result.lookback.patchQuotes.found),
-        total: sum((result) => result.lookback.patchQuotes.total),
-      },
     },
-    staleShare: digestLines === 0 ? null : sum((result) => (result.staleShare ?? 0) * result.digestLines) / digestLines,
-    digestLines,
     named: runs.map(({ result }) => result.named).reduce(addNamed),
-    removedLines: {
-      titled: sum((result) => result.removedLines.titled),
-      of: sum((result) => result.removedLines.of),
-      elsewhere: sum((result) => result.removedLines.elsewhere),
-    },
     broken: sum((result) => result.broken),
     overBudget: sum((result) => result.overBudget),
     refused: sum((result) => result.refused),

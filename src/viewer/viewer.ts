@@ -324,7 +324,6 @@ export interface MissRow {
   /** The message that held what was referred to. */
   readonly source: number;
   readonly text: string;
-  readonly kind: "quote" | "hunk" | "reference";
   /** The recall that the window itself suggests and that brings it; null where there is none. */
   readonly recall: string | null;
 }

@@ -49,12 +49,11 @@ async function replayed(
 describe("a miss", () => {
   it("is what the window lacks and an earlier message has", async () => {
     const { misses, windows } = await replayed("sliding-window");
-    expect(misses.map(({ kind }) => kind)).toContain("quote");
-    expect(misses.map(({ kind }) => kind)).toContain("reference");
+    expect(misses.length).toBeGreaterThan(0);
     const reader = new AtomReader();
-    for (const { text, source, index, kind } of misses) {
+    for (const { text, source, index } of misses) {
       const window = windows.find((one) => one.index === index)?.composed.messages ?? [];
-      expect(kind === "reference" && window.some((message) => reader.has(message, text))).toBe(false);
+      expect(window.some((message) => reader.has(message, text))).toBe(false);
       expect(source).toBeLessThan(index);
       expect(JSON.stringify(messages[source]).replaceAll("\\n  ", "\\n")).toContain(JSON.stringify(text).slice(1, -1));
     }

@@ -20,8 +20,6 @@ export type Row = Pick<
   | "epochs"
   | "lookback"
   | "named"
-  | "staleShare"
-  | "removedLines"
   | "broken"
   | "overBudget"
   | "refused"
@@ -35,9 +33,6 @@ interface Column extends FittedColumn<Shown> {
   /** Whether the column is left out where every row has this. */
   readonly dull?: (row: Shown) => boolean;
 }
-
-/** Columns of a terminal from which on the table shows the finer measures of recall as well. */
-export const wideColumns = 130;
 
 const nothing = "–";
 
@@ -74,24 +69,6 @@ const namedFiles: Column = {
   dull: (row) => !("lookback" in row) || row.named.files.total === 0,
 };
 
-const finer: readonly Column[] = [
-  { name: "strict", rank: 20, cell: measured(({ lookback }) => percent(lookback.strict)) },
-  { name: "quotes", rank: 20, cell: measured(({ lookback }) => foundOf(lookback.quotes)) },
-  { name: "hunks", rank: 20, cell: measured(({ lookback }) => foundOf(lookback.patchQuotes)) },
-  {
-    name: "stale",
-    rank: 20,
-    cell: measured(({ staleShare }) =>
-      staleShare === null ? nothing : `${decimals(Math.ceil(1_000 * staleShare) / 10, 1)}%`,
-    ),
-  },
-  {
-    name: "gone",
-    rank: 20,
-    cell: measured(({ removedLines }) => (removedLines.of === 0 ? nothing : count(removedLines.titled))),
-  },
-];
-
 const faults: readonly Column[] = [
   {
     name: "broken",
@@ -109,10 +86,6 @@ const faults: readonly Column[] = [
 
 function hasNoLines(row: Shown): boolean {
   return !("lookback" in row) || row.lookback.farLines === null;
-}
-
-function foundOf({ found, total }: { readonly found: number; readonly total: number }): string {
-  return total === 0 ? nothing : `${count(found)}/${count(total)}`;
 }
 
 /** A table, with what it left out. */
@@ -137,9 +110,7 @@ export function resultTable(
   const { dim, red } = colours(colour);
   const { distinct, same } = distinctRows(rows);
   const shown: readonly Shown[] = [...(recorded ? [{ ...recorded, strategy: "as recorded" }] : []), ...distinct];
-  const telling = [...plain, namedFiles, ...(width < wideColumns ? [] : finer), ...faults].filter(
-    ({ dull }) => !dull || !shown.every(dull),
-  );
+  const telling = [...plain, namedFiles, ...faults].filter(({ dull }) => !dull || !shown.every(dull));
   const columns = fittingColumns<Shown, Column>(telling, shown, width);
   const table = new Table({
     head: columns.map(({ name }) => dim(name)),

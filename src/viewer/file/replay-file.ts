@@ -224,8 +224,6 @@ function figuresOf({ tokens, cost, lookback, ...result }: ReplayResult): JsonObj
     recallRate: share(lookback.all),
     farRecallRate: share(lookback.far),
     oneHopRate: share(lookback.oneHop),
-    exactQuotes: `${lookback.quotes.found} of ${lookback.quotes.total}`,
-    staleShare: result.staleShare,
     overBudget: result.overBudget,
     refused: result.refused,
     broken: result.broken,

@@ -103,13 +103,12 @@ export class ReplayWindows {
   }
 
   /** Takes a reference that the newest window lacks. */
-  miss({ index, source, text, kind, recall }: ReplayedMiss): void {
+  miss({ index, source, text, recall }: ReplayedMiss): void {
     this.misses.push({
       call: this.#numbers.get(index) ?? 0,
       seq: index + 1,
       source: source + 1,
       text: text.length > missedText ? `${text.slice(0, missedText).toWellFormed()}…` : text,
-      kind,
       recall: recall === undefined ? null : (recall.id ?? recall.query ?? null),
     });
   }

@@ -1,11 +1,8 @@
 /** Names of src/replay that tests use and no door exports. */
 export { CostTally, MessageTokens } from "../../../src/replay/cost-metric.ts";
 export type { CostConditions, PricesOf } from "../../../src/replay/cost-metric.ts";
-export { textEdits } from "../../../src/replay/edit-shape.ts";
 export { HistoryLines } from "../../../src/replay/lines.ts";
 export { namedSources, OneHop } from "../../../src/replay/one-hop.ts";
-export { patchedFiles } from "../../../src/replay/patch-shape.ts";
-export { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "../../../src/replay/quote-metric.ts";
 export {
   AtomReader,
   atomsOf,
@@ -15,5 +12,4 @@ export {
 } from "../../../src/replay/recall-metric.ts";
 export type { ReplayedMiss, ReplayedWindow } from "../../../src/replay/replay.ts";
 export { BrokenRequests, essentials, isBroken } from "../../../src/replay/shape-metric.ts";
-export { StaleTally } from "../../../src/replay/stale-metric.ts";
 export { totalsOf } from "../../../src/replay/totals.ts";

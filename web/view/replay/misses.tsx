@@ -45,18 +45,16 @@ export function Misses({ rows, chosen, onChoose }: MissesProps): JSX.Element | n
               <th scope="col">call</th>
               <th scope="col">made in</th>
               <th scope="col">refers to</th>
-              <th scope="col">kind</th>
               <th scope="col">text</th>
               <th scope="col">the recall that brings it</th>
             </tr>
           </thead>
           <tbody>
-            {row.misses.slice(0, mostRows).map(({ call, seq, source, kind, text, recall }, place) => (
+            {row.misses.slice(0, mostRows).map(({ call, seq, source, text, recall }, place) => (
               <tr key={place}>
                 <td>{row.hasWindows ? <a href={linkTo(call, seq)}>{call}</a> : call}</td>
                 <td>m{seq}</td>
                 <td>{row.hasWindows ? <a href={linkTo(call, source)}>m{source}</a> : `m${source}`}</td>
-                <td>{kind}</td>
                 <td>
                   <code class="clip">
                     <Visible text={text} />

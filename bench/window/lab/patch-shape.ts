@@ -1,5 +1,5 @@
 /** Patches in the arguments of calls, found by their marks, for the metrics of quotes and of removed lines. */
-import type { JsonValue } from "../message/message.ts";
+import type { JsonValue } from "../../../src/message/message.ts";
 
 /** The part of a patch for one file. */
 export interface PatchedFile {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import type { JsonValue } from "../kit/inside/message.ts";
-import { findQuotes, MessageTokens, QuoteReader, QuoteTally, textEdits } from "../kit/inside/replay.ts";
-import { calls, characters, result, user } from "./histories.ts";
+import { MessageTokens } from "../kit/inside/replay.ts";
+import { findQuotes, QuoteReader, QuoteTally, textEdits } from "../kit/lab.ts";
+import { calls, characters, result, user } from "../replay/histories.ts";
 
 describe("an edit", () => {
   it.each<[string, JsonValue, string]>([

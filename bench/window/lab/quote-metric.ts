@@ -1,9 +1,9 @@
 /** Exact quotes: whether the text that an edit replaces, last seen far back, is whole in the window. */
-import { toolCalls } from "../message/message.ts";
-import type { JsonValue, Message, Part } from "../message/message.ts";
-import type { MessageTokens } from "./cost-metric.ts";
+import { toolCalls } from "../../../src/message/message.ts";
+import type { JsonValue, Message, Part } from "../../../src/message/message.ts";
+import type { MessageTokens } from "../../../src/replay/cost-metric.ts";
 import { textEdits } from "./edit-shape.ts";
-import { linesOf, readablePart } from "./lines.ts";
+import { linesOf, readablePart } from "../../../src/replay/lines.ts";
 import { patchedFiles } from "./patch-shape.ts";
 
 /** The old text of an edit, as a quote to find. */

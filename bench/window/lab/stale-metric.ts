@@ -1,7 +1,7 @@
 /** The stale share: how many of the file lines in digests were gone from the file by then. */
-import type { Message } from "../message/message.ts";
+import type { Message } from "../../../src/message/message.ts";
 import { FileViews } from "./file-views.ts";
-import { linesOf } from "./lines.ts";
+import { linesOf } from "../../../src/replay/lines.ts";
 import { RemovedLines } from "./removed-lines.ts";
 
 /** The mark before the title of a group of lines in a digest. No other line begins with it. */
@@ -82,6 +82,11 @@ export class StaleTally {
   /** The number of counted lines. */
   get lines(): number {
     return this.#lines;
+  }
+
+  /** The number of them that the file had lost. */
+  get stale(): number {
+    return this.#stale;
   }
 
   /** The stale share, 0 to 1, rounded up; null when no line counted. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import type { JsonValue } from "../kit/inside/message.ts";
-import { StaleTally } from "../kit/inside/replay.ts";
-import { calls, result, user } from "./histories.ts";
+import { StaleTally } from "../kit/lab.ts";
+import { calls, result, user } from "../replay/histories.ts";
 
 const [one, two, three] = ["const first = readFirst();", "const second = readSecond();", "const third = readThird();"];
 const text = [one, two, three].join("\n");

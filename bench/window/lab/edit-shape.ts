@@ -1,5 +1,5 @@
 /** Calls that edit a text, whatever the tool's name, recognised by the shape of their arguments. */
-import type { JsonValue } from "../message/message.ts";
+import type { JsonValue } from "../../../src/message/message.ts";
 
 /** One replacement in a call's arguments. */
 export interface TextEdit {

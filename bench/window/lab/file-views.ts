@@ -2,11 +2,11 @@
  * The contents of files as a session's tool calls imply them, for the metric `staleShare` (docs/concepts.md). The metric
  * shares no code with the window that it measures.
  */
-import { resultText, toolCalls, toolResults } from "../message/message.ts";
-import type { JsonValue, Message, ToolCallPart } from "../message/message.ts";
+import { resultText, toolCalls, toolResults } from "../../../src/message/message.ts";
+import type { JsonValue, Message, ToolCallPart } from "../../../src/message/message.ts";
 import { textEdits } from "./edit-shape.ts";
 import type { TextEdit } from "./edit-shape.ts";
-import { linesOf } from "./lines.ts";
+import { linesOf } from "../../../src/replay/lines.ts";
 
 /** The known contents of a file. */
 export interface FileView {

@@ -2,10 +2,10 @@
  * Removed lines: lines that edits, patches and writes took out of files, and that nothing showed since. They are found by
  * the marks of the calls alone, so that they do not rest on what anyone believes the files to hold.
  */
-import { resultText, toolCalls, toolResults } from "../message/message.ts";
-import type { JsonValue, Message, ToolCallPart } from "../message/message.ts";
+import { resultText, toolCalls, toolResults } from "../../../src/message/message.ts";
+import type { JsonValue, Message, ToolCallPart } from "../../../src/message/message.ts";
 import { textEdits } from "./edit-shape.ts";
-import { linesOf } from "./lines.ts";
+import { linesOf } from "../../../src/replay/lines.ts";
 import { patchedFiles } from "./patch-shape.ts";
 
 /** The shortest removed line that counts, in UTF-16 code units. A shorter one may well remain elsewhere in its file. */

@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import type { JsonValue } from "../kit/inside/message.ts";
-import {
-  findQuotes,
-  MessageTokens,
-  patchedFiles,
-  patchQuotes,
-  QuoteReader,
-  QuoteTally,
-  StaleTally,
-} from "../kit/inside/replay.ts";
-import { calls, characters, result, user } from "./histories.ts";
+import { MessageTokens } from "../kit/inside/replay.ts";
+import { findQuotes, patchedFiles, patchQuotes, QuoteReader, QuoteTally, StaleTally } from "../kit/lab.ts";
+import { calls, characters, result, user } from "../replay/histories.ts";
 
 const before = 'const limitOfUploads = 3; // `so` "many" \\ $1';
 const after = 'const limitOfUploads = 17; // `so` "many" \\ $1';
