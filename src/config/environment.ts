@@ -23,7 +23,6 @@ const keys = {
   "ingestCap": "number",
   "maxSummaryTokens": "number",
   "maxBootstrapTokens": "number",
-  "workingSet": "flag",
   "compaction": "text",
   "calibrate": "flag",
   "idleTimeout": "number",

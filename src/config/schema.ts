@@ -63,7 +63,6 @@ const perUser = {
   ingestCap: tokens.describe("Most tokens of one result when it is first shown."),
   maxSummaryTokens: tokens.describe("Most tokens of a summary, for strategies that do not say it themselves."),
   maxBootstrapTokens: tokens.describe("Most tokens of what a memory tells at the start."),
-  workingSet: z.union([z.boolean(), tokens]).describe("Shows files, commands and open questions in every window."),
   compaction: z.enum(["background", "blocking"]).describe("Whether a step waits for the summary that is due after it."),
   calibrate: z.boolean().describe("Whether budgets are in tokens as the provider counts them."),
   llm: z

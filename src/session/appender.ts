@@ -98,7 +98,6 @@ export class Appender {
       const shown = store.capabilities.liveMask ? message : (messages[index] as Message);
       this.#state.masked(message.masks);
       this.#state.push(seq, shown);
-      this.#state.watch(seq, shown);
       this.#epochs.push(seq, shown, message);
       this.counted(seq, tokenCount);
       tell(on, { type: "message-appended", sessionId: id, seq, role: message.role, tokens: tokenCount });

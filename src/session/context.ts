@@ -97,7 +97,7 @@ export interface SessionOptions extends Omit<SessionContext, "id" | "inTurn" | "
   readonly lock: Lock;
   readonly metadata: SessionMetadata;
   readonly state: SessionState;
-  /** Pins, goal, snapshot and working set, empty; the log restores them. */
+  /** Pins, goal and snapshot, empty; the log restores them. */
   readonly conversation: ConversationState;
   readonly meter: UsageMeter;
   /** The rules by which the store masks records. */

@@ -25,7 +25,7 @@ import type { HookWindow } from "./hooks.ts";
 import { explainEpoch, explainNewest, openCalls, originalOf, shownRecords, usagesBehind } from "./log.ts";
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
-import { askingOnce, restoreBeside, restoreConversation } from "./state/restore.ts";
+import { askingOnce, restoreConversation, restoreSnapshot } from "./state/restore.ts";
 import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
 import { ToolRuns } from "./tool-run.ts";
@@ -131,7 +131,7 @@ export class Session {
       this.#appender.counted(record.seq, record.tokenCount);
       conversation.push(record.seq, shown, record.message.masks);
     }
-    await restoreBeside(this.#context, conversation, original);
+    await restoreSnapshot(this.#context, conversation);
   }
 
   /**

@@ -39,7 +39,6 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
     lowWater: share,
     tailShare: share,
     indexShare: part,
-    delta: kinds.flag,
   }),
   "sliding-window": named<SlidingWindowOptions, Strategy>(slidingWindow, {
     lowWater: share,

@@ -16,7 +16,7 @@ import { defaultRecallTools } from "./stub/recalled.ts";
 import { FixedBlocks } from "./fixed.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage, hashMessages, ListHashes } from "./hash.ts";
-import { deltaRule, History } from "./history.ts";
+import { History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
 import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
@@ -24,7 +24,7 @@ import { yieldingDynamic } from "./pinned.ts";
 import { withAnswers } from "./provider/encode.ts";
 import type { Tried } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
-import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
+import { mergeEdits, reopened, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
 import { changeOf, costOf, countAll, countFates, countRepairs, layoutOf, overBudget, remembering } from "./layout.ts";
 import { nameWholeSteps } from "./view.ts";
@@ -139,7 +139,6 @@ export class Composer {
 
   *#composing(options: Tried<ComposeOptions>): Work<Composed> {
     const budget = checkBudget(options.budget);
-    this.#beginDeltas();
     yield* this.#history.taking();
     this.#log.take(this.#state.horizon ?? 1);
     this.#refresh(options);
@@ -154,7 +153,7 @@ export class Composer {
     const isWithin = before.tokens <= budget && planned.length === 0 && !changed;
     if (reason === undefined || isWithin) return this.#finish(before, budget);
     const [past, history] = [this.#state, this.#history];
-    let edits = mergeEdits(withoutDeltas(this.#state.edits), planned);
+    let edits = mergeEdits(this.#state.edits, planned);
     yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), past.epoch, options);
     let after = this.#layout(options);
     // Repair of the remaining history may add a few tokens to what was planned.
@@ -178,7 +177,7 @@ export class Composer {
   commit(edits: readonly Edit[], reason: EpochReason): boolean {
     const { steps, tokens } = this.view();
     if (!nameWholeSteps(edits, { steps, edits: this.#state.edits, last: this.#last })) return false;
-    const merged = mergeEdits(withoutDeltas(this.#state.edits), edits);
+    const merged = mergeEdits(this.#state.edits, edits);
     this.#pending = { reason, edits, tokensBefore: tokens };
     atOnce(this.#reopening(this.#withoutReasoning(merged, false), this.#state.epoch, {}));
     this.#state = { ...this.#state, length: 0 };
@@ -209,17 +208,8 @@ export class Composer {
     return this.#lastMessage ? hashName(hashMessage(this.#lastMessage)) : this.#state.openedHash || hashName(0);
   }
 
-  #historyOf({ edits, inserts = [], ...state }: WindowState): History {
-    const given = { profile: this.#profile, counter: this.#counter, ...this.#reading };
-    return new History({ ...given, edits, inserts, delta: deltaRule(this.#strategy, state) });
-  }
-
-  /** Results that stand before the first window may have been sent whole by the host, and stay so. */
-  #beginDeltas(): void {
-    const { delta } = this.#strategy;
-    if (delta === undefined || this.#state.whole !== undefined) return;
-    this.#state = { ...this.#state, whole: this.#last };
-    this.#history.beginDeltas({ behind: this.#last, leastRepeated: delta });
+  #historyOf({ edits, inserts = [] }: WindowState): History {
+    return new History({ profile: this.#profile, counter: this.#counter, ...this.#reading, edits, inserts });
   }
 
   /** The messages before the history: the pinned blocks, or a message that makes it begin with the user. */
@@ -261,12 +251,9 @@ export class Composer {
     throw overBudget(layout.blocks, layout.tokens, budget);
   }
 
-  /**
-   * Plans edits for the window as a new epoch would open it: pinned blocks in their slot, only sticky inserts, and results
-   * whole, because the texts that deltas point to may leave.
-   */
+  /** Plans edits for the window as a new epoch would open it: pinned blocks in their slot, and only sticky inserts. */
   *#plan(options: Tried<ComposeOptions>, budget: number): Work<readonly Edit[]> {
-    const view = protect(this.#history.wholeSteps(), this.#strategy);
+    const view = this.view();
     yield;
     const { blocks, sticky, fixed, answers } = this.#layout(options);
     const slot = slotMessage(options.pinned ?? []);

@@ -118,25 +118,12 @@ export function stubPass(part: ToolResultPart): string | undefined {
   return stubParts.get(part)?.pass;
 }
 
-/** The pass of edits that show a result by where the rest of it stands in the window. */
-export const deltaPass = "delta";
-
 /** The pass of edits by which a summary takes the place of messages. */
 export const summaryPass = "summary";
 
 /** Whether an edit takes whole messages out of the window. */
 export function isRange({ kind, only }: Edit): boolean {
   return kind !== "stub" && only === undefined;
-}
-
-/** Whether an edit shows only what is new in a result. */
-export function isDelta({ pass, sources }: Edit): boolean {
-  return pass === deltaPass && sources !== undefined;
-}
-
-/** The edits that hold beyond an epoch: deltas are found anew among the texts that still stand. */
-export function withoutDeltas(edits: readonly Edit[]): readonly Edit[] {
-  return edits.filter((edit) => !isDelta(edit));
 }
 
 /**
@@ -282,8 +269,7 @@ export function reopened(state: WindowState, edits: readonly Edit[], epoch: numb
 }
 
 /**
- * The state after an undo: a new epoch with the edits of an older state, whose ranges are not planned again. Results that
- * were deltas are whole again.
+ * The state after an undo: a new epoch with the edits of an older state, whose ranges are not planned again.
  *
  * @param back - the state that the newest epoch was built on
  * @param last - the `seq` of the newest message
@@ -298,12 +284,11 @@ export function undone(state: WindowState, back: WindowState, last: number, prof
     epoch: state.epoch + 1,
     previous: back.previous ?? 0,
     edits: [
-      ...withoutDeltas(back.edits),
+      ...back.edits,
       ...state.edits.filter(({ pass }) => pass === "undo"),
       ...orphanedReasoning(state, last, profile),
     ],
     opened: last,
-    ...(state.whole !== undefined && { whole: last }),
     length: 0,
     ...{ inserts: [], forced: [] },
     reverted: [...(state.reverted ?? []), ...gone.map(({ from, to }) => ({ from, to }))],

@@ -6,17 +6,15 @@ import type { NumberedMessage, Step } from "../message/step.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { Deltas } from "./passes/delta.ts";
-import type { FoundDeltas } from "./passes/delta.ts";
 import { ingestEdits } from "./passes/truncate-tool-results.ts";
 import { inForm } from "../message/wire-form.ts";
 import { noAnswer, wantsAnswer } from "./provider/encode.ts";
 import { formOf } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
 import { insertStep, noteStep, viewStep } from "./view.ts";
-import { EditIndex, isDelta, withoutDeltas } from "./edits.ts";
+import { EditIndex } from "./edits.ts";
 import { countOnce, sumTokens } from "../tokens/counter.ts";
-import type { Edit, Insert, Strategy, TextMask, ViewStep, WindowState } from "./window.ts";
+import type { Edit, Insert, TextMask, ViewStep } from "./window.ts";
 
 /** Options of a history. */
 export interface HistoryOptions {
@@ -26,22 +24,7 @@ export interface HistoryOptions {
   readonly inserts: readonly Insert[];
   /** Most tokens one result may have when it is first shown. */
   readonly ingestCap: number;
-  /** From where on results become deltas, and where enough of the window's results repeats. Absent: none does. */
-  readonly delta?: DeltaRule | undefined;
   readonly mask: TextMask;
-}
-
-/** When results of a window become deltas. */
-export interface DeltaRule {
-  /** Results of messages up to this `seq` stay whole. */
-  readonly behind: number;
-  /** Share of the window's results that repeats before a repeat is shown as a delta. */
-  readonly leastRepeated: number;
-}
-
-/** The rule of a strategy's deltas; undefined for a strategy without, and before the first window. */
-export function deltaRule({ delta }: Strategy, { whole }: Pick<WindowState, "whole">): DeltaRule | undefined {
-  return delta === undefined || whole === undefined ? undefined : { behind: whole, leastRepeated: delta };
 }
 
 /** The steps of a window and their sums. */
@@ -71,11 +54,6 @@ export class History {
   readonly #ingestCap: number;
   readonly #mask: TextMask;
   #ingested: Edit[] = [];
-  /** The deltas in force, by message. */
-  readonly #deltas: Map<number, Edit>;
-  /** Finds deltas; undefined where none is looked for. */
-  #finder: Deltas | undefined;
-  #behind = Infinity;
   /** The messages that are in the window, whole or in part. */
   readonly #raw: NumberedMessage[] = [];
   readonly #reader: StepReader;
@@ -86,27 +64,16 @@ export class History {
   #notes: readonly Edit[];
   #inserts: readonly Insert[];
 
-  constructor({ profile, counter, edits, inserts, ingestCap, mask, delta }: HistoryOptions) {
-    this.#deltas = new Map(edits.filter(isDelta).map((edit) => [edit.from, edit]));
+  constructor({ profile, counter, edits, inserts, ingestCap, mask }: HistoryOptions) {
     this.#mask = mask;
     this.#ingestCap = ingestCap;
     this.#profile = profile;
     this.#closed = new StepList(profile, counter);
     this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
     this.#counter = counter;
-    this.index = new EditIndex(withoutDeltas(edits));
+    this.index = new EditIndex(edits);
     this.#notes = this.index.notes;
     this.#inserts = inserts;
-    if (delta) this.beginDeltas(delta);
-  }
-
-  /** Looks for deltas from here on. */
-  beginDeltas({ behind, leastRepeated }: DeltaRule): void {
-    this.#behind = behind;
-    this.#finder = new Deltas(this.#counter, leastRepeated, this.#ingestCap);
-    for (const [index, whole] of this.#closed.whole.entries()) {
-      this.#finder.push(this.#closed.steps[index] ?? whole, this.#finder.of(whole));
-    }
   }
 
   /** Feeds the next message; `seq` rises. A message that left the window whole is not stored. */
@@ -155,11 +122,6 @@ export class History {
     return [...this.#closed.steps, ...this.#tail()];
   }
 
-  /** As {@link History.steps}, with the results whole that deltas stand for. */
-  wholeSteps(): readonly ViewStep[] {
-    return [...this.#closed.whole, ...this.#tail(true)];
-  }
-
   /** The numbers of the window's steps, and its messages behind `lead`. */
   shown(lead: readonly Message[]): Shape & { readonly history: readonly Message[] } {
     this.take();
@@ -203,12 +165,11 @@ export class History {
       this.#system.push(...step.messages.map(({ seq, message }) => ({ seq, message: inForm(form, message) })));
       return;
     }
-    const { shown, whole, edits, found } = this.#show(step);
+    const { shown, edits } = this.#show(step);
     if (!shown) return;
     this.#ingested.push(...edits);
     for (const before of this.#before(shown)) this.#closed.push(before);
-    this.#closed.push(shown, whole);
-    if (found) this.#finder?.push(shown, found);
+    this.#closed.push(shown);
   }
 
   /** The edits that cut results as they came in, since the last call. */
@@ -218,36 +179,15 @@ export class History {
     return edits;
   }
 
-  /**
-   * A step as it stands in the window, and without its deltas. A result that stands in the window already, or is above
-   * the cap, is cut before it was ever sent whole.
-   */
-  #show(step: Step): Showing {
+  /** A step as it stands in the window. A result above the cap is cut before it was ever sent whole. */
+  #show(step: Step): { readonly shown: ViewStep | undefined; readonly edits: readonly Edit[] } {
     const logged = viewStep(step, this.index, this.#profile, this.#counter);
-    if (!logged) return { shown: undefined, whole: undefined, edits: [] };
-    const found = this.#finder?.of(logged);
-    const deltas = this.#deltasOf(logged, found?.edits ?? []);
-    const fresh = this.#with(logged, deltas);
-    const edits = ingestEdits(fresh, this.#ingestCap, { counter: this.#counter, mask: this.#mask });
-    const shown = this.#with(fresh, edits);
-    return { shown, whole: deltas.length === 0 ? shown : this.#with(logged, edits), edits, ...(found && { found }) };
-  }
-
-  /** The deltas of a step's results: those that are known, and those of what was found now. */
-  #deltasOf({ messages }: ViewStep, found: readonly Edit[]): readonly Edit[] {
-    for (const edit of found) {
-      if (edit.from <= this.#behind || this.#deltas.has(edit.from)) continue;
-      this.#deltas.set(edit.from, edit);
-      this.#ingested.push(edit);
-    }
-    return this.#deltas.size === 0 ? [] : messages.flatMap(({ seq }) => this.#deltas.get(seq) ?? []);
-  }
-
-  #with(step: ViewStep, edits: readonly Edit[]): ViewStep {
-    if (edits.length === 0) return step;
+    if (!logged) return { shown: undefined, edits: [] };
+    const edits = ingestEdits(logged, this.#ingestCap, { counter: this.#counter, mask: this.#mask });
+    if (edits.length === 0) return { shown: logged, edits };
     const index = new EditIndex(edits);
-    const messages = step.messages.map(({ seq, message }) => ({ seq, message: index.apply(seq, message) }));
-    return { ...step, messages, tokens: sumTokens(this.#counter, messages) };
+    const messages = logged.messages.map(({ seq, message }) => ({ seq, message: index.apply(seq, message) }));
+    return { shown: { ...logged, messages, tokens: sumTokens(this.#counter, messages) }, edits };
   }
 
   /** The notes and inserts that stand before a step; they are removed from those that wait. */
@@ -263,14 +203,13 @@ export class History {
     return this.#extra(notes, inserts);
   }
 
-  #tail(asLogged = false): readonly ViewStep[] {
+  #tail(): readonly ViewStep[] {
     const notes = this.#notes;
     const inserts = this.#inserts;
     const tail: ViewStep[] = [];
     for (const step of this.#reader.tail()) {
-      const { shown, whole } = this.#show(step);
-      if (!shown) continue;
-      tail.push(...this.#before(shown), asLogged ? whole : shown);
+      const { shown } = this.#show(step);
+      if (shown) tail.push(...this.#before(shown), shown);
     }
     tail.push(...this.#extra(this.#notes, this.#inserts));
     this.#notes = notes;
@@ -292,21 +231,9 @@ export class History {
   }
 }
 
-/** A step that nothing of is sent, or one as it stands in the window. */
-type Showing =
-  | { readonly shown: undefined; readonly whole: undefined; readonly edits: readonly []; readonly found?: undefined }
-  | {
-      readonly shown: ViewStep;
-      readonly whole: ViewStep;
-      readonly edits: readonly Edit[];
-      readonly found?: FoundDeltas;
-    };
-
 /** Steps with their messages as the provider takes them, and their sums. */
 class StepList {
   readonly steps: ViewStep[] = [];
-  /** The steps without their deltas. */
-  readonly whole: ViewStep[] = [];
   readonly messages: Message[] = [];
   tokens = 0;
   notes = 0;
@@ -330,9 +257,8 @@ class StepList {
     return list;
   }
 
-  push(step: ViewStep, whole = step): void {
+  push(step: ViewStep): void {
     this.steps.push(step);
-    this.whole.push(whole);
     for (const { message } of step.messages) {
       if (wantsAnswer(this.#profile, this.#last, message)) {
         this.messages.push(noAnswer);

@@ -147,7 +147,7 @@ export function insertsFor(
   const show = (id: string, text: string): void => {
     if (texts.get(id) !== text) inserts.push({ after, id, text });
   };
-  for (const { id, text, refresh } of pinned) if (refresh !== "epoch") show(pinKey(id), text);
+  for (const { id, text } of pinned) show(pinKey(id), text);
   const held = new Set(pinned.map(({ id }) => pinKey(id)));
   for (const [id, text] of texts) {
     if (id.startsWith("pin:") && !held.has(id) && text !== "") show(id, withdrawn(text));

@@ -44,8 +44,6 @@ export interface Edit {
   readonly role?: Role;
   /** The items that the text names and `recall` brings back. */
   readonly stubs?: readonly Stub[];
-  /** The messages, by `seq`, in which a result's text stands where the edit of pass `delta` does not show it. */
-  readonly sources?: readonly number[];
   /** The pass that planned it. */
   readonly pass: string;
   /** The reason of the edit, for people. */
@@ -165,11 +163,6 @@ export interface Strategy {
   readonly keepFirstUser: boolean;
   /** The user message that gives the task takes the place of the first one, where that is another. Default false. */
   readonly keepTask?: boolean;
-  /**
-   * A result that repeats what stands in the window shows only what is new in it, once this share of the window's results
-   * repeats; 0: always. Absent: results are shown whole.
-   */
-  readonly delta?: number;
   /** For people: what of it does not run as it is set up, for example a summary without a model. Goes into the report. */
   readonly note?: string;
   /** The settings around its windows; options that are given stand above them. */
@@ -248,17 +241,15 @@ export interface Entities {
   readonly through: number;
 }
 
-/** A block that stands in a fixed slot before the history, verbatim: a pin, the goal, a snapshot, the working set. */
+/**
+ * A block that stands in a fixed slot before the history, verbatim: a pin, the goal, a snapshot. A new text between two
+ * epochs stands at the end of the window at once, and in the slot from the next epoch on.
+ */
 export interface PinnedBlock {
   /** Which block it is; a later text under the same id takes its place. */
   readonly id: string;
   /** Rendered verbatim; says itself what it is. */
   readonly text: string;
-  /**
-   * The effect of a change between two epochs: `change` (default) shows the new text at the end of the window at once,
-   * and in the slot from the next epoch on; `epoch` waits for the next epoch.
-   */
-  readonly refresh?: "change" | "epoch";
 }
 
 /**
@@ -373,8 +364,6 @@ export interface WindowState {
   readonly counted?: CountedWindow;
   /** The first message that passes read of the log, by `seq`. Absent: 1. */
   readonly horizon?: number;
-  /** The newest message before the first window whose results may be deltas, by `seq`: those up to it are shown whole. */
-  readonly whole?: number;
   /** Tokens of the last window's system, tools and history: what the provider's cache holds. */
   readonly cached?: number;
   /** The newest epochs that the budget forced, oldest first, as far as no other came between. At most 8. Absent: none. */

@@ -67,13 +67,13 @@ describe("windrow replay of sessions by folder and id", () => {
 describe("windrow replay FILE --json", () => {
   it("takes strategies with options, beside names, and tells them apart", async () => {
     const options = [
-      '{"use":"adaptive","lowWater":0.5,"delta":true}',
+      '{"use":"adaptive","lowWater":0.5,"tailShare":0.2}',
       '{"use":"importance","weights":{"base":0.4,"error":1}}',
     ];
     const { sessions } = await replayed(await chat(20), "--strategy", ["none", ...options].join(), "--budget", "3k");
     expect(sessions[0]?.results.map(({ strategy }) => strategy)).toEqual([
       "none",
-      "adaptive lowWater=0.5 delta=true",
+      "adaptive lowWater=0.5 tailShare=0.2",
       'importance weights={"base":0.4,"error":1}',
     ]);
   });

@@ -26,7 +26,6 @@ it.each(strategies)(
       strategy,
       budget: 4_000,
       ingestCap: 300,
-      workingSet: true,
       compaction: "blocking",
     });
     const session = await manager.create();

@@ -61,7 +61,7 @@ describe.each([
   ] as const)("shows %s as it was given", async (_what, before, after) => {
     const run = async (isResumed: boolean): Promise<unknown> => {
       const store = ramStore({ mask });
-      const manager = await SessionManager.open({ store, strategy, budget: 3_000, workingSet: true, now: () => time });
+      const manager = await SessionManager.open({ store, strategy, budget: 3_000, now: () => time });
       managers.push(manager);
       let session = await manager.create();
       const text = `Push the branch with ${secret}, then mend the parser.`;

@@ -1,4 +1,4 @@
-/** Memory at both ends of a session, and the working set. */
+/** Memory at both ends of a session. */
 import { expect, it, vi } from "vitest";
 import type { SessionManager } from "windrow";
 import type { ManagerOptions, SessionEvent } from "windrow";
@@ -112,21 +112,6 @@ it("begins and ends without a memory that fails, and says so", async () => {
   expect(events).toContain("bootstrap-failed");
   expect(events).toContain("offload-failed");
   expect(events).toContain("session-finished");
-});
-
-it("shows the working set from the first epoch on, the same after a restart", async () => {
-  const manager = await open({ workingSet: true });
-  const session = await manager.create();
-  for (const message of codingSession(80, 20)) {
-    if (message.role === "assistant") await session.compose();
-    await session.append(message);
-  }
-  const window = await session.compose();
-  expect(session.stats().epoch).toBeGreaterThan(0);
-  expect(window.messages.map(messageText).join("\n")).toContain("Files read:");
-  await session.close();
-  const resumed = await manager.resume(session.id);
-  expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
 });
 
 it(

@@ -54,7 +54,6 @@ const right = {
     maxBootstrapTokens: ["a number"],
     bootstrapTimeout: ["a number"],
     bootstrapPlace: [],
-    workingSet: ["a number", "a flag"],
     compaction: [],
     calibrate: ["a flag"],
     config: ["a flag", "a text"],

@@ -22,7 +22,6 @@ const names = [
   "ingestCap",
   "maxSummaryTokens",
   "maxBootstrapTokens",
-  "workingSet",
   "compaction",
   "calibrate",
   "idleTimeout",

@@ -279,10 +279,8 @@ export class SessionManager {
     const { metadata, state } = await store.info(this.#scope, lock.id);
     const running = runningState(state, this.#now());
     const { epoch } = edits;
-    const { workingSet = false } = this.#options;
     const mask = textMask(this.secretRules);
-    const maxTokens = workingSet === true ? 500 : Number(workingSet);
-    const conversation = new ConversationState(maxTokens > 0 ? { maxTokens, counter: this.#counter, mask } : undefined);
+    const conversation = new ConversationState();
     const meter = new UsageMeter(this.#profile, this.#model?.contextWindow);
     const { calibration } = epoch?.conversation ?? {};
     if (calibration !== undefined) meter.restore(calibration);

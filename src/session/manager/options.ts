@@ -81,11 +81,6 @@ export interface ManagerOptions extends StatsLineOptions {
   /** The place of it: a labelled slot before the history, or behind the system prompt. Default `slot`. */
   readonly bootstrapPlace?: "slot" | "system";
   /**
-   * Shows in every window which files were read and written, which commands ran and how they ended, and what is asked
-   * and not answered: in at most so many tokens, `true` for 500. A resume then reads the whole log. Default false.
-   */
-  readonly workingSet?: boolean | number;
-  /**
    * Whether `endStep` waits for a summary that is due (`blocking`), or the agent goes on meanwhile (`background`,
    * default). A background summary is committed only while its range still stands as it did.
    */
@@ -183,7 +178,6 @@ const optionKinds = {
   maxBootstrapTokens: fromZero,
   bootstrapTimeout: aboveZero,
   bootstrapPlace: oneOf("slot", "system"),
-  workingSet: anyOf(kinds.flag, fromZero),
   compaction: oneOf("background", "blocking"),
   calibrate: kinds.flag,
   config: anyOf(kinds.flag, kinds.text, { is: "a loaded Config", fits: isConfig }),

@@ -2,7 +2,6 @@
 import type { Message } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { Turns } from "../../turns.ts";
 import type { EpochData } from "../../window/epoch/record.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -30,20 +29,13 @@ export async function restoreConversation(
   }
 }
 
-/** Restores what no epoch's line has: the snapshot, and the working set, which is made of the whole log. */
-export async function restoreBeside(
+/** Restores the snapshot, which no epoch's line has. */
+export async function restoreSnapshot(
   { id, store, scope }: { readonly id: string; readonly store: Store; readonly scope: Scope },
   conversation: ConversationState,
-  given: Given,
 ): Promise<void> {
   const snapshots = store.read(scope, id, { kind: "snapshot", originals: true, last: 1 });
   for await (const record of snapshots) conversation.apply(record);
-  if (!conversation.wantsAll) return;
-  const turns = new Turns();
-  for await (const record of store.read(scope, id, { kind: "message", originals: true })) {
-    conversation.watch(record.seq, given(record));
-    await turns.turn();
-  }
 }
 
 /** Asks once for a masked message: whoever has the originals may have to look for them. */

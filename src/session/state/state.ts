@@ -1,17 +1,15 @@
-/** The state of a conversation beside its messages: pins, goal, snapshot, working set. Records change it; windows show it. */
+/** The state of a conversation beside its messages: pins, goal, snapshot. Records change it; windows show it. */
 import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, MaskFlag, Message } from "../../message/message.ts";
 import type { NewRecord } from "../../message/record.ts";
-import type { TokenCounter } from "../../tokens/counter.ts";
 import { entitiesOf } from "../../window/summary/entities.ts";
-import type { Entities, PinnedBlock, TextMask } from "../../window/window.ts";
+import type { Entities, PinnedBlock } from "../../window/window.ts";
 import { goalWithMessage, goalWithRecord, noGoal, renderGoal } from "./goal.ts";
 import type { Goal } from "./goal.ts";
 import { Pins, renderPin } from "./pins.ts";
 import type { Moment } from "./pins.ts";
 import { renderSnapshot, snapshotOf } from "./snapshot.ts";
 import type { ContextSnapshot } from "./snapshot.ts";
-import { WorkingSet } from "./working-set.ts";
 
 /** The state of one conversation. Every change is a record of the log, which {@link ConversationState.apply} reads. */
 export class ConversationState {
@@ -27,19 +25,6 @@ export class ConversationState {
   #toldInSystem = false;
   /** Placeholders that took the place of a secret in this session. */
   readonly #placeholders = new Set<string>();
-  readonly #working:
-    | { readonly set: WorkingSet; readonly maxTokens: number; readonly counter: TokenCounter }
-    | undefined;
-
-  /** @param working - keeps a working set, shown in at most so many tokens */
-  constructor(working?: { readonly maxTokens: number; readonly counter: TokenCounter; readonly mask: TextMask }) {
-    this.#working = working && { ...working, set: new WorkingSet(working.mask) };
-  }
-
-  /** Whether a resume must read messages that left the window, too. */
-  get wantsAll(): boolean {
-    return this.#working !== undefined;
-  }
 
   /** Adds the placeholders of a record that the store masked. */
   masked(masks: readonly MaskFlag[] = []): void {
@@ -51,11 +36,6 @@ export class ConversationState {
     if (this.#placeholders.size === 0) return [];
     const text = JSON.stringify(value);
     return [...this.#placeholders].filter((placeholder) => text.includes(placeholder));
-  }
-
-  /** Updates the working set by a message. */
-  watch(seq: number, message: Message): void {
-    this.#working?.set.push(seq, message);
   }
 
   /**
@@ -135,11 +115,6 @@ export class ConversationState {
       blocks.unshift({ id: "goal", text: renderGoal(this.#goal, taskStays) });
     }
     if (this.#told !== "" && !this.#toldInSystem) blocks.unshift({ id: "memory", text: this.#told });
-    const working = this.#working;
-    if (working) {
-      const text = working.set.render(working.maxTokens, working.counter);
-      if (text !== "") blocks.push({ id: "working-set", text, refresh: "epoch" });
-    }
     if (this.#snapshot) blocks.push({ id: "snapshot", text: renderSnapshot(this.#snapshot) });
     return blocks;
   }

@@ -46,10 +46,9 @@ export async function rebuildSettings(
   under: ComposedUnder,
   counter: TokenCounter,
 ): Promise<RebuildSettings> {
-  const own = strategyNamed(config, under.strategy);
   const model = under.model ?? configText(config, "model");
   return {
-    strategy: frozen(under.strategy, own?.delta),
+    strategy: frozen(under.strategy),
     profile: { ...profileNamed(under.profile), ...(model !== undefined && { model }) },
     counter: counter.name === under.counter ? counter : await sessionCounter(config, under.counter),
     mask: textMask(store.capabilities.mask ?? knownSecrets),
@@ -58,9 +57,8 @@ export async function rebuildSettings(
 }
 
 /** A strategy that shows a window and opens no epoch. */
-function frozen(name: string, delta: number | undefined): Strategy {
-  const shown = { name, passes: [], trigger: {}, lowWater: 1, keepFirstUser: false };
-  return delta === undefined ? shown : { ...shown, delta };
+function frozen(name: string): Strategy {
+  return { name, passes: [], trigger: {}, lowWater: 1, keepFirstUser: false };
 }
 
 /** The strategy of a name, with the session's own options where it is the session's; undefined for one of a host's. */

@@ -84,7 +84,6 @@ export function epochRecord(
     ...(state.slot && { slot: state.slot.map((block): JsonValue => ({ ...block })) }),
     ...(state.inserts && { inserts: state.inserts.map((insert): JsonValue => ({ ...insert })) }),
     ...(state.reverted && { reverted: state.reverted.map((range): JsonValue => ({ ...range })) }),
-    ...(state.whole !== undefined && { whole: state.whole }),
     ...(conversation && { held: conversation }),
     ...(state.horizon !== undefined && { horizon: state.horizon }),
     ...(state.forced && { forced: state.forced.map((epoch): JsonValue => ({ ...epoch })) }),
@@ -108,16 +107,16 @@ export function withInsert(data: EpochData, line: JsonObject): EpochData {
 }
 
 /** The record of the first window of an epoch that opened without one: later windows begin as it did. */
-export function windowRecord({ epoch, length, prefixHash, whole }: WindowState, timestamp: string): EditRecord {
-  const data = { epoch, length, prefix_hash: prefixHash, ...(whole !== undefined && { whole }) };
+export function windowRecord({ epoch, length, prefixHash }: WindowState, timestamp: string): EditRecord {
+  const data = { epoch, length, prefix_hash: prefixHash };
   return { kind: "edit", type: "window", data, timestamp };
 }
 
 /** An epoch with a later line taken into account: its first window, where it opened without one. */
 export function withWindow(data: EpochData, line: JsonObject): EpochData {
-  const { epoch, length, prefix_hash: prefixHash, whole } = line;
+  const { epoch, length, prefix_hash: prefixHash } = line;
   if (epoch !== data.state.epoch || typeof length !== "number" || typeof prefixHash !== "string") return data;
-  return { ...data, state: { ...data.state, length, prefixHash, ...(typeof whole === "number" && { whole }) } };
+  return { ...data, state: { ...data.state, length, prefixHash } };
 }
 
 /** The version of a line whose texts are copies (lines.ts). */
@@ -157,7 +156,6 @@ export function outlineOf(data: JsonObject): EpochOutline | undefined {
     ...(Array.isArray(data.reverted) && {
       reverted: data.reverted as unknown as NonNullable<WindowState["reverted"]>,
     }),
-    ...(typeof data.whole === "number" && { whole: data.whole }),
   };
   const { held, system_seq: systemSeq, tools_seq: toolsSeq } = data;
   return {
@@ -183,7 +181,6 @@ function encodeEdit(edit: Edit): JsonObject {
     ...(edit.keepsMedia && { keeps_media: true }),
     ...(edit.role !== undefined && { role: edit.role }),
     ...(edit.stubs !== undefined && { stubs: edit.stubs.map((stub): JsonValue => ({ ...stub })) }),
-    ...(edit.sources !== undefined && { sources: edit.sources }),
     pass: edit.pass,
     reason: edit.reason,
     tokens_before: edit.tokensBefore,
@@ -204,7 +201,6 @@ function decodeEdit(line: JsonObject): Edit {
     ...(line.keeps_media === true && { keepsMedia: true }),
     ...(typeof line.role === "string" && { role: line.role as Role }),
     ...(Array.isArray(line.stubs) && { stubs: line.stubs as unknown as readonly Stub[] }),
-    ...(Array.isArray(line.sources) && { sources: line.sources.map(Number) }),
     pass: text(line.pass),
     reason: text(line.reason),
     tokensBefore: Number(line.tokens_before),

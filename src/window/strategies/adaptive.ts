@@ -12,22 +12,14 @@ export interface AdaptiveOptions {
   readonly tailShare?: number;
   /** Share of the mark for naming what left. Default 0.02. */
   readonly indexShare?: number;
-  /**
-   * Whether a result that repeats what stands in the window shows only what is new in it, once a twentieth of the window's
-   * results repeats. Default false.
-   */
-  readonly delta?: boolean;
 }
-
-/** Share of a window's results that repeats before a repeat is shown by where it stands. */
-const leastRepeated = 0.05;
 
 /**
  * Composes append-only until the budget is reached; then everything but the task and the newest steps becomes one labelled
  * message, the digest: what was done, with ids for recall, and the lines of it that are worth most. From there the window
  * grows again.
  */
-export function adaptive({ lowWater, delta = false, ...options }: AdaptiveOptions = {}): Strategy {
+export function adaptive({ lowWater, ...options }: AdaptiveOptions = {}): Strategy {
   return {
     name: "adaptive",
     passes: [digest({ ...options, elastic: lowWater === undefined })],
@@ -35,6 +27,5 @@ export function adaptive({ lowWater, delta = false, ...options }: AdaptiveOption
     lowWater: lowWater ?? 0.5,
     keepFirstUser: true,
     keepTask: true,
-    ...(delta && { delta: leastRepeated }),
   };
 }

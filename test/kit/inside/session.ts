@@ -14,4 +14,3 @@ export {
   updateSnapshot,
 } from "../../../src/session/state/snapshot.ts";
 export type { SnapshotUpdate } from "../../../src/session/state/snapshot.ts";
-export { WorkingSet } from "../../../src/session/state/working-set.ts";
