@@ -1,7 +1,7 @@
 /** Deltas: a result that repeats what stands in the window shows what is new, and says where the rest stands. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { composeWindow } from "windrow";
 import type { Composed, Message, Part, Strategy, WindowState } from "windrow";
 import { estimate } from "windrow/testing";
@@ -140,8 +140,10 @@ function resolves(
   return { all: deltas.length, beside: deltas.filter(({ keepsMedia }) => keepsMedia).length };
 }
 
-describe("every delta", () => {
-  it("gives the tool's text from the window alone, also behind epochs and after a resume", { timeout }, () => {
+it(
+  "every delta gives the tool's text from the window alone, also behind epochs and after a resume",
+  { timeout },
+  () => {
     let deltas = 0;
     let besideImages = 0;
     let epochs = 0;
@@ -212,5 +214,5 @@ describe("every delta", () => {
     expect(deltas).toBeGreaterThan(100);
     expect(besideImages).toBeGreaterThan(10);
     expect(epochs).toBeGreaterThan(10);
-  });
-});
+  },
+);
