@@ -142,19 +142,17 @@ describe("commands", () => {
   });
 });
 
-describe("open questions", () => {
-  it("are the user's until the agent answers, and the agent's until the user does", () => {
-    const asked = [user("Look at it. Why does v1.2 fail? どう直しますか。")];
-    expect(setOf(asked).questions.map(({ from, text }) => [from, text])).toEqual([
-      ["user", "Why does v1.2 fail?"],
-      ["user", "どう直しますか。"],
-    ]);
-    const working = [...asked, ...sessionOf([[{ path: "a.ts" }, "1"]])];
-    expect(setOf(working).questions).toHaveLength(2);
-    const answered = [...working, said("A null. 用哪个数据库？")];
-    expect(setOf(answered).questions).toEqual([{ from: "assistant", seq: 4, text: "用哪个数据库？" }]);
-    expect(setOf([...answered, user("MySQL")]).questions).toEqual([]);
-  });
+it("open questions are the user's until the agent answers, and the agent's until the user does", () => {
+  const asked = [user("Look at it. Why does v1.2 fail? どう直しますか。")];
+  expect(setOf(asked).questions.map(({ from, text }) => [from, text])).toEqual([
+    ["user", "Why does v1.2 fail?"],
+    ["user", "どう直しますか。"],
+  ]);
+  const working = [...asked, ...sessionOf([[{ path: "a.ts" }, "1"]])];
+  expect(setOf(working).questions).toHaveLength(2);
+  const answered = [...working, said("A null. 用哪个数据库？")];
+  expect(setOf(answered).questions).toEqual([{ from: "assistant", seq: 4, text: "用哪个数据库？" }]);
+  expect(setOf([...answered, user("MySQL")]).questions).toEqual([]);
 });
 
 describe("the whole set", () => {
