@@ -5,7 +5,6 @@ export { fieldOf, lineWith } from "../../../src/loop/jobs/need.ts";
 export { View } from "../../../src/loop/jobs/view.ts";
 export type { SeenMessage } from "../../../src/loop/jobs/view.ts";
 export { plainPolicy, policies, policiesOf } from "../../../src/loop/policy.ts";
-export type { LoopSetting } from "../../../src/loop/policy.ts";
 export { chanceOverlooked, inOwnWords, Reader } from "../../../src/loop/reader.ts";
 export type { ReaderFaults } from "../../../src/loop/reader.ts";
 export { familiesOf, familyNames, runStudy, totalsOf } from "../../../src/loop/study.ts";
