@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { composeWindow, SessionManager } from "windrow";
 import { codingSession } from "../kit/inside/message.ts";
 import type { WindowPreview } from "../kit/inside/ops.ts";
+import { openManager } from "../kit/sessions.ts";
 import { chatLines, claudeCodeLines, emptyStore, json, newFolder, put, windrow } from "./stage.ts";
 
 interface Document extends WindowPreview {
@@ -47,7 +48,7 @@ it("takes a system prompt, a strategy, a profile, an exact counter and a place",
 
 it("composes for a session what its own process would, and leaves the files alone", async () => {
   const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder, budget: 8_000 });
+  const manager = await openManager({ store: folder, budget: 8_000 });
   const session = await manager.create();
   const history = codingSession(50, 20);
   for (const message of history) {
@@ -75,7 +76,6 @@ it("composes for a session what its own process would, and leaves the files alon
   expect(whole.report.windowHash).toBe(
     composeWindow({ messages: history, budget: 1e6, strategy: "none" }).report.windowHash,
   );
-  await manager.close();
 });
 
 it("composes an imported session by the profile of its model", async () => {

@@ -110,17 +110,15 @@ it("the templates in JavaScript are those in TypeScript without the types", { ti
   );
 });
 
-describe("the language", () => {
-  it("is TypeScript by tsconfig.json, by the package, or where Node runs it", async () => {
-    const plain = await projectWith([]);
-    expect(agentName(readProject(plain, false))).toBe("windrow-agent.mjs");
-    expect(agentName(readProject(plain, true))).toBe("windrow-agent.ts");
-    expect(agentName(readProject(await projectWith(["typescript"]), false))).toBe("windrow-agent.ts");
-    await put(plain, "tsconfig.json", "{}");
-    expect(agentName(readProject(plain, false))).toBe("windrow-agent.ts");
-    // Files that end with .ts are no ES modules there.
-    expect(agentName(readProject(await projectWith([], { type: "commonjs" }), true))).toBe("windrow-agent.mts");
-  });
+it("the language is TypeScript by tsconfig.json, by the package, or where Node runs it", async () => {
+  const plain = await projectWith([]);
+  expect(agentName(readProject(plain, false))).toBe("windrow-agent.mjs");
+  expect(agentName(readProject(plain, true))).toBe("windrow-agent.ts");
+  expect(agentName(readProject(await projectWith(["typescript"]), false))).toBe("windrow-agent.ts");
+  await put(plain, "tsconfig.json", "{}");
+  expect(agentName(readProject(plain, false))).toBe("windrow-agent.ts");
+  // Files that end with .ts are no ES modules there.
+  expect(agentName(readProject(await projectWith([], { type: "commonjs" }), true))).toBe("windrow-agent.mts");
 });
 
 describe("the types of Node", () => {
@@ -136,14 +134,11 @@ describe("the types of Node", () => {
     ['{ "compilerOptions": { "types": [] } }', "^7.0.0"],
     ['{\n  // none\n  "compilerOptions": { "types": ["vitest", /* "node" */], },\n}', "^5.9.0"],
     ["{}", "^6.0.2"],
-  ])(
-    "are named by the agent itself where tsconfig.json leaves them out: %s, TypeScript %s",
-    async (config, typescript) => {
-      const [text, stdout] = await agentOf(config, { devDependencies: { typescript } });
-      expect(text.startsWith(first)).toBe(true);
-      expect(stdout).toContain('write "types": ["node"] there');
-    },
-  );
+  ])("are named by the agent where tsconfig.json leaves them out: %s, TypeScript %s", async (config, typescript) => {
+    const [text, stdout] = await agentOf(config, { devDependencies: { typescript } });
+    expect(text.startsWith(first)).toBe(true);
+    expect(stdout).toContain('write "types": ["node"] there');
+  });
 
   it.each([
     ["^7.0.0", true],

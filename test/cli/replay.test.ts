@@ -46,22 +46,19 @@ describe("windrow replay of sessions by folder and id", () => {
     expect(await said()).toContain("not-a-transcript");
   });
 
-  it.each(["files", "sqlite"])(
-    "takes a session of a store of %s by its id, its beginning, and latest",
-    async (kind) => {
-      const folder = await newFolder();
-      const file = await put(folder, "chat.jsonl", chatLines(5));
-      const store = kind === "files" ? join(folder, "contexts") : `sqlite:${join(folder, "contexts.db")}`;
-      expect(await windrow(["import", file, "--store", store, "--finished"])).toMatchObject({ status: 0 });
-      const { id } = await json<{ readonly id: string }>(["view", "latest", "--store", store]);
-      for (const name of ["latest", id, id.slice(0, 6)]) {
-        const { sessions } = await replayed(name, "--store", store, "--budget", "3k");
-        expect(sessions).toMatchObject([{ messages: 12, calls: 6 }]);
-      }
-      const unknown = await windrow(["replay", "00000000", "--store", store]);
-      expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("session-not-found")]);
-    },
-  );
+  it.each(["files", "sqlite"])("takes a session of a store of %s by id, its beginning, and latest", async (kind) => {
+    const folder = await newFolder();
+    const file = await put(folder, "chat.jsonl", chatLines(5));
+    const store = kind === "files" ? join(folder, "contexts") : `sqlite:${join(folder, "contexts.db")}`;
+    expect(await windrow(["import", file, "--store", store, "--finished"])).toMatchObject({ status: 0 });
+    const { id } = await json<{ readonly id: string }>(["view", "latest", "--store", store]);
+    for (const name of ["latest", id, id.slice(0, 6)]) {
+      const { sessions } = await replayed(name, "--store", store, "--budget", "3k");
+      expect(sessions).toMatchObject([{ messages: 12, calls: 6 }]);
+    }
+    const unknown = await windrow(["replay", "00000000", "--store", store]);
+    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("session-not-found")]);
+  });
 });
 
 describe("windrow replay FILE --json", () => {
@@ -141,22 +138,18 @@ describe("windrow replay FILE", () => {
     expect(stdout).not.toContain("\u001B[");
   });
 
-  it(
-    "fits every terminal of sixty columns and more, and says which columns have no room",
-    { tags: ["slow"] },
-    async () => {
-      const file = await chat(30);
-      for (const columns of [60, 80, 130]) {
-        for (const env of [{}, { NO_COLOR: "1" }]) {
-          const { stdout } = await windrow(["replay", file, "-b", "2000,4000"], env, true, columns);
-          const bare = stripVTControlCharacters(stdout);
-          const widths = bare.split("\n").map((line) => line.length);
-          expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
-          expect(/^ strategy.* peak .* over$/m.test(bare) || bare.includes("terminal is too")).toBe(true);
-        }
+  it("fits terminals of sixty columns and more, and says which columns have no room", { tags: ["slow"] }, async () => {
+    const file = await chat(30);
+    for (const columns of [60, 80, 130]) {
+      for (const env of [{}, { NO_COLOR: "1" }]) {
+        const { stdout } = await windrow(["replay", file, "-b", "2000,4000"], env, true, columns);
+        const bare = stripVTControlCharacters(stdout);
+        const widths = bare.split("\n").map((line) => line.length);
+        expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+        expect(/^ strategy.* peak .* over$/m.test(bare) || bare.includes("terminal is too")).toBe(true);
       }
-    },
-  );
+    }
+  });
 
   it("leaves out columns of zeros, and rows that repeat an earlier one", async () => {
     const file = await chat(20);
@@ -207,21 +200,19 @@ describe("windrow replay", () => {
   });
 });
 
-describe("windrow replay --keep", () => {
-  it("writes the session through the file store, every message of it", async () => {
-    const store = join(await newFolder(), "contexts");
-    const [kept = ""] = (await replayed(await chat(20), "-b", "3000", "-s", "adaptive", "--keep", store)).kept ?? [];
-    expect(kept.startsWith(join(store, "completed"))).toBe(true);
-    const lines = async (name: string): Promise<readonly Record<string, unknown>[]> =>
-      (await readFile(join(kept, name), "utf8"))
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line) as never);
-    const messages = await lines("messages.jsonl");
-    expect(messages.map((message) => message["seq"])).toEqual(Array.from({ length: 42 }, (_, index) => index + 1));
-    expect(messages[0]).toMatchObject({ role: "user", content: "fix the bug in src/file_0.ts" });
-    expect(await lines("tools.jsonl")).toHaveLength(20);
-    expect((await lines("edits.jsonl")).length).toBeGreaterThan(0);
-    expect(await readdir(join(store, "running"))).toEqual([]);
-  });
+it("windrow replay --keep writes the session through the file store, every message of it", async () => {
+  const store = join(await newFolder(), "contexts");
+  const [kept = ""] = (await replayed(await chat(20), "-b", "3000", "-s", "adaptive", "--keep", store)).kept ?? [];
+  expect(kept.startsWith(join(store, "completed"))).toBe(true);
+  const lines = async (name: string): Promise<readonly Record<string, unknown>[]> =>
+    (await readFile(join(kept, name), "utf8"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as never);
+  const messages = await lines("messages.jsonl");
+  expect(messages.map((message) => message["seq"])).toEqual(Array.from({ length: 42 }, (_, index) => index + 1));
+  expect(messages[0]).toMatchObject({ role: "user", content: "fix the bug in src/file_0.ts" });
+  expect(await lines("tools.jsonl")).toHaveLength(20);
+  expect((await lines("edits.jsonl")).length).toBeGreaterThan(0);
+  expect(await readdir(join(store, "running"))).toEqual([]);
 });

@@ -3,8 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { SessionManager } from "windrow";
-import type { SearchReport } from "windrow/ops";
-import { json, newFolder, windrow } from "./stage.ts";
+import { newFolder, windrow } from "./stage.ts";
 
 let folder: string;
 let id: string;
@@ -26,11 +25,6 @@ it("shows where the words stand, and that they are still in the window", async (
   expect(stdout).toContain("  [1] user, in the window: The deploy ");
   expect(stdout).not.toContain("\u001b");
   expect(stdout).toMatch(/\n1 message\.\n$/);
-});
-
-it("gives one JSON document", async () => {
-  const report = await json<SearchReport>(["search", "deploy", "failed", "--store", folder]);
-  expect(report).toMatchObject({ more: false, hits: [{ sessionId: id, seq: 1, window: "shown" }] });
 });
 
 it("ends with 1 where nothing is found, also by another user or status", async () => {

@@ -3,13 +3,14 @@ import { expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Top } from "windrow/ops";
 import { run } from "../kit/inside/cli.ts";
+import { openManager } from "../kit/sessions.ts";
 import { emptyStore, json, newFolder, windrow } from "./stage.ts";
 
 const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_id: "27" };
 
 it("shows who runs what: holder, calls, tokens, budget", async () => {
   const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder, budget: 9_000, user: "alice" });
+  const manager = await openManager({ store: folder, budget: 9_000, user: "alice" });
   const running = await manager.create({ taskKey });
   await running.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
   const { tokens } = await running.compose();
@@ -40,7 +41,6 @@ it("shows who runs what: holder, calls, tokens, budget", async () => {
   expect(await shown("--lang", "ja")).toContain("実行中1件、閉1件");
   expect(await shown("--limit", "1")).toContain("and 1 more");
   expect(await shown("--user", "bob")).toContain("No session is running");
-  await manager.close();
 });
 
 it("looks again until it is stopped, each look over the last", async () => {
@@ -83,7 +83,7 @@ it("looks once in a pipe, and as often as --interval says where it is given", as
 
 it("fits a terminal of eighty columns, and says what it left out", async () => {
   const folder = await newFolder();
-  const manager = await SessionManager.open({ store: folder, budget: 9_000, user: "alice" });
+  const manager = await openManager({ store: folder, budget: 9_000, user: "alice" });
   const session = await manager.create({ taskKey: { task: "read the code of all the rooms and say what they do" } });
   await session.compose();
   const { stdout } = await windrow(["top", "--once", "--store", folder], {}, true, 80);
@@ -94,5 +94,4 @@ it("fits a terminal of eighty columns, and says what it left out", async () => {
   const wide = await windrow(["top", "--once", "--store", folder], {}, true, 160);
   expect(wide.stdout).toMatch(/read the code of all the rooms/);
   expect(wide.stdout).not.toContain("too narrow");
-  await manager.close();
 });

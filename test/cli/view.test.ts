@@ -168,50 +168,46 @@ it("prints messages whole by their numbers, as windows name them", async () => {
   }
 });
 
-it(
-  "shows a session that another manager is writing, without disturbing it",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    const folder = await newFolder();
-    const manager = await managerIn(folder);
-    const session = await manager.create({ taskKey: {} });
-    await work(session, 60);
-    const own = await session.compose({ system: "You are an agent." });
-    const prompt = await put(folder, "prompt.txt", "You are another agent.");
+it("shows a session that is being written, without disturbing it", { tags: ["slow"], timeout: 60_000 }, async () => {
+  const folder = await newFolder();
+  const manager = await managerIn(folder);
+  const session = await manager.create({ taskKey: {} });
+  await work(session, 60);
+  const own = await session.compose({ system: "You are an agent." });
+  const prompt = await put(folder, "prompt.txt", "You are another agent.");
 
-    const plain = await json<SessionView>(["view", "latest", "--store", folder]);
-    expect(plain).toMatchObject({ id: session.id, status: "processing", completedAt: null, openCalls: [] });
-    expect(plain.messages?.total).toBe(session.stats().messages);
-    expect(plain.messages?.shown).toHaveLength(10);
-    expect(plain.messages?.shown.at(-1)?.seq).toBe(plain.messages?.total);
+  const plain = await json<SessionView>(["view", "latest", "--store", folder]);
+  expect(plain).toMatchObject({ id: session.id, status: "processing", completedAt: null, openCalls: [] });
+  expect(plain.messages?.total).toBe(session.stats().messages);
+  expect(plain.messages?.shown).toHaveLength(10);
+  expect(plain.messages?.shown.at(-1)?.seq).toBe(plain.messages?.total);
 
-    const view = await json<SessionView>(["view", "latest", "--store", folder, "--window", "--epochs"]);
-    expect(view.window?.report.windowHash).toBe(own.report.windowHash);
-    expect(view.window?.report.prefixHash).toBe(own.state.prefixHash);
-    expect(view.window?.tokens).toBe(own.tokens);
-    expect(view.window?.missing).toEqual([]);
-    expect(view.epochs?.total).toBe(own.report.epoch);
-    expect(view.epochs?.shown.map(({ epoch }) => epoch)).toEqual(
-      Array.from({ length: own.report.epoch }, (_, index) => index + 1),
-    );
-    for (const epoch of view.epochs?.shown ?? []) {
-      expect(epoch.reason).toBe("over-budget");
-      expect(epoch.tokensAfter).toBeLessThan(epoch.tokensBefore);
-      expect(Object.values(epoch.edits).reduce((sum, edits) => sum + edits, 0)).toBeGreaterThan(0);
-    }
+  const view = await json<SessionView>(["view", "latest", "--store", folder, "--window", "--epochs"]);
+  expect(view.window?.report.windowHash).toBe(own.report.windowHash);
+  expect(view.window?.report.prefixHash).toBe(own.state.prefixHash);
+  expect(view.window?.tokens).toBe(own.tokens);
+  expect(view.window?.missing).toEqual([]);
+  expect(view.epochs?.total).toBe(own.report.epoch);
+  expect(view.epochs?.shown.map(({ epoch }) => epoch)).toEqual(
+    Array.from({ length: own.report.epoch }, (_, index) => index + 1),
+  );
+  for (const epoch of view.epochs?.shown ?? []) {
+    expect(epoch.reason).toBe("over-budget");
+    expect(epoch.tokensAfter).toBeLessThan(epoch.tokensBefore);
+    expect(Object.values(epoch.edits).reduce((sum, edits) => sum + edits, 0)).toBeGreaterThan(0);
+  }
 
-    const text = await windrow(["view", "latest", "--store", folder, "--window", "--epochs", "--last", "2"]);
-    expect(text.stdout).toContain(`Epochs: ${own.report.epoch} (showing last 2)`);
-    expect(text.stdout).toContain("--- system [windrow:system]\n  You are an agent.\n");
-    const other = await windrow(["view", "latest", "--store", folder, "--window", "--system", prompt]);
-    expect(other.stdout).toContain("--- system [windrow:system]\n  You are another agent.\n");
-    expect(text.stdout).toContain("--- user [windrow:note:");
+  const text = await windrow(["view", "latest", "--store", folder, "--window", "--epochs", "--last", "2"]);
+  expect(text.stdout).toContain(`Epochs: ${own.report.epoch} (showing last 2)`);
+  expect(text.stdout).toContain("--- system [windrow:system]\n  You are an agent.\n");
+  const other = await windrow(["view", "latest", "--store", folder, "--window", "--system", prompt]);
+  expect(other.stdout).toContain("--- system [windrow:system]\n  You are another agent.\n");
+  expect(text.stdout).toContain("--- user [windrow:note:");
 
-    expect((await session.compose({ system: "You are an agent." })).report.windowHash).toBe(own.report.windowHash);
-    await session.append({ role: "user", parts: [{ type: "text", text: "go on" }] });
-    await manager.close();
-  },
-);
+  expect((await session.compose({ system: "You are an agent." })).report.windowHash).toBe(own.report.windowHash);
+  await session.append({ role: "user", parts: [{ type: "text", text: "go on" }] });
+  await manager.close();
+});
 
 it("shows the tools of a window, and what an epoch changed in them and in the system prompt", async () => {
   const folder = await newFolder();

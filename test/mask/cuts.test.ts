@@ -16,7 +16,7 @@ const pieces = Array.from({ length: secret.length - 7 }, (_, at) => secret.slice
 const strategies = ["adaptive", "layered", "rolling-summary", "coding-agent", "miki"];
 
 it.each(strategies)(
-  "%s: a registered secret across any cut leaves no part of itself on the disk",
+  "%s: no cut leaves a part of a registered secret on the disk",
   { tags: ["slow"] },
   async (strategy) => {
     const folder = await newFolder();

@@ -80,12 +80,9 @@ describe("values", () => {
     expect(masked(text)).toBe(clean);
   });
 
-  it.each([`bypass=${value}`, `/v1?next_page=${value}`, "if (pass == 1) { passed = test_12_ok }"])(
-    "%s stays",
-    (text) => {
-      expect(masked(text)).toBe(text);
-    },
-  );
+  it.each([`bypass=${value}`, `/v1?next_page=${value}`, "if (pass == 1) { passed = test_12_ok }"])("%s", (text) => {
+    expect(masked(text)).toBe(text);
+  });
 
   it("of a field that no other word of the record gives away", () => {
     const args: JsonValue = { credential: value };

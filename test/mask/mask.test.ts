@@ -64,25 +64,23 @@ it("a key of a project is masked, however short it is", () => {
   expect(masked("OPENAI: sk-proj-abc123, next")).toBe("OPENAI: [OPENAI_KEY], next");
 });
 
-describe("what is no token stays", () => {
-  it.each([
-    "keys begin with sk-proj- or sk-proj-...",
-    "sk-proj-xxxxxxxx",
-    "disk-proj-abc123",
-    "task-1",
-    "disk-usage",
-    "sk-learn",
-    "sk-learn-contrib-some-longer-package-name-2",
-    "task-550e8400e29b41d4a716446655440000",
-    "risk-management-of-international-organisations",
-    "ghp_short",
-    "glpat-abc",
-    "gXX_wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx",
-    "mask-image: url(x); desk-1234567890abcdef",
-    "class='sk-folding-cube sk-cube-grid'",
-  ])("%s", (text) => {
-    expect(maskText(withEmail, text)).toEqual({ text, masks: [] });
-  });
+it.each([
+  "keys begin with sk-proj- or sk-proj-...",
+  "sk-proj-xxxxxxxx",
+  "disk-proj-abc123",
+  "task-1",
+  "disk-usage",
+  "sk-learn",
+  "sk-learn-contrib-some-longer-package-name-2",
+  "task-550e8400e29b41d4a716446655440000",
+  "risk-management-of-international-organisations",
+  "ghp_short",
+  "glpat-abc",
+  "gXX_wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx",
+  "mask-image: url(x); desk-1234567890abcdef",
+  "class='sk-folding-cube sk-cube-grid'",
+])("what is no token stays %s", (text) => {
+  expect(maskText(withEmail, text)).toEqual({ text, masks: [] });
 });
 
 describe("e-mail addresses", () => {
@@ -215,15 +213,13 @@ const placeholders: Readonly<Record<string, string>> = {
   ...{ "gitlab-token": "[GITLAB_TOKEN]", "email": "[EMAIL]" },
 };
 
-describe("options that would leave secrets in clear are refused", () => {
-  it.each([
-    [{ value: { WIFI: "a-long-secret" } }, 'createMask has no option "value". Did you mean "values"?'],
-    [{ values: ["a-long-secret"] }, "createMask: `values` is an object of secrets by name, not a list."],
-    [{ values: { WIFI: undefined } }, 'The secret registered as "WIFI" is a text, not undefined.'],
-    [{ rules: {} }, "createMask: `rules` is a list of rules, not an object."],
-    [Promise.resolve({}), "createMask takes an object of options, not a promise: await it first."],
-    [null, "createMask takes an object of options, not null."],
-  ])("%o", (options, message) => {
-    expect(() => createMask(options as unknown as MaskOptions)).toThrow(message);
-  });
+it.each([
+  [{ value: { WIFI: "a-long-secret" } }, 'createMask has no option "value". Did you mean "values"?'],
+  [{ values: ["a-long-secret"] }, "createMask: `values` is an object of secrets by name, not a list."],
+  [{ values: { WIFI: undefined } }, 'The secret registered as "WIFI" is a text, not undefined.'],
+  [{ rules: {} }, "createMask: `rules` is a list of rules, not an object."],
+  [Promise.resolve({}), "createMask takes an object of options, not a promise: await it first."],
+  [null, "createMask takes an object of options, not null."],
+])("options that would leave secrets in clear are refused %o", (options, message) => {
+  expect(() => createMask(options as unknown as MaskOptions)).toThrow(message);
 });

@@ -7,6 +7,7 @@ import { SessionManager } from "windrow";
 import type { Composed, NewMessage, SessionEvent } from "windrow";
 import { createMask, openStore } from "windrow/store";
 import type { Mask } from "windrow/store";
+import { openSession } from "../kit/sessions.ts";
 import { secretSamples } from "./samples.ts";
 
 const key = "0123456789abcdef0123456789abcdef-made-at-random";
@@ -83,8 +84,7 @@ describe.each(["files", "sqlite"])("a masked session, %s", (kind) => {
 
 it("what is masked alike is flagged alike, and a placeholder somebody typed is not flagged", async () => {
   const store = await openStore("ram:", { mask: createMask({ seal: key }) });
-  const manager = await SessionManager.open({ store, budget: 100_000 });
-  const session = await manager.create();
+  const session = await openSession({ store, budget: 100_000 });
   for (const text of [`a ${secret}`, `b ${secret} and ${other}`, "[GITHUB_TOKEN]"]) {
     await session.append({ role: "user", parts: [{ type: "text", text }] });
   }
@@ -97,7 +97,6 @@ it("what is masked alike is flagged alike, and a placeholder somebody typed is n
   expect(second?.[0]).toEqual(first?.[0]);
   expect(second?.[1]?.fingerprint).not.toBe(first?.[0]?.fingerprint);
   expect(third).toEqual([]);
-  await manager.close();
 });
 
 it("with liveMask the model never sees a secret, and a resume composes the same bytes", async () => {

@@ -36,37 +36,35 @@ describe("secrets of every kind", () => {
   });
 });
 
-describe("what is no secret stays", () => {
-  it.each([
-    "MAX_TOKENS=4096",
-    '"jsonwebtoken": "9.0.2"',
-    "password: ***",
-    "api_key = process.env.API_KEY",
-    "apiKey: process.env.OPENAI_API_KEY ?? throwError('missing')",
-    "const token = await getToken2(config.v1.path);",
-    "https://user@host.example.com/path",
-    "https://${USER}:${PASSWORD}@host/path",
-    "http://localhost:8080/a?b=c@d",
-    "git@github.com:org/repo.git",
-    "Authorization: Bearer <token>",
-    "Authorization: Bearer $TOKEN",
-    "AKIAIOSFODNN7EXAMPLE",
-    "sha512-0nBnMvJH3y9uEPBKNpUJZ1H7hI4hq5fb5oQ0pJ2y6DkVAkqIYkOa8RhN7QyH==",
-    "commit 3f9a1c7be2d8405f6a91b3c7d4e8f02157a6c9be",
-    "550e8400-e29b-41d4-a716-446655440000",
-    "if key.startswith('-----BEGIN PRIVATE KEY-----') and key.endswith('-----END PRIVATE KEY-----')",
-    "curl -u user:password https://host",
-    "See https://h.io, then: rsync -avu web01:Sites2024 .",
-    "podman exec -iu www-data:www-data2 app ls",
-    "ssh es01 rsync -avu nas:Snapshots2024 /bk",
-    "curl https://h.io/a.tgz | tar -xvu host:Sites2024",
-    "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-    "secret_name: my-app-secret-v2",
-    "token_count: 12345, prompt_tokens: 67890",
-    "トークン：これは秘密ではない",
-  ])("%s", (text) => {
-    expect(maskText(mask, text)).toEqual({ text, masks: [] });
-  });
+it.each([
+  "MAX_TOKENS=4096",
+  '"jsonwebtoken": "9.0.2"',
+  "password: ***",
+  "api_key = process.env.API_KEY",
+  "apiKey: process.env.OPENAI_API_KEY ?? throwError('missing')",
+  "const token = await getToken2(config.v1.path);",
+  "https://user@host.example.com/path",
+  "https://${USER}:${PASSWORD}@host/path",
+  "http://localhost:8080/a?b=c@d",
+  "git@github.com:org/repo.git",
+  "Authorization: Bearer <token>",
+  "Authorization: Bearer $TOKEN",
+  "AKIAIOSFODNN7EXAMPLE",
+  "sha512-0nBnMvJH3y9uEPBKNpUJZ1H7hI4hq5fb5oQ0pJ2y6DkVAkqIYkOa8RhN7QyH==",
+  "commit 3f9a1c7be2d8405f6a91b3c7d4e8f02157a6c9be",
+  "550e8400-e29b-41d4-a716-446655440000",
+  "if key.startswith('-----BEGIN PRIVATE KEY-----') and key.endswith('-----END PRIVATE KEY-----')",
+  "curl -u user:password https://host",
+  "See https://h.io, then: rsync -avu web01:Sites2024 .",
+  "podman exec -iu www-data:www-data2 app ls",
+  "ssh es01 rsync -avu nas:Snapshots2024 /bk",
+  "curl https://h.io/a.tgz | tar -xvu host:Sites2024",
+  "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "secret_name: my-app-secret-v2",
+  "token_count: 12345, prompt_tokens: 67890",
+  "トークン：これは秘密ではない",
+])("what is no secret stays %s", (text) => {
+  expect(maskText(mask, text)).toEqual({ text, masks: [] });
 });
 
 describe("registered values", () => {
@@ -123,20 +121,18 @@ describe("fingerprints", () => {
   });
 });
 
-describe("every rule", () => {
-  it("looks at a bounded stretch: ten times the text takes no hundred times as many looks", () => {
-    for (const rule of secretRules) {
-      for (const keyword of rule.keywords) {
-        const counted = (repeat: number): number => {
-          let looks = 0;
-          const counting = { ...rule, find: (text: string, at: number) => (looks++, rule.find(text, at)) };
-          maskText({ rules: [counting] }, `${keyword} `.repeat(repeat));
-          return looks;
-        };
-        expect(counted(100), keyword).toBeLessThanOrEqual(10 * counted(10) + 10);
-      }
+it("every rule looks at a bounded stretch: ten times the text takes no hundred times as many looks", () => {
+  for (const rule of secretRules) {
+    for (const keyword of rule.keywords) {
+      const counted = (repeat: number): number => {
+        let looks = 0;
+        const counting = { ...rule, find: (text: string, at: number) => (looks++, rule.find(text, at)) };
+        maskText({ rules: [counting] }, `${keyword} `.repeat(repeat));
+        return looks;
+      };
+      expect(counted(100), keyword).toBeLessThanOrEqual(10 * counted(10) + 10);
     }
-  });
+  }
 });
 
 const corpora = "../shared/data/open";

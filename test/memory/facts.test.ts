@@ -8,7 +8,7 @@ import { erase } from "windrow/ops";
 import { forgetByUser } from "../kit/inside/memory.ts";
 import { messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { asked, listed, openManager } from "../kit/sessions.ts";
+import { asked, listed, openManager, openSession } from "../kit/sessions.ts";
 import { everyRecord } from "./kit.ts";
 
 /** A model that finds "NAME is called VALUE" in what it is given. */
@@ -35,8 +35,7 @@ function scripted(change: (facts: object[]) => unknown = (facts) => facts): Mode
 async function told(store: Store, model: Model, texts: readonly string[], user?: string): Promise<string> {
   const scope = user === undefined ? {} : { user };
   const offload = { wait: true, lookEvery: Infinity };
-  const manager = await openManager({ store, memory: factMemory({ store, model, scope }), offload, ...scope });
-  const session = await manager.create();
+  const session = await openSession({ store, memory: factMemory({ store, model, scope }), offload, ...scope });
   await session.append(texts.map(asked));
   await session.finish("completed");
   return session.id;

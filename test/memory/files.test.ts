@@ -59,13 +59,6 @@ it("refuses what is there, a file in the place of a folder, too much and too man
   expect(await files.read("/memories/a")).toBe("again");
 });
 
-it("are masked as the store masks", async () => {
-  const files = new MemoryFiles(ramStore(), {});
-  const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}-AAAAAAAA`;
-  await files.create("/memories/keys", `the key is ${key}`);
-  expect(await files.read("/memories/keys")).not.toContain(key);
-});
-
 it("loses no change of many writers", async () => {
   const store = ramStore();
   const numbers = Array.from({ length: 12 }, (_, at) => `${at};`);

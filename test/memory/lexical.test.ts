@@ -1,13 +1,11 @@
 import fc from "fast-check";
-import { existsSync, readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import { LexicalIndex } from "windrow/memory";
 import { estimate } from "windrow/testing";
 import { lexicalMemory } from "../kit/lexical-memory.ts";
-import { fillByRank, shownMessage } from "../kit/inside/memory.ts";
-import { defaultMask, termsOf } from "../kit/inside/window.ts";
+import { fillByRank } from "../kit/inside/memory.ts";
+import { termsOf } from "../kit/inside/window.ts";
 
 function says(text: string, role: Message["role"] = "user"): Message {
   return { id: text.slice(0, 20), role, parts: [{ type: "text", text }] };
@@ -107,33 +105,5 @@ describe("a lexical memory", () => {
       ).map(({ text }) => text);
     expect(taken(["long ".repeat(500), "short", "also short"], 20)).toEqual(["short", "also short"]);
     expect(taken(["x"], 0)).toEqual([]);
-  });
-});
-
-describe("evidence recall with the question known", () => {
-  const file = "../shared/data/open/locomo/conversations.jsonl.gz";
-  interface Conversation {
-    readonly messages: readonly { id: string; role: "user" | "assistant"; speaker: string; content: string }[];
-    readonly questions: readonly { readonly q: string; readonly evidence: readonly string[] }[];
-  }
-
-  it("is at least 84 % at 2,000 tokens of real conversations", { tags: ["slow"] }, ({ skip }) => {
-    if (!existsSync(file)) skip(`${file} is absent`);
-    const lines = gunzipSync(readFileSync(file)).toString().trim().split("\n");
-    const shares: number[] = [];
-    for (const { messages, questions } of lines.map((line) => JSON.parse(line) as Conversation)) {
-      const told = messages.map(({ role, speaker, content }) => says(`${speaker}: ${content}`, role));
-      const index = new LexicalIndex();
-      told.forEach((message, at) => index.add("", at + 1, message));
-      const shown = told.map((message, at) => shownMessage("", at + 1, message, defaultMask));
-      for (const { q, evidence } of questions) {
-        const hits = index.search(q, 200);
-        const texts = hits.map(({ seq }) => ({ seq, text: shown[seq - 1] ?? "" }));
-        const found = new Set(fillByRank(texts, 2_000, estimate).map(({ seq }) => messages[seq - 1]?.id));
-        shares.push(evidence.filter((id) => found.has(id)).length / evidence.length);
-      }
-    }
-    expect(shares.length).toBeGreaterThan(700);
-    expect((100 * shares.reduce((sum, share) => sum + share, 0)) / shares.length).toBeGreaterThanOrEqual(84);
   });
 });

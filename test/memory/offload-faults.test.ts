@@ -11,7 +11,7 @@ import type { ListQuery } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { Offloads } from "../kit/inside/memory.ts";
 import { filesStore, ramStore } from "../kit/inside/store.ts";
-import { listed, newFolder, openManager } from "../kit/sessions.ts";
+import { listed, newFolder, openSession } from "../kit/sessions.ts";
 import { closing, grep, over } from "../kit/stores.ts";
 import { dueIn, dueSessions, engine, everyRecord, handAll } from "./kit.ts";
 
@@ -175,8 +175,7 @@ it("stays due, and its end is kept, where the disk is full for receipts", async 
   const [well, { store }] = [engine(), faulty];
   const events: string[] = [];
   const on = ({ type }: SessionEvent): void => void events.push(type);
-  const manager = await openManager({ store, memory: well, on, offload: { wait: true, lookEvery: Infinity } });
-  const session = await manager.create();
+  const session = await openSession({ store, memory: well, on, offload: { wait: true, lookEvery: Infinity } });
   await session.append("hello");
   faulty.fail("append");
   await session.finish("completed");

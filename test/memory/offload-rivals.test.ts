@@ -8,7 +8,7 @@ import type { Embedder } from "windrow/model";
 import { archiveOld, cleanup, erase } from "windrow/ops";
 import { estimate } from "windrow/testing";
 import { ramStore } from "../kit/inside/store.ts";
-import { answered, asked, newFolder } from "../kit/sessions.ts";
+import { answered, asked, newFolder, openSession } from "../kit/sessions.ts";
 import { grep, opened } from "../kit/stores.ts";
 import { point } from "../store/stage.ts";
 import { down, dueIn, dueSessions, engine, handAll } from "./kit.ts";
@@ -103,8 +103,7 @@ describe("a session that goes into the archive", () => {
     if (how === "ended") [gone = ""] = await dueSessions(store, ["one"]);
     else {
       const offload = { wait: true, lookEvery: Infinity };
-      const manager = await SessionManager.open({ store, memory: down(), offload });
-      const resting = await manager.create();
+      const resting = await openSession({ store, memory: down(), offload });
       await resting.append([asked("one"), answered("Yes.")]);
       await resting.close();
       await cleanup(store, { closedAfter: 1, now: () => new Date(later.now()) });
@@ -180,39 +179,36 @@ describe("an erasure", () => {
     { id: "birds" },
   );
 
-  it.each(["on disk", "in memory"])(
-    "leaves nothing in the answers of memories that are open, by words and by meaning, with an index %s",
-    async (where) => {
-      const folder = await newFolder();
-      const store = await opened(folder);
-      const index = join(folder, "search-index");
-      const options = where === "on disk" ? { index } : {};
-      const manager = await SessionManager.open({ store, budget: 8_000 });
-      const write = async (text: string): Promise<string> => {
-        const session = await manager.create();
-        await session.append([asked(text), answered(`I looked into: ${text}`)]);
-        await session.finish("completed");
-        return session.id;
-      };
-      const gone = await write(`The ${canary} fell over in the yard.`);
-      const stays = await write("A heron fell over the fence of the yard.");
-      const fresh = () => semanticMemory(store, { ...options, embedder, similarByMeaning: true });
-      const memories = [storeMemory(store, options), fresh()] as const;
-      await memories[1].embed();
-      const similar = async (memory: (typeof memories)[number]): Promise<readonly string[]> =>
-        (await memory.similar({ text: query.text })).map(({ sessionId }) => sessionId);
-      for (const memory of memories) {
-        expect(JSON.stringify(await memory.query(query))).toContain(canary);
-        expect(await similar(memory)).toContain(gone);
-      }
-      await erase(store, [gone], options);
-      for (const memory of [...memories, storeMemory(store, options), fresh()]) {
-        const told = JSON.stringify([await memory.query(query), await memory.earlierTasks?.(query)]);
-        expect([told.includes(gone), told.includes(canary)]).toEqual([false, false]);
-        expect(await similar(memory)).toEqual([stays]);
-      }
-      expect(await grep(folder, canary)).toEqual([]);
-      expect(where === "on disk" ? await grep(index, gone) : []).toEqual([]);
-    },
-  );
+  it.each(["on disk", "in memory"])("leaves nothing in answers of open memories, with an index %s", async (where) => {
+    const folder = await newFolder();
+    const store = await opened(folder);
+    const index = join(folder, "search-index");
+    const options = where === "on disk" ? { index } : {};
+    const manager = await SessionManager.open({ store, budget: 8_000 });
+    const write = async (text: string): Promise<string> => {
+      const session = await manager.create();
+      await session.append([asked(text), answered(`I looked into: ${text}`)]);
+      await session.finish("completed");
+      return session.id;
+    };
+    const gone = await write(`The ${canary} fell over in the yard.`);
+    const stays = await write("A heron fell over the fence of the yard.");
+    const fresh = () => semanticMemory(store, { ...options, embedder, similarByMeaning: true });
+    const memories = [storeMemory(store, options), fresh()] as const;
+    await memories[1].embed();
+    const similar = async (memory: (typeof memories)[number]): Promise<readonly string[]> =>
+      (await memory.similar({ text: query.text })).map(({ sessionId }) => sessionId);
+    for (const memory of memories) {
+      expect(JSON.stringify(await memory.query(query))).toContain(canary);
+      expect(await similar(memory)).toContain(gone);
+    }
+    await erase(store, [gone], options);
+    for (const memory of [...memories, storeMemory(store, options), fresh()]) {
+      const told = JSON.stringify([await memory.query(query), await memory.earlierTasks?.(query)]);
+      expect([told.includes(gone), told.includes(canary)]).toEqual([false, false]);
+      expect(await similar(memory)).toEqual([stays]);
+    }
+    expect(await grep(folder, canary)).toEqual([]);
+    expect(where === "on disk" ? await grep(index, gone) : []).toEqual([]);
+  });
 });

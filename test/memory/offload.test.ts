@@ -5,7 +5,7 @@ import type { ManagerOptions, SessionEvent, Store } from "windrow";
 import { dueOffloads, MemoryLog, offloadDue } from "windrow/memory";
 import { cleanup, doctor, monitor, stats } from "windrow/ops";
 import { filesStore, ramStore } from "../kit/inside/store.ts";
-import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
+import { asked, listed, newFolder, openManager, openSession } from "../kit/sessions.ts";
 import { closing } from "../kit/stores.ts";
 import { down, dueIn, dueSessions, engine, handAll } from "./kit.ts";
 
@@ -92,8 +92,7 @@ it("goes on behind the batches that an engine has", async () => {
   const memory = engine(async () => {
     if (--left < 0) throw new Error("full");
   });
-  const manager = await openManager({ store, memory, budget: 8_000, offload: { ...calmly, retryAfter: 1 } });
-  const session = await manager.create();
+  const session = await openSession({ store, memory, budget: 8_000, offload: { ...calmly, retryAfter: 1 } });
   await session.append(Array.from({ length: 700 }, () => asked("hello")));
   await session.finish("completed");
   expect(memory.has.get(session.id)).toHaveLength(512);
@@ -196,33 +195,29 @@ it("does not wait for years where a clock was ahead and went back", async () => 
   expect([...well.has.keys()].toSorted()).toEqual([failed, claimed].toSorted());
 });
 
-it(
-  "neither fails nor holds a resume for long while another process keeps the receipts locked",
-  { tags: ["slow"] },
-  async () => {
-    const folder = await newFolder();
-    const other = closing(filesStore({ folder }));
-    const receipts = new MemoryLog(other, {}, "offloads");
-    await receipts.append([{ type: "none", data: {} }]);
-    const lock = await other.lock({}, receipts.ids[0]);
-    const before = await SessionManager.open({ store: folder, budget: 8_000 });
-    const begun = await sessionWith(before);
-    await before.close();
+it("neither fails nor holds a resume for long while the receipts are locked", { tags: ["slow"] }, async () => {
+  const folder = await newFolder();
+  const other = closing(filesStore({ folder }));
+  const receipts = new MemoryLog(other, {}, "offloads");
+  await receipts.append([{ type: "none", data: {} }]);
+  const lock = await other.lock({}, receipts.ids[0]);
+  const before = await SessionManager.open({ store: folder, budget: 8_000 });
+  const begun = await sessionWith(before);
+  await before.close();
 
-    const memory = engine();
-    const manager = await SessionManager.open({ store: folder, memory, offload: { lookEvery: Infinity } });
-    const session = await manager.resume(begun);
-    await session.append("hello");
-    await session.finish("completed");
-    expect((await other.info({}, begun)).state.status).toBe("completed");
-    expect(memory.has.size).toBe(0);
-    await lock.release();
-    await until(() => memory.has.size > 0);
-    expect(memory.has.get(begun)).toEqual([1, 2]);
-    await manager.close();
-    expect(await dueIn(other)).toEqual([]);
-  },
-);
+  const memory = engine();
+  const manager = await SessionManager.open({ store: folder, memory, offload: { lookEvery: Infinity } });
+  const session = await manager.resume(begun);
+  await session.append("hello");
+  await session.finish("completed");
+  expect((await other.info({}, begun)).state.status).toBe("completed");
+  expect(memory.has.size).toBe(0);
+  await lock.release();
+  await until(() => memory.has.size > 0);
+  expect(memory.has.get(begun)).toEqual([1, 2]);
+  await manager.close();
+  expect(await dueIn(other)).toEqual([]);
+});
 
 it("hands over what others are due while the receipts of one owner are locked", async () => {
   const store = ramStore();

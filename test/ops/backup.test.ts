@@ -32,7 +32,7 @@ import {
 } from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 import { driver } from "../kit/sqlite-stores.ts";
-import { held, over } from "../kit/stores.ts";
+import { closing, held, opened, over } from "../kit/stores.ts";
 import { dist } from "../kit/build.ts";
 import { startChild } from "../kit/child.ts";
 
@@ -57,11 +57,11 @@ const copies = (folder: string): readonly string[] =>
 
 describe("backup and restore", () => {
   it(
-    "brings back what was finished, record by record; running sessions only where they are asked for",
+    "brings back what is finished, record by record, and what runs if it is asked for",
     { tags: ["slow"] },
     async () => {
       const [from, to, again] = [await newFolder(), join(await newFolder(), "b"), await newFolder()];
-      const store = filesStore({ folder: from });
+      const store = closing(filesStore({ folder: from }));
       const finished = await finishedSession(store, "done");
       const running = await held(store, "at work");
       const report = await backup(store, to);
@@ -73,7 +73,7 @@ describe("backup and restore", () => {
       expect(told.stdout).toContain("Left out: 1 sessions that have not ended; --running copies them too");
       expect(await backup(store, to, { running: true })).toMatchObject({ written: 1, unchanged: 1, leftOut: 0 });
 
-      const target = filesStore({ folder: again });
+      const target = closing(filesStore({ folder: again }));
       expect(await restore(to, target)).toMatchObject({ restored: 2, same: 0, failed: 0 });
       for (const id of [finished, running.id]) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
       await expect(target.lock(everybody, finished)).rejects.toMatchObject({ code: "read-only" });
@@ -81,7 +81,6 @@ describe("backup and restore", () => {
       await target.append(goesOn, [messageRecord("again at work")]);
       expect(await restore(to, target)).toMatchObject({ restored: 0, same: 1, failed: 1 });
       expect(await texts(target, running.id)).toEqual(["at work", "again at work"]);
-      await Promise.all([store.close(), target.close()]);
     },
   );
 
@@ -240,7 +239,7 @@ describe("backup and restore", () => {
 
   it("names a damaged copy, restores the rest, and writes it anew on the next run that looks", async () => {
     const [from, to] = [await newFolder(), await newFolder()];
-    const store = filesStore({ folder: from });
+    const store = closing(filesStore({ folder: from }));
     const [broken, whole] = [await finishedSession(store, "one"), await finishedSession(store, "two")];
     await backup(store, to);
     const { generation } = findGeneration(to);
@@ -260,7 +259,6 @@ describe("backup and restore", () => {
     truncateSync(path, bytes - 1);
     await backup(store, to);
     expect(await restore(to, target)).toMatchObject({ same: 2, failed: 0 });
-    await store.close();
   });
 
   it("keeps the last copy of a session that cannot be read any more, and says so", async () => {
@@ -299,36 +297,32 @@ describe("backup and restore", () => {
     return over(store, { transfer: over(store.transfer, { dump }) });
   }
 
-  it.skipIf(!driver)(
-    "takes one that goes behind its last line, and one that goes while it is read and comes back",
-    async () => {
-      const store = await openStore(`sqlite:${join(await newFolder(), "store.db")}`);
-      const lock = await sessionWith(store, 9);
-      const { id } = lock;
-      await store.finish(lock, stateOf("completed"));
-      const away = async (): Promise<void> => store.upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
-      // A reader that meets it in the trash, from where it is back when it is asked for again.
-      const awayAndBack = (): Promise<never> => Promise.reject(notFound(id));
-      const to = await newFolder();
-      expect(await backup(doing(store, 1, 1, awayAndBack), to)).toMatchObject({ written: 1, sessions: [{ id }] });
-      const error = { code: "session-not-found" };
-      const [kept, fresh] = [await newFolder(), await newFolder()];
-      await backup(store, kept);
-      const always = doing(store, 1, 2, awayAndBack);
-      expect(await backup(always, fresh)).toMatchObject({ failed: 1, sessions: [{ id, outcome: "failed", error }] });
-      expect(await backup(doing(store, Infinity, 1, away), fresh)).toMatchObject({
-        written: 1,
-        sessions: [{ id, lines: 9 }],
-      });
-      expect(await restore(fresh, ramStore({}))).toMatchObject({ restored: 1 });
-      expect(await backup(store, kept)).toMatchObject({ gone: 1, sessions: [] });
-      await store.close();
-    },
-  );
+  it.skipIf(!driver)("takes one that goes behind its last line, or goes and comes back meanwhile", async () => {
+    const store = await opened(`sqlite:${join(await newFolder(), "store.db")}`);
+    const lock = await sessionWith(store, 9);
+    const { id } = lock;
+    await store.finish(lock, stateOf("completed"));
+    const away = async (): Promise<void> => store.upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
+    // A reader that meets it in the trash, from where it is back when it is asked for again.
+    const awayAndBack = (): Promise<never> => Promise.reject(notFound(id));
+    const to = await newFolder();
+    expect(await backup(doing(store, 1, 1, awayAndBack), to)).toMatchObject({ written: 1, sessions: [{ id }] });
+    const error = { code: "session-not-found" };
+    const [kept, fresh] = [await newFolder(), await newFolder()];
+    await backup(store, kept);
+    const always = doing(store, 1, 2, awayAndBack);
+    expect(await backup(always, fresh)).toMatchObject({ failed: 1, sessions: [{ id, outcome: "failed", error }] });
+    expect(await backup(doing(store, Infinity, 1, away), fresh)).toMatchObject({
+      written: 1,
+      sessions: [{ id, lines: 9 }],
+    });
+    expect(await restore(fresh, ramStore({}))).toMatchObject({ restored: 1 });
+    expect(await backup(store, kept)).toMatchObject({ gone: 1, sessions: [] });
+  });
 
   it("masks what lies in clear, and writes every file for its owner alone", async () => {
     const [from, to] = [await newFolder(), join(await newFolder(), "b")];
-    const clear = filesStore({ folder: from, mask: createMask({ rules: [] }) });
+    const clear = closing(filesStore({ folder: from, mask: createMask({ rules: [] }) }));
     const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
     await finishedSession(clear, `token ${secret}`);
     const umask = process.umask(0);
@@ -345,7 +339,6 @@ describe("backup and restore", () => {
       const text = name.endsWith(".gz") ? gunzipSync(bytes) : bytes;
       expect(text.includes(secret)).toBe(false);
     }
-    await clear.close();
   });
 
   it("takes no generation that another program wrote with a right hash and a wrong shape", async () => {
@@ -406,59 +399,49 @@ describe("backup and restore", () => {
 });
 
 describe("backup beside processes", () => {
-  it(
-    "takes every acknowledged record of four sessions that are being written",
-    { tags: ["slow"], timeout: 120_000 },
-    async () => {
-      const [from, to] = [await newFolder(), await newFolder()];
-      const writers = [1, 2, 3, 4].map(() => startChild("test/ops/child/backup-writer.js", [dist, from]));
-      for (const writer of writers) await writer.until((lines) => lines.length >= 20);
-      const store = filesStore({ folder: from });
-      const before = writers.map((writer) => Number(writer.lines().at(-1)));
-      const report = await backup(store, to, { running: true });
-      await Promise.all(writers.map((writer) => writer.kill()));
-      expect(report).toMatchObject({ written: 4, failed: 0 });
-      const target = await openStore(join(await newFolder(), "restored"));
-      const back = await restore(to, target);
-      expect(back).toMatchObject({ restored: 4, failed: 0 });
-      const { generation } = findGeneration(to);
-      for (const [index, writer] of writers.entries()) {
-        const id = await writer.line(0);
-        const [restored, source] = [await texts(target, id), await texts(store, id)];
-        expect(restored.length).toBeGreaterThanOrEqual(before[index]!);
-        expect(restored).toEqual(source.slice(0, restored.length));
-        expect(await hashOf(target, id)).toBe(generation.sessions.find((session) => session.id === id)?.hash);
-      }
-      await Promise.all([store.close(), target.close()]);
-    },
-  );
+  it("takes every acknowledged record of sessions being written", { tags: ["slow"], timeout: 120_000 }, async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    const writers = [1, 2, 3, 4].map(() => startChild("test/ops/child/backup-writer.js", [dist, from]));
+    for (const writer of writers) await writer.until((lines) => lines.length >= 20);
+    const store = closing(filesStore({ folder: from }));
+    const before = writers.map((writer) => Number(writer.lines().at(-1)));
+    const report = await backup(store, to, { running: true });
+    await Promise.all(writers.map((writer) => writer.kill()));
+    expect(report).toMatchObject({ written: 4, failed: 0 });
+    const target = await opened(join(await newFolder(), "restored"));
+    const back = await restore(to, target);
+    expect(back).toMatchObject({ restored: 4, failed: 0 });
+    const { generation } = findGeneration(to);
+    for (const [index, writer] of writers.entries()) {
+      const id = await writer.line(0);
+      const [restored, source] = [await texts(target, id), await texts(store, id)];
+      expect(restored.length).toBeGreaterThanOrEqual(before[index]!);
+      expect(restored).toEqual(source.slice(0, restored.length));
+      expect(await hashOf(target, id)).toBe(generation.sessions.find((session) => session.id === id)?.hash);
+    }
+  });
 
-  it(
-    "leaves no generation when it is killed, and goes on from there",
-    { tags: ["slow"], timeout: 120_000 },
-    async () => {
-      const [from, to] = [await newFolder(), await newFolder()];
-      const store = filesStore({ folder: from, durability: "group" });
-      const ids: string[] = [];
-      for (let session = 0; session < 30; session += 1) ids.push(await finishedSession(store, `session ${session}`));
-      const child = startChild(join(dist, "cli/main.js"), ["backup", to, "--store", from]);
-      let hasEnded = false;
-      void child.ended.then(() => (hasEnded = true));
-      const begun = (): boolean => existsSync(join(to, "objects")) && copies(to).length >= 3;
-      while (!hasEnded && !begun()) await new Promise(setImmediate);
-      await child.kill();
-      expect(await child.ended).toBe("SIGKILL");
-      expect(generationNames(to)).toEqual([]);
-      expect(await windrow(["restore", "--all", "--from", to, "--to", "ram:"])).toMatchObject({ status: 1 });
-      writeFileSync(join(to, "objects", ".writing-00000000-0000-4000-8000-000000000000"), "half");
-      const report = await backup(store, to);
-      expect(report).toMatchObject({ failed: 0, sessions: { length: 30 } });
-      expect(readdirSync(join(to, "objects")).filter((name) => name.startsWith("."))).toEqual([]);
-      const target = ramStore({});
-      expect(await restore(to, target)).toMatchObject({ restored: 30, failed: 0 });
-      for (const id of ids) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
-      rmSync(to, { recursive: true });
-      await store.close();
-    },
-  );
+  it("leaves no generation when killed, and goes on from there", { tags: ["slow"], timeout: 120_000 }, async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    const store = closing(filesStore({ folder: from, durability: "group" }));
+    const ids: string[] = [];
+    for (let session = 0; session < 30; session += 1) ids.push(await finishedSession(store, `session ${session}`));
+    const child = startChild(join(dist, "cli/main.js"), ["backup", to, "--store", from]);
+    let hasEnded = false;
+    void child.ended.then(() => (hasEnded = true));
+    const begun = (): boolean => existsSync(join(to, "objects")) && copies(to).length >= 3;
+    while (!hasEnded && !begun()) await new Promise(setImmediate);
+    await child.kill();
+    expect(await child.ended).toBe("SIGKILL");
+    expect(generationNames(to)).toEqual([]);
+    expect(await windrow(["restore", "--all", "--from", to, "--to", "ram:"])).toMatchObject({ status: 1 });
+    writeFileSync(join(to, "objects", ".writing-00000000-0000-4000-8000-000000000000"), "half");
+    const report = await backup(store, to);
+    expect(report).toMatchObject({ failed: 0, sessions: { length: 30 } });
+    expect(readdirSync(join(to, "objects")).filter((name) => name.startsWith("."))).toEqual([]);
+    const target = ramStore({});
+    expect(await restore(to, target)).toMatchObject({ restored: 30, failed: 0 });
+    for (const id of ids) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
+    rmSync(to, { recursive: true });
+  });
 });

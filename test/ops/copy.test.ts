@@ -101,26 +101,22 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
     expect(last[0]?.message.parts).toEqual([{ type: "text", text: "from afar" }]);
   });
 
-  it(
-    "reads back equal when it was interrupted and is started again, and passes over what is there",
-    { tags: ["slow"] },
-    async () => {
-      const [from, to] = [await newFolder(), await newFolder()];
-      // What it holds is the test's above; here it is copied six times.
-      await filled(from, 3);
-      await filled(from, 3);
-      const source = await opened(from);
-      for (const target of [`sqlite:${join(to, "contexts.db")}`, join(to, "files")]) {
-        const store = await opened(target);
-        const stop = new AbortController();
-        const stopped = copy(source, store, { onProgress: ({ done }) => done === 2 && stop.abort() }, stop.signal);
-        await expect(stopped).rejects.toMatchObject({ code: "aborted" });
-        expect(await listAll(store)).toHaveLength(2);
-        expect(await copy(source, store)).toMatchObject({ copied: 2, same: 2, failed: 0 });
-        expect(await copy(source, store)).toMatchObject({ copied: 0, same: 4, failed: 0 });
-      }
-    },
-  );
+  it("reads back equal when it was interrupted, and passes over what is there", { tags: ["slow"] }, async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    // What it holds is the test's above; here it is copied six times.
+    await filled(from, 3);
+    await filled(from, 3);
+    const source = await opened(from);
+    for (const target of [`sqlite:${join(to, "contexts.db")}`, join(to, "files")]) {
+      const store = await opened(target);
+      const stop = new AbortController();
+      const stopped = copy(source, store, { onProgress: ({ done }) => done === 2 && stop.abort() }, stop.signal);
+      await expect(stopped).rejects.toMatchObject({ code: "aborted" });
+      expect(await listAll(store)).toHaveLength(2);
+      expect(await copy(source, store)).toMatchObject({ copied: 2, same: 2, failed: 0 });
+      expect(await copy(source, store)).toMatchObject({ copied: 0, same: 4, failed: 0 });
+    }
+  });
 
   it("starts anew what a killed copy left half done", { tags: ["slow"] }, async () => {
     const [from, to] = [await newFolder(), await newFolder()];
@@ -256,27 +252,21 @@ describe.skipIf(!driver)("windrow copy", () => {
     expect(JSON.parse(second.stdout)).toMatchObject({ copied: 1, same: 1, failed: 0 });
   });
 
-  it(
-    "fails with the session's name where one differs, and makes no store to copy from",
-    { tags: ["slow"] },
-    async () => {
-      const [from, to] = [await newFolder(), await newFolder()];
-      const { running } = await filled(from);
-      await windrow(["copy", "--from", from, "--to", to]);
-      appendFileSync(
-        join(to, "running", running, "messages.jsonl"),
-        '{"seq":91,"role":"user","content":"x","timestamp":"2024-01-15T10:31:00Z","token_count":1}\n',
-      );
-      const outcome = await windrow(["copy", "--from", from, "--to", to]);
-      expect(outcome.status).toBe(1);
-      expect(outcome.stdout).toContain(`${running}  session-exists: `);
-      expect(outcome.stdout).toContain("0 copied, 1 there already, 1 failed");
-      const nowhere = join(to, "nowhere.db");
-      expect((await windrow(["copy", "--from", `sqlite:${nowhere}`, "--to", to])).stderr).toContain(
-        "store-unavailable",
-      );
-      expect(existsSync(nowhere)).toBe(false);
-      expect((await windrow(["copy", "--from", "sqlit:x", "--to", to])).status).toBe(2);
-    },
-  );
+  it("fails with the name of one that differs, and makes no store to copy from", { tags: ["slow"] }, async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    const { running } = await filled(from);
+    await windrow(["copy", "--from", from, "--to", to]);
+    appendFileSync(
+      join(to, "running", running, "messages.jsonl"),
+      '{"seq":91,"role":"user","content":"x","timestamp":"2024-01-15T10:31:00Z","token_count":1}\n',
+    );
+    const outcome = await windrow(["copy", "--from", from, "--to", to]);
+    expect(outcome.status).toBe(1);
+    expect(outcome.stdout).toContain(`${running}  session-exists: `);
+    expect(outcome.stdout).toContain("0 copied, 1 there already, 1 failed");
+    const nowhere = join(to, "nowhere.db");
+    expect((await windrow(["copy", "--from", `sqlite:${nowhere}`, "--to", to])).stderr).toContain("store-unavailable");
+    expect(existsSync(nowhere)).toBe(false);
+    expect((await windrow(["copy", "--from", "sqlit:x", "--to", to])).status).toBe(2);
+  });
 });

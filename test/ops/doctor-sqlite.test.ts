@@ -4,7 +4,6 @@ import type { Store } from "windrow";
 import { doctor } from "windrow/ops";
 import { openStore } from "windrow/store";
 import { everybody, everyKind, listAll, newSession, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
-import { windrow } from "../cli/stage.ts";
 import { driver, openDatabase, sqliteFixture } from "../kit/sqlite-stores.ts";
 
 let fixture: Awaited<ReturnType<typeof sqliteFixture>>;
@@ -38,11 +37,6 @@ const ways: Readonly<Record<string, readonly [sql: string, problem: string, left
 };
 
 describe.skipIf(!driver)("a database", () => {
-  it("with nothing wrong is called so, and counted", async () => {
-    const diagnosis = await doctor(store, { mend: true });
-    expect(diagnosis).toMatchObject({ findings: [], open: 0, addsUp: true, before: { sessions: 1, records: 13 } });
-  });
-
   it.each(Object.entries(ways))("%s is told, changes nothing, and is mended on request", async (_name, way) => {
     const [sql, problem, lost = []] = way;
     damage(sql);
@@ -87,13 +81,6 @@ describe.skipIf(!driver)("a database", () => {
     await lock.release();
   });
 
-  it("an unreadable session hides no other", async () => {
-    await sessionWith(store, 1);
-    damage(`UPDATE sessions SET state = '' WHERE id = '${id}'`);
-    expect(await listAll(store)).toHaveLength(1);
-    await expect(store.info(everybody, id)).rejects.toMatchObject({ code: "store-corrupt" });
-  });
-
   it("that lost an index entry is found out, and its indexes are made anew", async () => {
     const schema = (sql: string): void =>
       damage(
@@ -117,13 +104,5 @@ describe.skipIf(!driver)("a database", () => {
     expect(await store.checkup.rebuildIndex()).toBe(2);
     expect(await listAll(store, { user: "me" })).toHaveLength(1);
     expect(await listAll(store, everybody, { status: "failed" })).toEqual([]);
-  });
-
-  it("is examined by windrow doctor", async () => {
-    damage("UPDATE sessions SET status = 'failed'");
-    await fixture.store.close();
-    const url = `sqlite:${fixture.file}`;
-    expect((await windrow(["doctor", "--store", url])).status).toBe(1);
-    expect((await windrow(["doctor", "--store", url, "--mend"])).status).toBe(0);
   });
 });

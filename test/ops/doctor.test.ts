@@ -284,25 +284,23 @@ it("cannot look at a folder that holds no store", async () => {
   await expect(doctor(store)).rejects.toMatchObject({ code: "store-unavailable" });
 });
 
-describe("windrow doctor", () => {
-  it("says what is wrong with status 1, mends with --mend, and then all is well", async () => {
-    const id = await closedSession(store);
-    await appendFile(running(id, "messages.jsonl"), "torn away");
-    const run = (...flags: readonly string[]) => windrow(["doctor", "--store", place.folder, ...flags]);
-    const found = await run();
-    expect(found.status).toBe(1);
-    expect(found.stdout).toMatch(
-      /torn-tail[\s\S]*1 that --mend can mend, 0 that only[^]*Next: windrow doctor .* --mend\n$/,
-    );
-    expect(found.stdout.split("\n")).toContain(running(id, "messages.jsonl"));
-    const narrow = (await windrow(["doctor", "--store", place.folder], {}, true, 50)).stdout.split("\n");
-    expect(narrow.filter((line) => line.startsWith("  ") && line.length > 50)).toEqual([]);
-    expect(narrow).toContain(running(id, "messages.jsonl"));
-    const mended = await run("--mend");
-    expect(mended.status).toBe(0);
-    expect(mended.stdout).toMatch(/5 records[\s\S]*Nothing was lost by mending\.[\s\S]*No damage is left\./);
-    const { status, stdout } = await run("--json");
-    expect(status).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ findings: [], before: { records: 5, badBytes: 0 } });
-  });
+it("windrow doctor says what is wrong with status 1, mends with --mend, and then all is well", async () => {
+  const id = await closedSession(store);
+  await appendFile(running(id, "messages.jsonl"), "torn away");
+  const run = (...flags: readonly string[]) => windrow(["doctor", "--store", place.folder, ...flags]);
+  const found = await run();
+  expect(found.status).toBe(1);
+  expect(found.stdout).toMatch(
+    /torn-tail[\s\S]*1 that --mend can mend, 0 that only[^]*Next: windrow doctor .* --mend\n$/,
+  );
+  expect(found.stdout.split("\n")).toContain(running(id, "messages.jsonl"));
+  const narrow = (await windrow(["doctor", "--store", place.folder], {}, true, 50)).stdout.split("\n");
+  expect(narrow.filter((line) => line.startsWith("  ") && line.length > 50)).toEqual([]);
+  expect(narrow).toContain(running(id, "messages.jsonl"));
+  const mended = await run("--mend");
+  expect(mended.status).toBe(0);
+  expect(mended.stdout).toMatch(/5 records[\s\S]*Nothing was lost by mending\.[\s\S]*No damage is left\./);
+  const { status, stdout } = await run("--json");
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ findings: [], before: { records: 5, badBytes: 0 } });
 });

@@ -22,7 +22,7 @@ import {
 } from "../kit/inside/store.ts";
 import { answered } from "../kit/sessions.ts";
 import { chatLines, claudeCodeLines, newFolder, put, windrow } from "../cli/stage.ts";
-import { held } from "../kit/stores.ts";
+import { closing, held } from "../kit/stores.ts";
 
 async function collect(lines: AsyncIterable<string>): Promise<string> {
   let text = "";
@@ -79,7 +79,7 @@ describe("windrow's own format", () => {
     expect(await session.compact()).toBe(true);
     await session.finish("completed");
     await manager.close();
-    const own = filesStore({ folder: store });
+    const own = closing(filesStore({ folder: store }));
     const { lines } = await exportSession(own, everybody, session.id);
     const file = await put(await newFolder(), "session.jsonl", await collect(lines));
     const [read] = await readTranscripts(file);
@@ -89,40 +89,36 @@ describe("windrow's own format", () => {
       [30, "claude-sonnet-4-5"],
     ]);
     expect(read?.otherCalls?.map(({ usage }) => usage.input)).toEqual([40, 900]);
-    await own.close();
   });
 
-  it.each(["windrow", "claude-code", "openai"])(
-    "tells what a session lacked, and writes the rest: %s",
-    async (format) => {
-      const [base, folder] = [await newFolder(), await newFolder()];
-      const store = filesStore({ folder: base });
-      const whole = await held(store, "one");
-      await store.finish(whole, stateOf("completed"));
-      const lock = await store.create(everybody, newSession());
-      for (let line = 1; line <= 20; line += 1) await store.append(lock, [messageRecord(`message ${line}`)]);
-      await store.finish(lock, stateOf("completed"));
-      await store.close();
-      const log = join(base, "completed", lock.id, "messages.jsonl");
-      const lines = readFileSync(log, "utf8").split("\n");
-      for (const [name, left, missing] of [
-        ["middle", [...lines.slice(0, 4), ...lines.slice(8)], 4],
-        ["end", [...lines.slice(0, 15), ""], 5],
-        ["all", [""], 20],
-      ] as const) {
-        writeFileSync(log, left.join("\n"));
-        const output = join(folder, `${name}.jsonl`);
-        const toFile = await windrow(["export", lock.id, "--store", base, "--format", format, "-o", output]);
-        const toPipe = await windrow(["export", lock.id, "--store", base, "--format", format]);
-        for (const { status, stderr } of [toFile, toPipe]) {
-          expect([name, status]).toEqual([name, 1]);
-          expect(stderr).toContain(`Session ${lock.id} lacks ${missing} of its records`);
-        }
-        expect(readFileSync(output, "utf8").match(/message \d+/g)?.length ?? 0).toBeGreaterThanOrEqual(20 - missing);
+  it.each(["windrow", "claude-code", "openai"])("tells what a session lacks, writes the rest: %s", async (format) => {
+    const [base, folder] = [await newFolder(), await newFolder()];
+    const store = filesStore({ folder: base });
+    const whole = await held(store, "one");
+    await store.finish(whole, stateOf("completed"));
+    const lock = await store.create(everybody, newSession());
+    for (let line = 1; line <= 20; line += 1) await store.append(lock, [messageRecord(`message ${line}`)]);
+    await store.finish(lock, stateOf("completed"));
+    await store.close();
+    const log = join(base, "completed", lock.id, "messages.jsonl");
+    const lines = readFileSync(log, "utf8").split("\n");
+    for (const [name, left, missing] of [
+      ["middle", [...lines.slice(0, 4), ...lines.slice(8)], 4],
+      ["end", [...lines.slice(0, 15), ""], 5],
+      ["all", [""], 20],
+    ] as const) {
+      writeFileSync(log, left.join("\n"));
+      const output = join(folder, `${name}.jsonl`);
+      const toFile = await windrow(["export", lock.id, "--store", base, "--format", format, "-o", output]);
+      const toPipe = await windrow(["export", lock.id, "--store", base, "--format", format]);
+      for (const { status, stderr } of [toFile, toPipe]) {
+        expect([name, status]).toEqual([name, 1]);
+        expect(stderr).toContain(`Session ${lock.id} lacks ${missing} of its records`);
       }
-      expect(await windrow(["export", whole.id, "--store", base, "--format", format])).toMatchObject({ status: 0 });
-    },
-  );
+      expect(readFileSync(output, "utf8").match(/message \d+/g)?.length ?? 0).toBeGreaterThanOrEqual(20 - missing);
+    }
+    expect(await windrow(["export", whole.id, "--store", base, "--format", format])).toMatchObject({ status: 0 });
+  });
 
   it("takes over nothing of a file that is cut off or changed", async () => {
     const [from, folder] = [ramStore({}), await newFolder()];

@@ -4,7 +4,7 @@ import type { Model } from "windrow/model";
 import { logLine, logTo, sessionLog } from "windrow/ops";
 import { lineOf } from "../kit/inside/ops.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { answered, listed } from "../kit/sessions.ts";
+import { answered, listed, openManager, openSession } from "../kit/sessions.ts";
 
 const sessionId = "550e8400-e29b-41d4-a716-446655440000";
 const at = (time: string): Date => new Date(`2024-01-15T${time}Z`);
@@ -66,7 +66,7 @@ describe("logTo", () => {
     const summarizer: Model = async () => ({ text: "All went well.", usage: {}, finish: "stop" });
     const strategy = { use: "summary-at-threshold", ratio: 0.5 };
     const options = { store, on, now, strategy, budget: 2_000, summarizer, compaction: "blocking" } as const;
-    const manager = await SessionManager.open(options);
+    const manager = await openManager(options);
     const made = await manager.create();
     let session = made;
     for (let index = 1; index <= 8; index++) {
@@ -86,7 +86,6 @@ describe("logTo", () => {
     const said = lines.map((line) => line.slice(line.indexOf("] ") + 2));
     expect(said).toContain(`Compression completed: ${summary?.originalTokens} -> ${summary?.summaryTokens} tokens`);
     expect(said.filter((text) => text.startsWith("LLM call")).at(-1)).toMatch(/^LLM call #8: /);
-    await manager.close();
   });
 
   it("tells of no compression where a window is only begun anew, live and later", async () => {
@@ -94,8 +93,7 @@ describe("logTo", () => {
     const store = ramStore();
     const now = (): Date => at("10:30:01");
     const on = logTo((line) => lines.push(line), { now });
-    const manager = await SessionManager.open({ store, now, budget: 4_000, on });
-    const session = await manager.create();
+    const session = await openSession({ store, now, budget: 4_000, on });
     for (const system of ["Mend builds.", "Mend tests.", undefined]) {
       await session.append("Go on.");
       await session.compose(system === undefined ? {} : { system });
@@ -108,7 +106,6 @@ describe("logTo", () => {
       expect(told.filter((line) => line.includes("ompression"))).toEqual([]);
       expect(told.filter((line) => line.endsWith("Window begun anew: system-changed"))).toHaveLength(2);
     }
-    await manager.close();
   });
 
   it("writes what matters less only when asked", () => {

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { readFile, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import type { SessionEvent, Store } from "windrow";
 import { backup, doctor, restore, viewSession } from "windrow/ops";
 import { createMask } from "windrow/store";
@@ -18,6 +17,8 @@ import {
   texts,
 } from "../kit/inside/store.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
+import { openManager } from "../kit/sessions.ts";
+import { closing } from "../kit/stores.ts";
 import { storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
 
@@ -113,15 +114,14 @@ it("the hash holds compressed, in a backup, restored, and behind a mask that tak
   const backups = join(await newFolder(), "backups");
   const report = await backup(store, backups, { mask: createMask({ values: { word: "swordfish" } }) });
   expect(report).toMatchObject({ written: 1, sessions: [{ masked: 1, missing: 0 }] });
-  const again = filesStore({ folder: await newFolder() });
+  const again = closing(filesStore({ folder: await newFolder() }));
   expect(await restore(backups, again)).toMatchObject({ restored: 1, failed: 0 });
   expect((await doctor(again)).findings.filter(({ problem }) => problem !== "bad-mode")).toEqual([]);
-  await again.close();
 });
 
 it("a session whose messages are gone is not resumed as an empty one, and view says what is missing", async () => {
   const events: SessionEvent[] = [];
-  const manager = await SessionManager.open({ store, budget: 9_000, on: (event) => events.push(event) });
+  const manager = await openManager({ store, budget: 9_000, on: (event) => events.push(event) });
   const ids: string[] = [];
   for (let count = 0; count < 2; count += 1) {
     const one = await manager.create();
@@ -138,7 +138,6 @@ it("a session whose messages are gone is not resumed as an empty one, and view s
   expect(events.filter(({ type }) => type === "session-recovered")).toHaveLength(2);
   expect(await viewSession(store, everybody, empty)).toMatchObject({ damage: [{ problem: "missing", records: 3 }] });
   expect((await windrow(["view", empty, "--store", place.folder])).stdout).toContain("Missing: 3 records");
-  await manager.close();
 });
 
 it("a session that is being written is not replaced", async () => {
@@ -153,34 +152,30 @@ it("a session that is being written is not replaced", async () => {
   await lock.release();
 });
 
-it(
-  "the doctor goes on beside those who trash, bring back, compress and erase",
-  { tags: ["slow"], timeout: 120_000 },
-  async () => {
-    const ids: string[] = [];
-    for (let count = 0; count < 12; count += 1) ids.push(await session("completed"));
-    let isOver = false;
-    const move = async (): Promise<void> => {
-      const upkeep = place.open().upkeep;
-      for (let round = 0; !isOver; round += 1) {
-        const id = ids[round % 10]!;
-        await upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
-        await upkeep.untrash(everybody, id);
-        await upkeep.compress?.(everybody, id);
-        await upkeep.decompress?.(everybody, id);
-        if (round < 2) await upkeep.erase(everybody, [ids[10 + round]!]);
-      }
-    };
-    const moving = move();
-    try {
-      for (let look = 0; look < 8; look += 1) {
-        const { findings } = await doctor(place.open(), { mend: look === 4 });
-        const damage = findings.filter(({ severity, problem }) => severity === "damage" && problem !== "stale-index");
-        expect(damage).toEqual([]);
-      }
-    } finally {
-      isOver = true;
-      await moving;
+it("the doctor goes on beside trash, return, gzip and erasure", { tags: ["slow"], timeout: 120_000 }, async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 12; count += 1) ids.push(await session("completed"));
+  let isOver = false;
+  const move = async (): Promise<void> => {
+    const upkeep = place.open().upkeep;
+    for (let round = 0; !isOver; round += 1) {
+      const id = ids[round % 10]!;
+      await upkeep.trash(everybody, [id], "2026-01-01T00:00:00.000Z");
+      await upkeep.untrash(everybody, id);
+      await upkeep.compress?.(everybody, id);
+      await upkeep.decompress?.(everybody, id);
+      if (round < 2) await upkeep.erase(everybody, [ids[10 + round]!]);
     }
-  },
-);
+  };
+  const moving = move();
+  try {
+    for (let look = 0; look < 8; look += 1) {
+      const { findings } = await doctor(place.open(), { mend: look === 4 });
+      const damage = findings.filter(({ severity, problem }) => severity === "damage" && problem !== "stale-index");
+      expect(damage).toEqual([]);
+    }
+  } finally {
+    isOver = true;
+    await moving;
+  }
+});

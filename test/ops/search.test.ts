@@ -6,7 +6,7 @@ import { SessionManager } from "windrow";
 import type { Store } from "windrow";
 import { erase, search } from "windrow/ops";
 import type { SearchHit } from "windrow/ops";
-import { answered } from "../kit/sessions.ts";
+import { answered, openManager, openSession } from "../kit/sessions.ts";
 import { SearchIndex } from "../kit/inside/search.ts";
 import { storePlace } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";
@@ -106,13 +106,12 @@ it("reads a line once: what was added since, and finished sessions not at all", 
   const open = await write(["first words"], { finish: false });
   await write(["other words"]);
   expect((await search(store, { query: "words", index })).indexed).toBe(2);
-  const manager = await SessionManager.open({ store });
+  const manager = await openManager({ store });
   const session = await manager.resume(open);
   await session.append("more words");
   const again = await search(store, { query: "words", index });
   expect(again.indexed).toBe(1);
   expect(again.hits.map(({ excerpt }) => excerpt).toSorted()).toEqual(["first words", "more words", "other words"]);
-  await manager.close();
 });
 
 it("finds the same without the index, with one that another process writes, and with a damaged one", async () => {
@@ -134,8 +133,7 @@ it("finds the same without the index, with one that another process writes, and 
 });
 
 it("says what the window shows of a hit", async () => {
-  const manager = await SessionManager.open({ store, strategy: "sliding-window", budget: 300 });
-  const session = await manager.create();
+  const session = await openSession({ store, strategy: "sliding-window", budget: 300 });
   for (let turn = 0; turn < 20; turn++) {
     await session.append(`marker ${turn} ${"word ".repeat(20)}`);
     await session.compose();
@@ -145,7 +143,6 @@ it("says what the window shows of a hit", async () => {
   const found = async (query: string) => (await search(store, { query, index })).hits[0]?.window;
   expect(await found('"marker 19"')).toBe("shown");
   expect(["dropped", "replaced"]).toContain(await found('"marker 3"'));
-  await manager.close();
 });
 
 it("stops at the limit and says that there is more", async () => {

@@ -37,10 +37,6 @@ function recalled(window: readonly Message[], edits: readonly Edit[] = []): read
 }
 
 describe("one-hop recall", () => {
-  it("has references to bring back", () => {
-    expect(references.map((reference) => reference.atom)).toEqual(["deepName", "hugeName"]);
-  });
-
   it("brings nothing back where the window names nothing", () => {
     expect(recalled([labelled("messages left")])).toEqual([]);
   });

@@ -133,14 +133,12 @@ describe("a session that reports usage", () => {
   });
 });
 
-describe("a session without usage", () => {
-  it("has no row of its own, and its cache is cold after long pauses", async () => {
-    const quick = await played(recorded(() => undefined));
-    expect(quick.recorded).toBeUndefined();
-    expect(quick.calibration).toBeUndefined();
-    const slow = await played(recorded(() => undefined, { minutes: 6 }));
-    expect(slow.calibration).toMatchObject({ coldCalls: steps - 1, reported: false, rate: 1, overhead: 0 });
-    expect(slow.results[0]?.cachedShare).toBe(0);
-    expect(slow.results[0]?.tokens).toEqual(quick.results[0]?.tokens);
-  });
+it("a session without usage has no row of its own, and its cache is cold after long pauses", async () => {
+  const quick = await played(recorded(() => undefined));
+  expect(quick.recorded).toBeUndefined();
+  expect(quick.calibration).toBeUndefined();
+  const slow = await played(recorded(() => undefined, { minutes: 6 }));
+  expect(slow.calibration).toMatchObject({ coldCalls: steps - 1, reported: false, rate: 1, overhead: 0 });
+  expect(slow.results[0]?.cachedShare).toBe(0);
+  expect(slow.results[0]?.tokens).toEqual(quick.results[0]?.tokens);
 });

@@ -7,7 +7,8 @@ import { openStore } from "windrow/store";
 import { faultyStore } from "windrow/testing";
 import { adaptive } from "windrow/window";
 import { everybody } from "../kit/inside/store.ts";
-import { answered, newFolder } from "../kit/sessions.ts";
+import { answered, newFolder, openManager } from "../kit/sessions.ts";
+import { opened } from "../kit/stores.ts";
 
 async function place(scheme = ""): Promise<string> {
   const folder = await newFolder();
@@ -33,11 +34,11 @@ it.each(["", "sqlite:"])("a session that was taken over keeps none of the others
   const events: SessionEvent[] = [];
   const manager = await SessionManager.open({ store: target, on: (event) => events.push(event) });
   const [known, unknown, other] = await three(manager);
-  const store = await openStore(target);
+  const store = await opened(target);
   await takenOver(store, known);
   await takenOver(store, unknown);
   await expect(known.append("two")).rejects.toMatchObject({ code: "fenced" });
-  const next = await SessionManager.open({ store: target });
+  const next = await openManager({ store: target });
   const taken = await next.resume(unknown.id);
   await manager.close();
   await manager.close();
@@ -45,20 +46,16 @@ it.each(["", "sqlite:"])("a session that was taken over keeps none of the others
   await taken.append("two");
   const closed = events.flatMap((event) => (event.type === "session-closed" ? [event.sessionId] : []));
   expect(closed).toEqual([other.id]);
-  await next.close();
-  await store.close();
 });
 
 it("a session that was taken over closes without an error, and is gone on with where it is free", async () => {
   const target = await place();
-  const manager = await SessionManager.open({ store: target });
+  const manager = await openManager({ store: target });
   const [session] = await three(manager);
-  const store = await openStore(target);
+  const store = await opened(target);
   await takenOver(store, session);
   await session.close();
   expect(await (await manager.session(session.id)).append("two")).toMatchObject({ role: "user" });
-  await manager.close();
-  await store.close();
 });
 
 it("a store that refuses one session's state is told of, once all are let go", async () => {
@@ -69,9 +66,8 @@ it("a store that refuses one session's state is told of, once all are let go", a
   faulty.fail("setState", { times: 1, code: "store-unavailable" });
   await expect(manager.close()).rejects.toMatchObject({ code: "store-unavailable" });
   expect(faulty.calls.get("close")).toBe(1);
-  const store = await openStore(target);
+  const store = await opened(target);
   for (const session of sessions) expect(await isHeld(store, session)).toBe(false);
-  await store.close();
 });
 
 it("a session is let go whose failed summary cannot be written down", async () => {
@@ -97,7 +93,6 @@ it("a session is let go whose failed summary cannot be written down", async () =
   const closing = manager.close();
   open();
   await closing;
-  const store = await openStore(target);
+  const store = await opened(target);
   expect(await isHeld(store, session)).toBe(false);
-  await store.close();
 });

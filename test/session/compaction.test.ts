@@ -54,47 +54,44 @@ const answering = (answer: (request: ModelRequest) => string | Promise<string>):
     { contextWindow: 16_000 },
   );
 
-it.each(["cumulative", "side-by-side"] as const)(
-  "keeps the block of summaries under its cap and covers every message (%s)",
-  async (mode) => {
-    // It says back what it was shown, as far as its cap goes.
-    const echo = answering(({ prompt }) => {
-      const paths = [...new Set(prompt.match(/src\/[\w/.-]+\.ts/g))];
-      return `${paths.join(" ")}\n${prompt.slice(-600)}`.slice(0, 1_500);
-    });
-    const { session, store } = await open({ summarizer: echo, strategy: strategy(mode, 1_500) });
-    await run(session, 300);
-    const summaries = await listed(store.read({}, session.id, { kind: "summary" }));
-    const failed = (await listed(store.read({}, session.id, { kind: "edit" }))).filter(
-      ({ type }) => type === "summary-failed",
-    );
-    expect(failed.map(({ data }) => data.problem ?? data.reason)).toEqual([]);
-    expect(summaries.length).toBeGreaterThanOrEqual(3);
-    const { edits } = (await session.compose()).state;
-    const notes = edits.filter(({ pass, kind }) => pass === summaryPass && kind === "replace");
-    expect(notes.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0)).toBeLessThanOrEqual(1_500 + 60 * notes.length);
-    const { items } = await session.explain();
-    const live = liveSummaries(
-      notes.map((edit) => ({ kind: "note", from: edit.from, edit })),
-      summaries,
-    );
-    const coverage = coverageOf({
-      length: session.stats().messages,
-      verbatim: items.filter(({ fate }) => fate === "kept" || fate === "stubbed").map(({ seq }) => seq),
-      summaries: live,
-      dropped: edits.filter(({ pass, only }) => pass !== summaryPass && only === undefined),
-    });
-    expect(coverage.faults).toEqual([]);
+it.each(["cumulative", "side-by-side"] as const)("keeps its cap and every message (%s)", async (mode) => {
+  // It says back what it was shown, as far as its cap goes.
+  const echo = answering(({ prompt }) => {
+    const paths = [...new Set(prompt.match(/src\/[\w/.-]+\.ts/g))];
+    return `${paths.join(" ")}\n${prompt.slice(-600)}`.slice(0, 1_500);
+  });
+  const { session, store } = await open({ summarizer: echo, strategy: strategy(mode, 1_500) });
+  await run(session, 300);
+  const summaries = await listed(store.read({}, session.id, { kind: "summary" }));
+  const failed = (await listed(store.read({}, session.id, { kind: "edit" }))).filter(
+    ({ type }) => type === "summary-failed",
+  );
+  expect(failed.map(({ data }) => data.problem ?? data.reason)).toEqual([]);
+  expect(summaries.length).toBeGreaterThanOrEqual(3);
+  const { edits } = (await session.compose()).state;
+  const notes = edits.filter(({ pass, kind }) => pass === summaryPass && kind === "replace");
+  expect(notes.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0)).toBeLessThanOrEqual(1_500 + 60 * notes.length);
+  const { items } = await session.explain();
+  const live = liveSummaries(
+    notes.map((edit) => ({ kind: "note", from: edit.from, edit })),
+    summaries,
+  );
+  const coverage = coverageOf({
+    length: session.stats().messages,
+    verbatim: items.filter(({ fate }) => fate === "kept" || fate === "stubbed").map(({ seq }) => seq),
+    summaries: live,
+    dropped: edits.filter(({ pass, only }) => pass !== summaryPass && only === undefined),
+  });
+  expect(coverage.faults).toEqual([]);
 
-    // From a summary to its children to the messages.
-    const parent = summaries.findLast(({ data }) => Array.isArray(data?.children));
-    const [child] = (parent?.data?.children ?? []) as readonly number[];
-    const drilled = await session.recall({ id: `s${parent?.seq}` });
-    expect(drilled.text).toContain(`made of s${child} (m`);
-    const below = await session.recall({ id: `s${child}` });
-    const range = /messages (m\d+-m\d+)/.exec(below.text)?.[1];
-    expect((await session.recall({ id: range ?? "" })).text).toContain("parseConfig");
-    await expect(session.recall({ id: "s999" })).rejects.toMatchObject({ code: "not-found" });
-    expect(coverage.summarised).toBeGreaterThan(0);
-  },
-);
+  // From a summary to its children to the messages.
+  const parent = summaries.findLast(({ data }) => Array.isArray(data?.children));
+  const [child] = (parent?.data?.children ?? []) as readonly number[];
+  const drilled = await session.recall({ id: `s${parent?.seq}` });
+  expect(drilled.text).toContain(`made of s${child} (m`);
+  const below = await session.recall({ id: `s${child}` });
+  const range = /messages (m\d+-m\d+)/.exec(below.text)?.[1];
+  expect((await session.recall({ id: range ?? "" })).text).toContain("parseConfig");
+  await expect(session.recall({ id: "s999" })).rejects.toMatchObject({ code: "not-found" });
+  expect(coverage.summarised).toBeGreaterThan(0);
+});

@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import { SessionManager } from "windrow";
 import { openStore } from "windrow/store";
 import { faultyStore } from "windrow/testing";
-import { asked } from "../kit/sessions.ts";
+import { asked, openSession } from "../kit/sessions.ts";
 
 it("logs the size of every n-th window of each session, and never unless asked", async () => {
   const lines: string[] = [];
@@ -22,22 +22,18 @@ it("logs the size of every n-th window of each session, and never unless asked",
   expect(sizes[0]).toMatch(/^Context stats: 5 messages, ~\d+ tokens$/);
   expect(lines).toEqual(sizes);
   await manager.close();
-  const quiet = await SessionManager.open({ store: "ram:", budget: 4_000, log });
-  const silent = await quiet.create();
+  const silent = await openSession({ budget: 4_000, log });
   await silent.append(asked("question"));
   for (let call = 1; call <= 6; call++) await silent.compose();
   expect(lines).toHaveLength(2);
-  await quiet.close();
 });
 
 it("leaves the warning of a failure that nobody listens for", async () => {
   const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
   const faulty = faultyStore(await openStore("ram:"));
-  const manager = await SessionManager.open({ store: faulty.store, debugEvery: 5 });
-  const session = await manager.create();
+  const session = await openSession({ store: faulty.store, debugEvery: 5 });
   faulty.fail("append", { times: 1 });
   await expect(session.append(asked("lost"))).rejects.toMatchObject({ code: "not-durable" });
   expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual([expect.stringContaining("append-failed")]);
   warn.mockRestore();
-  await manager.close();
 });

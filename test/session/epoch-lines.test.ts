@@ -59,32 +59,28 @@ async function damage(path: string, isHit: (line: string) => boolean): Promise<v
 }
 
 describe("epochs in copies", () => {
-  it(
-    "come back as the windows had them, each with its number, and resumes change nothing",
-    { tags: ["slow"] },
-    async () => {
-      const { folder, id, windows } = await run();
-      const { store } = await open(folder);
-      const lines = await linesOf(store, id);
-      const short = lines.filter(({ data }) => data["version"] === 2);
-      expect(short.length).toBeGreaterThan(4);
-      const reader = new EpochReader(store, {}, id);
-      for (const line of lines) {
-        const epoch = await reader.epoch(line);
-        const state = epoch && windows.find((window) => window.state.epoch === epoch.state.epoch)?.state;
-        expect(state?.edits).toEqual(epoch?.state.edits);
-        expect((await recordedEpoch(store, {}, id, epoch?.state.epoch ?? -1)).state.edits).toEqual(state?.edits);
-      }
-      const newest = await newestEdits(store, {}, id);
-      expect(newest.epoch?.state.edits).toEqual(windows.at(-1)?.state.edits);
-      expect((await newestOutline(store, {}, id))?.state.epoch).toBe(newest.epoch?.state.epoch);
+  it("come back as the windows had them, numbered, and resumes change nothing", { tags: ["slow"] }, async () => {
+    const { folder, id, windows } = await run();
+    const { store } = await open(folder);
+    const lines = await linesOf(store, id);
+    const short = lines.filter(({ data }) => data["version"] === 2);
+    expect(short.length).toBeGreaterThan(4);
+    const reader = new EpochReader(store, {}, id);
+    for (const line of lines) {
+      const epoch = await reader.epoch(line);
+      const state = epoch && windows.find((window) => window.state.epoch === epoch.state.epoch)?.state;
+      expect(state?.edits).toEqual(epoch?.state.edits);
+      expect((await recordedEpoch(store, {}, id, epoch?.state.epoch ?? -1)).state.edits).toEqual(state?.edits);
+    }
+    const newest = await newestEdits(store, {}, id);
+    expect(newest.epoch?.state.edits).toEqual(windows.at(-1)?.state.edits);
+    expect((await newestOutline(store, {}, id))?.state.epoch).toBe(newest.epoch?.state.epoch);
 
-      const resumed = await run(7);
-      expect(resumed.windows.map(({ report }) => report.windowHash)).toEqual(
-        windows.map(({ report }) => report.windowHash),
-      );
-    },
-  );
+    const resumed = await run(7);
+    expect(resumed.windows.map(({ report }) => report.windowHash)).toEqual(
+      windows.map(({ report }) => report.windowHash),
+    );
+  });
 
   it("are shown by a look at the session as complete lines are", async () => {
     const { folder, id, windows } = await run();

@@ -59,13 +59,10 @@ describe("a converter", () => {
     }
   });
 
-  it.each(Object.entries(converters))(
-    "%s refuses Windrow's own messages, whose parts it would lose",
-    (name, convert) => {
-      const error = thrown(() => convert([own] as never));
-      expect(error).toMatchObject({ code: "bad-message", message: expect.stringMatching(`Windrow's own.*${name}`) });
-    },
-  );
+  it.each(Object.entries(converters))("%s refuses Windrow's own messages, and would lose parts", (name, convert) => {
+    const error = thrown(() => convert([own] as never));
+    expect(error).toMatchObject({ code: "bad-message", message: expect.stringMatching(`Windrow's own.*${name}`) });
+  });
 });
 
 describe("composeWindow", () => {

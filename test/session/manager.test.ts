@@ -128,11 +128,3 @@ it("loads an exact counter by its name, and counts before a message is added as 
   expect(session.metadata.config["counter"]).toBe("o200k");
   expect(countTokens([asked("hello")])).toBeGreaterThan(4);
 });
-
-it("makes ids for messages and calls that come without", async () => {
-  const session = await (await open({ store: "ram:" })).create();
-  const stored = await session.append([asked("a"), asked("a")]);
-  const runs = [await session.startTool({ name: "x", args: {} }), await session.startTool({ name: "x", args: {} })];
-  const ids = [...stored.map(({ id }) => id), ...runs.map(({ callId }) => callId), session.id];
-  expect(new Set(ids).size).toBe(5);
-});

@@ -45,16 +45,6 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     ]);
   });
 
-  it("takes appends that run at once, in their order", async () => {
-    const session = await (await open({ store: await store() })).create();
-    const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
-    await Promise.all(texts.map((text) => session.append(asked(text))));
-    const { messages } = await session.compose();
-    expect(messages.map((message) => message.parts[0]).map((part) => part?.type === "text" && part.text)).toEqual(
-      texts,
-    );
-  });
-
   it("counts steps that end at once, and names the message of a result that comes between appends", async () => {
     const session = await (await open({ store: await store() })).create();
     await session.append(user);
@@ -109,16 +99,14 @@ describe("a session on disk", () => {
   });
 });
 
-describe("SessionManager.open", () => {
-  it.each([
-    ["bad-option", { strateggy: "adaptive" }],
-    ["bad-option", { budget: -1 }],
-    ["unknown-strategy", { strategy: "adaptiv" }],
-    ["unknown-model", { model: "gpt-4oo" }],
-    ["unknown-profile", { profile: "x" }],
-    ["unknown-counter", { counter: "x" }],
-    ["unknown-store", { store: "mongodb://x" }],
-  ])("refuses: %s", async (code, options) => {
-    expect(await codeOf(SessionManager.open({ store: "ram:", ...options } as ManagerOptions))).toBe(code);
-  });
+it.each([
+  ["bad-option", { strateggy: "adaptive" }],
+  ["bad-option", { budget: -1 }],
+  ["unknown-strategy", { strategy: "adaptiv" }],
+  ["unknown-model", { model: "gpt-4oo" }],
+  ["unknown-profile", { profile: "x" }],
+  ["unknown-counter", { counter: "x" }],
+  ["unknown-store", { store: "mongodb://x" }],
+])("SessionManager.open refuses: %s", async (code, options) => {
+  expect(await codeOf(SessionManager.open({ store: "ram:", ...options } as ManagerOptions))).toBe(code);
 });

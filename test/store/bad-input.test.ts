@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { openStore } from "windrow/store";
 import { systemDisk } from "../kit/inside/disk.ts";
 import { everybody, filesStore, listAll, newSession, sessionWith, texts } from "../kit/inside/store.ts";
-import { closing, filesFixture } from "../kit/stores.ts";
+import { closing, filesFixture, opened } from "../kit/stores.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeEach(async () => void (fixture = closing(await filesFixture())));
@@ -34,13 +34,10 @@ describe("bad input", () => {
     expect(await readdir(fixture.folder)).toEqual(["file"]);
   });
 
-  it.skipIf(process.platform !== "linux")(
-    "a folder the system takes none in is unavailable, whoever asks",
-    async () => {
-      const store = filesStore({ folder: "/proc/windrow/contexts" });
-      await expect(sessionWith(store, 0)).rejects.toMatchObject({ code: "store-unavailable" });
-    },
-  );
+  it.skipIf(process.platform !== "linux")("a folder that the system refuses is unavailable", async () => {
+    const store = filesStore({ folder: "/proc/windrow/contexts" });
+    await expect(sessionWith(store, 0)).rejects.toMatchObject({ code: "store-unavailable" });
+  });
 
   it("a system that fails in the middle of a creation leaves no half session", async () => {
     const session = newSession();
@@ -75,9 +72,8 @@ describe("bad input", () => {
       code: "unknown-store",
       message: expect.stringContaining('"file"') as string,
     });
-    const same = await openStore(`file://${fixture.folder}`);
+    const same = await opened(`file://${fixture.folder}`);
     const lock = await sessionWith(fixture.store, 2);
     expect(await texts(same, lock.id)).toEqual(["1", "2"]);
-    await same.close();
   });
 });

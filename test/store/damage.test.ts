@@ -204,25 +204,22 @@ it("a state.json that a power cut emptied is counted again from the log", async 
   expect((await fixture.store.info(everybody, lock.id)).state).toEqual(stateOf("processing"));
 });
 
-it.each(["failed", "timeout"] as const)(
-  "a state.json that was lost behind a session that %s has its error again",
-  async (status) => {
-    const manager = await SessionManager.open({ store: fixture.folder, budget: 10_000 });
-    const session = await manager.create();
-    await session.append("Build it.");
-    await session.finish(status, "the build broke");
-    await manager.close();
-    const ended = join(fixture.folder, "completed", session.id);
-    for (const index of ["kept", "lost"]) {
-      await unlink(join(ended, "state.json"));
-      if (index === "lost") await unlink(join(fixture.folder, "index.jsonl"));
-      const other = await openStore(fixture.folder);
-      expect((await other.info(everybody, session.id)).state).toMatchObject({ status, error: "the build broke" });
-      await other.close();
-      await writeFile(join(ended, "state.json"), "");
-    }
-  },
-);
+it.each(["failed", "timeout"] as const)("a lost state.json behind %s has its error again", async (status) => {
+  const manager = await SessionManager.open({ store: fixture.folder, budget: 10_000 });
+  const session = await manager.create();
+  await session.append("Build it.");
+  await session.finish(status, "the build broke");
+  await manager.close();
+  const ended = join(fixture.folder, "completed", session.id);
+  for (const index of ["kept", "lost"]) {
+    await unlink(join(ended, "state.json"));
+    if (index === "lost") await unlink(join(fixture.folder, "index.jsonl"));
+    const other = await openStore(fixture.folder);
+    expect((await other.info(everybody, session.id)).state).toMatchObject({ status, error: "the build broke" });
+    await other.close();
+    await writeFile(join(ended, "state.json"), "");
+  }
+});
 
 describe("a power cut that took pages of the last write, and left the end of it", () => {
   /** Ends the session as a crash does, with NULs in the place of what was never synced. */

@@ -87,32 +87,29 @@ describe.each(kinds)("a damaged session of $name", (kind) => {
   });
 });
 
-describe.each(kinds.filter(({ name }) => name !== "files"))(
-  "a session in the trash of $name that is damaged",
-  (kind) => {
-    it("stops no clean-up of the others, and goes with them in time", async () => {
-      const address = await kind.address();
-      const store = await opened(address);
-      const [damaged, other] = [await finishedSession(store, {}), await finishedSession(store, {})];
-      await store.upkeep.trash({}, [damaged, other], time);
-      await damageMetadata(address, damaged);
-      await refused(() => store.upkeep.erase(beta, [damaged]), "session-not-found");
-      const { failures, erased } = await cleanup(store, { remove: true });
-      expect([failures, new Set(erased.map(({ sessionId }) => sessionId))]).toEqual([[], new Set([damaged, other])]);
-      for (const { places } of erased)
-        expect(places.some(({ kind: of, count }) => of === "trash" && count > 0)).toBe(true);
-      await refused(() => store.upkeep.erase({}, [damaged]), "session-not-found");
-    });
+describe.each(kinds.filter(({ name }) => name !== "files"))("a damaged session in the trash of $name", (kind) => {
+  it("stops no clean-up of the others, and goes with them in time", async () => {
+    const address = await kind.address();
+    const store = await opened(address);
+    const [damaged, other] = [await finishedSession(store, {}), await finishedSession(store, {})];
+    await store.upkeep.trash({}, [damaged, other], time);
+    await damageMetadata(address, damaged);
+    await refused(() => store.upkeep.erase(beta, [damaged]), "session-not-found");
+    const { failures, erased } = await cleanup(store, { remove: true });
+    expect([failures, new Set(erased.map(({ sessionId }) => sessionId))]).toEqual([[], new Set([damaged, other])]);
+    for (const { places } of erased)
+      expect(places.some(({ kind: of, count }) => of === "trash" && count > 0)).toBe(true);
+    await refused(() => store.upkeep.erase({}, [damaged]), "session-not-found");
+  });
 
-    it("is given to nobody else", async () => {
-      const address = await kind.address();
-      const store = await opened(address);
-      const [mine, yours] = [{ user: "me" }, { user: "you" }];
-      const trashed = await finishedSession(store, mine);
-      await store.upkeep.trash(mine, [trashed], time);
-      await damageMetadata(address, trashed);
-      const taking = store.create(yours, newSession({ uuid: trashed }));
-      await expect(taking).rejects.toMatchObject({ code: "session-exists" });
-    });
-  },
-);
+  it("is given to nobody else", async () => {
+    const address = await kind.address();
+    const store = await opened(address);
+    const [mine, yours] = [{ user: "me" }, { user: "you" }];
+    const trashed = await finishedSession(store, mine);
+    await store.upkeep.trash(mine, [trashed], time);
+    await damageMetadata(address, trashed);
+    const taking = store.create(yours, newSession({ uuid: trashed }));
+    await expect(taking).rejects.toMatchObject({ code: "session-exists" });
+  });
+});

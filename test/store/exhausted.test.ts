@@ -51,11 +51,10 @@ test.each(["EMFILE", "EACCES"])("an erasure has not ended where the index cannot
   await fixture.store.finish(await fixture.store.create(everybody, session), stateOf("completed"));
   let isShort = true;
   const disk = failing(code, (path) => isShort && path.endsWith("index.jsonl"));
-  const short = filesStore({ folder: fixture.folder }, { disk });
+  const short = closing(filesStore({ folder: fixture.folder }, { disk }));
   await refused(() => short.upkeep.erase(everybody, [session.uuid]), "store-unavailable");
   expect(await short.upkeep.unerased(everybody)).toEqual([{ sessionId: session.uuid }]);
   isShort = false;
   const [receipt] = await short.upkeep.erase(everybody, [session.uuid]);
   expect(receipt?.places.find(({ kind }) => kind === "index")?.count).toBeGreaterThan(0);
-  await short.close();
 });

@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -94,17 +93,6 @@ describe("a write that fails half way", () => {
     await rm(state, { recursive: true });
     expect(await texts(fixture.store, lock.id)).toEqual(["1", "2", "3"]);
   });
-
-  it("harms only the appends of its own write", async () => {
-    const lock = await sessionWith(fixture.store, 0);
-    faults.torn = 1;
-    const results = await Promise.allSettled(
-      ["a", "b", "c"].map((text) => fixture.store.append(lock, [messageRecord(text)])),
-    );
-    expect(results.map((one) => one.status)).toEqual(["rejected", "rejected", "rejected"]);
-    await fixture.store.append(lock, [messageRecord("d")]);
-    expect(await texts(fixture.store, lock.id)).toEqual(["d"]);
-  });
 });
 
 describe("a sync that fails", () => {
@@ -133,16 +121,6 @@ describe("a sync that fails", () => {
     expect((await other.lock(everybody, lock.id)).recovery).toEqual([]);
     expect(await texts(other, lock.id)).toEqual(["1", "2", "3"]);
   });
-});
-
-it("a holder that is passed over while it syncs does not acknowledge", async () => {
-  const lock = await sessionWith(fixture.store, 1);
-  const path = join(fixture.folder, "running", lock.id, ".lock");
-  faults.duringSync = () => {
-    writeFileSync(path, readFileSync(path, "utf8").replace(/"generation":1,/, '"generation":2,'), { flag: "r+" });
-  };
-  await expect(fixture.store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
-  expect(faults.calls.length).toBeGreaterThan(0);
 });
 
 describe("what is synced when", () => {

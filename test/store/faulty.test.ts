@@ -31,7 +31,7 @@ describe("a store that was told to fail", () => {
     await faulty.store.setState(lock, stateOf("processing"));
   });
 
-  it("can lose only the answer, and fail in the middle of a stream's life", async () => {
+  it("can lose only the answer, fail in the middle of a stream's life, and fail a method of a facet", async () => {
     const fixture = closing(await ramFixture());
     const faulty = faultyStore(fixture.store);
     const lock = await sessionWith(faulty.store, 1);
@@ -40,12 +40,6 @@ describe("a store that was told to fail", () => {
     expect(await texts(faulty.store, lock.id)).toEqual(["1", "2"]);
     faulty.fail("read", { code: "store-corrupt" });
     await expect(readAll(faulty.store, lock.id, { kind: "message" })).rejects.toMatchObject({ code: "store-corrupt" });
-  });
-
-  it("fails a method of a facet too", async () => {
-    const fixture = closing(await ramFixture());
-    const faulty = faultyStore(fixture.store);
-    const lock = await sessionWith(faulty.store, 1);
     faulty.fail("dump", { code: "store-unavailable", times: 1 });
     await expect(faulty.store.transfer.dump(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
     expect((await faulty.store.transfer.dump(everybody, lock.id)).id).toBe(lock.id);

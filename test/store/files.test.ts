@@ -114,26 +114,24 @@ it("a session that is being finished is found by another handle at every moment,
   for (const one of seen) expect(["initializing running", "completed running", "completed completed"]).toContain(one);
 });
 
-describe("files and folders are the owner's alone", () => {
-  it.each([0o000, 0o022, 0o077])("under umask %o", async (umask) => {
-    const before = process.umask(umask);
-    try {
-      const base = join(fixture.folder, "new", "base");
-      const store = filesStore({ folder: base });
-      const lock = await sessionWith(store, 1);
-      await store.setState(lock, stateOf("processing"));
-      const folder = join(base, "running", lock.id);
-      for (const path of [join(fixture.folder, "new"), base, join(base, "running"), join(base, "completed"), folder]) {
-        expect(((await stat(path)).mode & 0o777).toString(8), path).toBe("700");
-      }
-      for (const file of await readdir(folder)) {
-        expect(((await stat(join(folder, file))).mode & 0o777).toString(8), file).toBe("600");
-      }
-      await store.close();
-    } finally {
-      process.umask(before);
+it.each([0o000, 0o022, 0o077])("files and folders are the owner's alone under umask %o", async (umask) => {
+  const before = process.umask(umask);
+  try {
+    const base = join(fixture.folder, "new", "base");
+    const store = filesStore({ folder: base });
+    const lock = await sessionWith(store, 1);
+    await store.setState(lock, stateOf("processing"));
+    const folder = join(base, "running", lock.id);
+    for (const path of [join(fixture.folder, "new"), base, join(base, "running"), join(base, "completed"), folder]) {
+      expect(((await stat(path)).mode & 0o777).toString(8), path).toBe("700");
     }
-  });
+    for (const file of await readdir(folder)) {
+      expect(((await stat(join(folder, file))).mode & 0o777).toString(8), file).toBe("600");
+    }
+    await store.close();
+  } finally {
+    process.umask(before);
+  }
 });
 
 describe("the lock", () => {
@@ -144,7 +142,7 @@ describe("the lock", () => {
       beats.push({ milliseconds, run });
       return () => undefined;
     };
-    const store = filesStore({ folder: fixture.folder, clock: { now: () => now, every } });
+    const store = closing(filesStore({ folder: fixture.folder, clock: { now: () => now, every } }));
     const lock = await sessionWith(store, 0);
     const path = join(fixture.folder, "running", lock.id, ".lock");
     const inode = (await stat(path)).ino;
@@ -155,7 +153,6 @@ describe("the lock", () => {
     expect(lock.owner.heartbeatAt).toBe("2024-01-15T10:30:30.000Z");
     expect(await readFile(path, "utf8")).toContain('"heartbeat_at":"2024-01-15T10:30:30.000Z"');
     expect((await stat(path)).ino).toBe(inode);
-    await store.close();
   });
 
   it("an old heartbeat of a holder that lives is no invitation", async () => {

@@ -52,12 +52,11 @@ describe("the index of all sessions", () => {
   it("does not hide a session that came or went behind its back", async () => {
     const lock = await sessionWith(fixture.store, 0);
     expect(await listAll(fixture.store)).toHaveLength(1);
-    const other = filesStore({ folder: fixture.folder });
+    const other = closing(filesStore({ folder: fixture.folder }));
     await other.create(everybody, newSession());
     expect(await listAll(fixture.store)).toHaveLength(2);
     rmSync(join(fixture.folder, "running", lock.id), { recursive: true });
     expect(await listAll(fixture.store)).toHaveLength(1);
-    await other.close();
   });
 
   it("serves lists that are asked for at the same time", async () => {
@@ -81,10 +80,9 @@ describe("the index of all sessions", () => {
         return systemDisk.readLater(file, bytes, ...place);
       },
     };
-    const store = filesStore({ folder: fixture.folder }, { disk });
+    const store = closing(filesStore({ folder: fixture.folder }, { disk }));
     expect(ids(await listAll(store))).toEqual([...made].sort());
     expect(largest).toBeLessThanOrEqual(size);
-    await store.close();
   });
 
   it("leaves the others in their order where a line has a time that is none", async () => {
@@ -92,13 +90,12 @@ describe("the index of all sessions", () => {
     const times = made.map((_, place) => (place % 3 === 1 ? "none" : `2026-01-0${1 + (place % 9)}T00:00:00.000Z`));
     const lines = made.map(({ id }, place) => `${JSON.stringify({ uuid: id, created_at: times[place] })}\n`);
     writeFileSync(join(fixture.folder, "index.jsonl"), lines.join(""));
-    const store = filesStore({ folder: fixture.folder });
+    const store = closing(filesStore({ folder: fixture.folder }));
     const listed = (await listAll(store)).map(
       ({ metadata }) => times[made.findIndex(({ id }) => id === metadata.uuid)],
     );
     const timed = times.filter((time) => time !== "none");
     expect(listed).toEqual([...timed.sort().reverse(), "none", "none", "none", "none"]);
-    await store.close();
   });
 
   it("saves looking into every session once it was read", { tags: ["slow"] }, async () => {
@@ -117,7 +114,7 @@ describe("the index of all sessions", () => {
     await appendFile(join(fixture.folder, "index.jsonl"), lines.join(""));
     let read = 0;
     const disk = { ...systemDisk, readFile: (path: string) => ((read += 1), systemDisk.readFile(path)) };
-    const store = filesStore({ folder: fixture.folder }, { disk });
+    const store = closing(filesStore({ folder: fixture.folder }, { disk }));
     // A folder that has just changed is looked into again.
     const past = new Date("2024-01-16T00:00:00.000Z");
     for (const name of ["running", "completed"]) utimesSync(join(fixture.folder, name), past, past);
@@ -126,6 +123,5 @@ describe("the index of all sessions", () => {
     read = 0;
     expect(await listAll(store, everybody, { status: "processing", limit: 20 })).toEqual([]);
     expect(read).toBeLessThan(5);
-    await store.close();
   });
 });

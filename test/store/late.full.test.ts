@@ -246,42 +246,39 @@ describe.each(kinds)("a statement to $name", ({ name, of, stores, newPlace, thro
     await expect(other.lock(everybody, theirs.id)).rejects.toMatchObject({ code: "session-busy" });
   });
 
-  it.each(["lock", "unlock", "create"] as const)(
-    "leaves no session busy, and beats no more, where its store is closed at any moment: %s",
-    async (how) => {
-      const { other, place } = stores();
-      const lock = await other.create(everybody, newSession());
-      await lock.release();
-      for (let statements = 1; statements <= 8; statements++) {
-        let [started, stopped, left] = [0, 0, statements];
-        const { reach, reached } = point();
-        const every = (): (() => void) => {
-          started++;
-          return () => void stopped++;
-        };
-        const slow = async (_text: string, send: () => Promise<unknown>): Promise<unknown> => {
-          const answer = await send();
-          if (--left === 0) reach();
-          if (left <= 0) for (let turn = 0; turn < 20; turn++) await nextTurn();
-          return answer;
-        };
-        const store = through(slow, place, { now: () => Date.now(), every });
-        const taking = {
-          lock: () => store.lock(everybody, lock.id),
-          unlock: () => store.holding.unlock(everybody, lock.id, { force: true, reason: "a test" }),
-          create: () => store.create(everybody, newSession()),
-        }[how]();
-        void taking.then(reach, reach);
-        await reached;
-        await store.close();
-        await Promise.allSettled([taking]);
-        expect([how, statements, stopped]).toEqual([how, statements, started]);
-        for (const { metadata } of await listAll(other))
-          expect((await other.holding.holder(everybody, metadata.uuid)).state).toBe("none");
-        await (await other.lock(everybody, lock.id)).release();
-      }
-    },
-  );
+  it.each(["lock", "unlock", "create"] as const)("leaves no session busy, closed at any moment: %s", async (how) => {
+    const { other, place } = stores();
+    const lock = await other.create(everybody, newSession());
+    await lock.release();
+    for (let statements = 1; statements <= 8; statements++) {
+      let [started, stopped, left] = [0, 0, statements];
+      const { reach, reached } = point();
+      const every = (): (() => void) => {
+        started++;
+        return () => void stopped++;
+      };
+      const slow = async (_text: string, send: () => Promise<unknown>): Promise<unknown> => {
+        const answer = await send();
+        if (--left === 0) reach();
+        if (left <= 0) for (let turn = 0; turn < 20; turn++) await nextTurn();
+        return answer;
+      };
+      const store = through(slow, place, { now: () => Date.now(), every });
+      const taking = {
+        lock: () => store.lock(everybody, lock.id),
+        unlock: () => store.holding.unlock(everybody, lock.id, { force: true, reason: "a test" }),
+        create: () => store.create(everybody, newSession()),
+      }[how]();
+      void taking.then(reach, reach);
+      await reached;
+      await store.close();
+      await Promise.allSettled([taking]);
+      expect([how, statements, stopped]).toEqual([how, statements, started]);
+      for (const { metadata } of await listAll(other))
+        expect((await other.holding.holder(everybody, metadata.uuid)).state).toBe("none");
+      await (await other.lock(everybody, lock.id)).release();
+    }
+  });
 
   const cuts = {
     postgres: [

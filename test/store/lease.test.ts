@@ -34,8 +34,8 @@ const withoutLocks = { ...systemDisk, tryLock: () => undefined, unlock: () => un
 describe("a system without kernel locks", () => {
   it("respects a holder that gives signs of life, and takes over from one silent for a minute, with a fence", async () => {
     const { folder } = fixture;
-    const holder = filesStore({ folder, clock }, { disk: withoutLocks });
-    const other = filesStore({ folder, clock }, { disk: withoutLocks });
+    const holder = closing(filesStore({ folder, clock }, { disk: withoutLocks }));
+    const other = closing(filesStore({ folder, clock }, { disk: withoutLocks }));
     const lock = await sessionWith(holder, 2);
     const busy = expect.objectContaining({ code: "session-busy" }) as Error;
     await expect(other.lock(everybody, lock.id)).rejects.toEqual(busy);
@@ -48,8 +48,6 @@ describe("a system without kernel locks", () => {
     await other.append(taken, [messageRecord("3")]);
     await expect(holder.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
     expect(await texts(other, lock.id)).toEqual(["1", "2", "3"]);
-    await other.close();
-    await holder.close();
   });
 });
 
@@ -59,14 +57,13 @@ it("a holder on another host is waited for as long, whatever the kernel says her
   const path = join(fixture.folder, "running", lock.id, ".lock");
   const owner = { process_id: 7, hostname: "elsewhere", acquired_at: "", heartbeat_at: "" };
   await writeFile(path, recordOf({ ...owner, generation: 9, boot_id: "b" }));
-  const store = filesStore({ folder: fixture.folder, clock });
+  const store = closing(filesStore({ folder: fixture.folder, clock }));
   await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({
     code: "session-busy",
     data: { owner: { hostname: "elsewhere" }, retryAfterMs: 60_000 },
   });
   now += 60_001;
   expect((await store.lock(everybody, lock.id)).owner.generation).toBe(10);
-  await store.close();
 });
 
 it("a takeover by force that was cut short keeps nobody out", async () => {
@@ -87,7 +84,7 @@ it("a takeover by force that was cut short keeps nobody out", async () => {
 
 describe("state.json", () => {
   it("is given up after 5 seconds while another process holds .state.lock, and can be tried again", async () => {
-    const store = filesStore({ folder: fixture.folder, clock });
+    const store = closing(filesStore({ folder: fixture.folder, clock }));
     const lock = await sessionWith(store, 0);
     const file = await open(join(fixture.folder, "running", lock.id, ".state.lock"), "w+");
     systemDisk.tryLock(file.fd, 0);
@@ -102,7 +99,6 @@ describe("state.json", () => {
     await file.close();
     await store.setState(lock, stateOf("processing"));
     expect((await store.info(everybody, lock.id)).state.status).toBe("processing");
-    await store.close();
   });
 
   it("keeps the fields of another writer when it is rewritten", async () => {

@@ -3,11 +3,11 @@ import { describe, expect, it, vi } from "vitest";
 import type { Store } from "windrow";
 import type { NewRecord } from "windrow/store/author";
 import { postgresStore } from "windrow/store/postgres";
-import { everybody, messageRecord, newSession, readAll, sessionWith, stateOf, texts } from "../kit/inside/store.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf, texts } from "../kit/inside/store.ts";
 import { hasPostgres } from "../kit/postgres.ts";
 import { latePostgres } from "./late.ts";
 import type { Through } from "./late.ts";
-import { closing, problems } from "./stage.ts";
+import { closing } from "./stage.ts";
 import { held } from "../kit/stores.ts";
 
 const { stores, here, of, silence, through } = latePostgres();
@@ -64,62 +64,19 @@ describe.skipIf(!hasPostgres)("a right, a password or a database that the server
   });
 });
 
-describe.skipIf(!hasPostgres)("an error inside the server", () => {
-  it("is a refusal, and sent once", async () => {
-    const { place } = stores();
-    let refused = 0;
-    const failing: Through = async (text, send) => {
-      if (!of.append.test(text)) return send();
-      refused++;
-      throw Object.assign(new Error("invalid memory alloc request size"), { code: "XX000", routine: "palloc" });
-    };
-    const store = closing(through(failing, place));
-    const lock = await store.create(everybody, newSession());
-    const data = { sqlState: "XX000", refused: true };
-    await expect(store.append(lock, [messageRecord("one")])).rejects.toMatchObject({ data });
-    expect(refused).toBe(1);
-  });
-});
-
-describe.skipIf(!hasPostgres)("a restore of an id that is just being erased", () => {
-  it("takes nothing of what the erasure tells as removed, nor does a doctor", async () => {
-    const { store, other, faults } = stores();
-    const lock = await held(other, "one", "two");
-    await other.finish(lock, stateOf("completed"));
-    const dump = await other.transfer.dump(everybody, lock.id);
-    const copy = { ...dump, async *lines() {} };
-    const told: unknown[] = [];
-    const meanwhile = async (): Promise<void> => {
-      await other.transfer.restore(everybody, copy).catch(({ code }: { code: string }) => told.push(code));
-      told.push(...(await problems(other, true)));
-    };
-    faults.push({ of: /^WITH gone AS \(DELETE/, meanwhile });
-    const [erased] = await store.upkeep.erase(everybody, [lock.id]);
-    expect(told).toEqual(["session-busy"]);
-    expect(erased?.places.filter(({ kind }) => kind === "session").map(({ count }) => count)).toEqual([4]);
-  });
-});
-
-describe.skipIf(!hasPostgres)("a session at rest that is gone on with while it is read", () => {
-  it("is read to the end that it had, and dumped", async () => {
-    const { store, other } = stores();
-    const lock = await sessionWith(store, 100);
-    await store.setState(lock, stateOf("closed"));
-    await lock.release();
-    const goOn = async (): Promise<void> => {
-      const again = await store.lock(everybody, lock.id);
-      await store.append(again, [messageRecord("next")]);
-      await store.setState(again, stateOf("closed"));
-      await again.release();
-    };
-    let count = 0;
-    for await (const _ of other.read(everybody, lock.id, { kind: "message" })) if (++count === 50) await goOn();
-    expect(count).toBeGreaterThanOrEqual(100);
-    count = 0;
-    const dump = await other.transfer.dump(everybody, lock.id);
-    for await (const { log } of dump.lines()) if (log === "messages" && ++count === 50) await goOn();
-    expect(count).toBe(101);
-  });
+it.skipIf(!hasPostgres)("an error inside the server is a refusal, and sent once", async () => {
+  const { place } = stores();
+  let refused = 0;
+  const failing: Through = async (text, send) => {
+    if (!of.append.test(text)) return send();
+    refused++;
+    throw Object.assign(new Error("invalid memory alloc request size"), { code: "XX000", routine: "palloc" });
+  };
+  const store = closing(through(failing, place));
+  const lock = await store.create(everybody, newSession());
+  const data = { sqlState: "XX000", refused: true };
+  await expect(store.append(lock, [messageRecord("one")])).rejects.toMatchObject({ data });
+  expect(refused).toBe(1);
 });
 
 describe.skipIf(!hasPostgres)("the numbers of a writer that died", () => {
@@ -168,30 +125,6 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     expect(await texts(other, lost.id)).toEqual([]);
   });
 
-  it.each([
-    ["whose outcome is not known", "ECONNRESET", undefined],
-    ["that did not go out, of a server that stays away", "ECONNREFUSED", "connect"],
-  ])("does not hold up the closing of its store: a taking %s", async (_what, code, syscall) => {
-    const { other, place } = stores();
-    const lock = await other.create(everybody, newSession());
-    await lock.release();
-    let isAway = false;
-    const cut: Through = async (_text, send) => {
-      if (!isAway) return send();
-      isAway = syscall !== undefined;
-      throw Object.assign(new Error("failed by the test"), { code, ...(syscall !== undefined && { syscall }) });
-    };
-    const store = through(cut, place);
-    await store.info(everybody, lock.id);
-    isAway = true;
-    await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
-    const began = performance.now();
-    await store.close();
-    // At once, on a busy machine, too: it would wait for five seconds.
-    expect(performance.now() - began).toBeLessThan(4_500);
-    await (await other.lock(everybody, lock.id)).release();
-  });
-
   it("is not lost where an archive takes the session of a process that was silent for long", async () => {
     const { store, other, place } = stores();
     const lock = await held(store, "one");
@@ -228,27 +161,24 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     await expect(store.upkeep.erase(everybody, [taken.id])).rejects.toMatchObject({ code: "session-busy" });
   });
 
-  it.each(["erase", "putAside"] as const)(
-    "leaves no line of a session behind that %s removes meanwhile",
-    async (how) => {
-      const { store, other, faults, place } = stores();
-      const lock = await held(store, "one");
-      await silence(place, lock.id);
-      let end: () => void = () => undefined;
-      const until = new Promise<void>((resolve) => (end = resolve));
-      faults.push({ of: of.append, until });
-      const late = store.append(lock, [messageRecord("two")]);
-      await vi.waitFor(() => expect(faults).toEqual([]), 10_000);
-      const removed =
-        how === "erase" ? other.upkeep.erase(everybody, [lock.id]) : other.upkeep.putAside(everybody, lock.id);
-      await waitsForLock();
-      end();
-      await late;
-      await removed;
-      const { rows } = await here.pool.query(`SELECT body FROM ${place}.record`);
-      expect(rows).toHaveLength(how === "erase" ? 0 : 2);
-    },
-  );
+  it.each(["erase", "putAside"] as const)("leaves no line of a session that %s removes meanwhile", async (how) => {
+    const { store, other, faults, place } = stores();
+    const lock = await held(store, "one");
+    await silence(place, lock.id);
+    let end: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => (end = resolve));
+    faults.push({ of: of.append, until });
+    const late = store.append(lock, [messageRecord("two")]);
+    await vi.waitFor(() => expect(faults).toEqual([]), 10_000);
+    const removed =
+      how === "erase" ? other.upkeep.erase(everybody, [lock.id]) : other.upkeep.putAside(everybody, lock.id);
+    await waitsForLock();
+    end();
+    await late;
+    await removed;
+    const { rows } = await here.pool.query(`SELECT body FROM ${place}.record`);
+    expect(rows).toHaveLength(how === "erase" ? 0 : 2);
+  });
 });
 
 describe.skipIf(!hasPostgres)("a batch of several sessions", () => {
@@ -268,13 +198,14 @@ describe.skipIf(!hasPostgres)("a batch of several sessions", () => {
   });
 });
 
-describe.skipIf(!hasPostgres)("names of users, tenants and schemas", () => {
-  it("reach no statement as SQL, whatever they are", async () => {
+it.skipIf(!hasPostgres)(
+  "names of users, tenants and schemas reach no statement as SQL, whatever they are",
+  async () => {
     const schema = `a"; DROP SCHEMA x; --'$make$ $1 \\`;
     const store = closing(postgresStore({ client: here.pool, schema }));
     const scope = { tenant: "t'; DROP SCHEMA x; --", user: `"u' $make$` };
     const lock = await store.create(scope, newSession());
     await store.append(lock, [messageRecord("one")]);
     expect(await readAll(store, lock.id, { kind: "message" }, scope)).toHaveLength(1);
-  });
-});
+  },
+);

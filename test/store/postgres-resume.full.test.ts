@@ -36,58 +36,54 @@ function steps(from: number, count: number): readonly NewMessage[] {
 }
 
 describe.skipIf(!hasPostgres)("a session of 10,000 messages in Postgres", () => {
-  it(
-    "is resumed with four round trips by a manager that asked nothing before, and with three later",
-    { timeout: 120_000 },
-    async () => {
-      const schema = "resumed";
-      const manager = await SessionManager.open({
-        ...settings,
-        store: postgresStore({ client: postgres.pool, schema }),
-      });
-      const session = await manager.create();
-      for (let at = 0; at < 5_000; at += 250) {
-        await session.append(steps(at, 250));
-        await session.compose();
-        await session.endStep({ usage: { input: 30_000, output: 100 } });
-      }
-      expect(session.stats()).toMatchObject({ messages: 10_000 });
-      expect(session.stats().epoch).toBeGreaterThan(5);
-      await session.append(steps(5_000, 10));
-      await manager.close();
+  it("is resumed with four round trips by a new manager, and with three later", { timeout: 120_000 }, async () => {
+    const schema = "resumed";
+    const manager = await SessionManager.open({
+      ...settings,
+      store: postgresStore({ client: postgres.pool, schema }),
+    });
+    const session = await manager.create();
+    for (let at = 0; at < 5_000; at += 250) {
+      await session.append(steps(at, 250));
+      await session.compose();
+      await session.endStep({ usage: { input: 30_000, output: 100 } });
+    }
+    expect(session.stats()).toMatchObject({ messages: 10_000 });
+    expect(session.stats().epoch).toBeGreaterThan(5);
+    await session.append(steps(5_000, 10));
+    await manager.close();
 
-      const proxy = await startCutProxy(Number(new URL(postgres.url).port));
-      const url = new URL(postgres.url);
-      url.port = String(proxy.port);
-      const behind = new PgPool({ connectionString: url.href, max: 1 });
-      await behind.query("SELECT 1");
-      const cold = await SessionManager.open({ ...settings, store: postgresStore({ client: behind, schema }) });
-      const before = proxy.roundTrips;
-      const resumed = await cold.resume(session.id);
-      expect(proxy.roundTrips - before).toBeLessThanOrEqual(4);
-      const reader = await SessionManager.open({
-        ...settings,
-        store: postgresStore({ client: postgres.pool, schema }),
-      });
-      const window = await (await reader.resume(session.id, { readOnly: true })).compose();
-      expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
-      await reader.close();
-      await resumed.close();
+    const proxy = await startCutProxy(Number(new URL(postgres.url).port));
+    const url = new URL(postgres.url);
+    url.port = String(proxy.port);
+    const behind = new PgPool({ connectionString: url.href, max: 1 });
+    await behind.query("SELECT 1");
+    const cold = await SessionManager.open({ ...settings, store: postgresStore({ client: behind, schema }) });
+    const before = proxy.roundTrips;
+    const resumed = await cold.resume(session.id);
+    expect(proxy.roundTrips - before).toBeLessThanOrEqual(4);
+    const reader = await SessionManager.open({
+      ...settings,
+      store: postgresStore({ client: postgres.pool, schema }),
+    });
+    const window = await (await reader.resume(session.id, { readOnly: true })).compose();
+    expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
+    await reader.close();
+    await resumed.close();
 
-      // One that was put to rest is woken with the record of who goes on with it.
-      const store = closing(postgresStore({ client: behind, schema }));
-      const lock = await store.lock(everybody, session.id);
-      await store.setState(lock, { ...(await store.info(everybody, session.id)).state, status: "closed" });
-      await lock.release();
-      const asleep = proxy.roundTrips;
-      await cold.resume(session.id);
-      expect(proxy.roundTrips - asleep).toBeLessThanOrEqual(3);
-      expect((await store.info(everybody, session.id)).state.status).toBe("processing");
-      await cold.close();
-      await behind.end();
-      await proxy.close();
-    },
-  );
+    // One that was put to rest is woken with the record of who goes on with it.
+    const store = closing(postgresStore({ client: behind, schema }));
+    const lock = await store.lock(everybody, session.id);
+    await store.setState(lock, { ...(await store.info(everybody, session.id)).state, status: "closed" });
+    await lock.release();
+    const asleep = proxy.roundTrips;
+    await cold.resume(session.id);
+    expect(proxy.roundTrips - asleep).toBeLessThanOrEqual(3);
+    expect((await store.info(everybody, session.id)).state.status).toBe("processing");
+    await cold.close();
+    await behind.end();
+    await proxy.close();
+  });
 });
 
 /** A session with lines of many sizes, more of them than are fetched when it is taken. */

@@ -74,7 +74,7 @@ it("nobody finds or takes a session that another one is just making in a folder"
     },
   };
   await newSessionIn(fixture.store);
-  const slow = filesStore({ folder: fixture.folder }, { disk });
+  const slow = closing(filesStore({ folder: fixture.folder }, { disk }));
   const lock = await slow.create(everybody, newSession({ uuid }));
   await slow.append(lock, [messageRecord("one")]);
   await lock.release();
@@ -82,5 +82,4 @@ it("nobody finds or takes a session that another one is just making in a folder"
   const known = ["session-not-found", "session-busy", "found"];
   expect(codes.filter((code) => !known.includes(String(code)))).toEqual([]);
   expect((await readAll(fixture.store, uuid, { kind: "message" })).map(({ message }) => message.id)).toEqual(["m-one"]);
-  await slow.close();
 });

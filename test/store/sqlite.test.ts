@@ -199,13 +199,11 @@ describe.skipIf(!driver)("a session's lock", () => {
   });
 });
 
-describe("openStore", () => {
-  it("opens nothing that is not there when it is asked not to make it", async () => {
-    for (const target of ["sqlite:/nowhere/at/all.db", "file:/nowhere/at/all", "/nowhere/at/all"]) {
-      const opening = openStore(target, { create: false });
-      await expect(opening).rejects.toMatchObject({ code: "store-unavailable" });
-    }
-    await expect(openStore("sqlite:")).rejects.toMatchObject({ code: "bad-option" });
-    await expect(openStore("sqlit:x")).rejects.toThrow('"sqlite"');
-  });
+it("openStore opens nothing that is not there when it is asked not to make it", async () => {
+  for (const target of ["sqlite:/nowhere/at/all.db", "file:/nowhere/at/all", "/nowhere/at/all"]) {
+    const opening = openStore(target, { create: false });
+    await expect(opening).rejects.toMatchObject({ code: "store-unavailable" });
+  }
+  await expect(openStore("sqlite:")).rejects.toMatchObject({ code: "bad-option" });
+  await expect(openStore("sqlit:x")).rejects.toThrow('"sqlite"');
 });

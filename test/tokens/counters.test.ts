@@ -68,8 +68,4 @@ describe("counterOf", () => {
     const message = expect.stringContaining("chars4-floor") as string;
     expect(() => counterOf(name)).toThrow(expect.objectContaining({ code: "unknown-counter", message }));
   });
-
-  it("offers the nearest name", () => {
-    expect(() => counterOf("estimat")).toThrow('Did you mean "estimate"?');
-  });
 });

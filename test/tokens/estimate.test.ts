@@ -79,13 +79,6 @@ describe("estimate on any text", () => {
     }
   });
 
-  it("answers the same for the same text, whatever was counted between", () => {
-    const text = paragraphs.japanese ?? "";
-    const first = estimate.count(text);
-    estimate.count(paragraphs.english ?? "");
-    expect(estimate.count(text)).toBe(first);
-  });
-
   it("counts a text that names special tokens as text", () => {
     expect(estimate.count("<|endoftext|><|im_start|>")).toBeGreaterThan(5);
   });
@@ -112,12 +105,9 @@ describe("estimate on any text", () => {
     expect(tokens).toBeLessThanOrEqual(Buffer.byteLength(text));
   });
 
-  it.each(["a", "A", "x", " ", "=", "-", "\n", "\t", "0", "─", "é"])(
-    "is within half of o200k on 4,000 times %j",
-    (sign) => {
-      expect(Math.abs(errorOf(sign.repeat(4_000)))).toBeLessThan(0.5);
-    },
-  );
+  it.each(["a", "A", "x", " ", "=", "-", "\n", "\t", "0", "─", "é"])("is within half of o200k on 4,000 %j", (sign) => {
+    expect(Math.abs(errorOf(sign.repeat(4_000)))).toBeLessThan(0.5);
+  });
 
   it("does not change by more than a few tokens when a text is counted in pieces", () => {
     const text = Object.values(paragraphs).join("\n");

@@ -6,22 +6,20 @@ import { modelOf, models } from "../kit/inside/tokens.ts";
 const refusal = (code: string, words = /./): unknown =>
   expect.objectContaining({ code, message: expect.stringMatching(words) as string });
 
-describe("the table of models", () => {
-  it.each([...models.values()])("says of $id what is possible", (model) => {
-    expect(model.contextWindow).toBeGreaterThanOrEqual(model.maxOutput);
-    expect(model.maxOutput).toBeGreaterThanOrEqual(4_096);
-    expect(profileNames).toContain(model.profile);
-    const { input, output, cacheRead, cacheWrite } = model.prices ?? {
-      input: 0,
-      output: 1,
-      cacheRead: 0,
-      cacheWrite: 0,
-    };
-    expect(cacheRead).toBeLessThanOrEqual(input);
-    expect(cacheWrite).toBeGreaterThanOrEqual(input);
-    expect(output).toBeGreaterThan(input);
-    expect(modelOf(model.id)).toEqual(model);
-  });
+it.each([...models.values()])("the table of models says of $id what is possible", (model) => {
+  expect(model.contextWindow).toBeGreaterThanOrEqual(model.maxOutput);
+  expect(model.maxOutput).toBeGreaterThanOrEqual(4_096);
+  expect(profileNames).toContain(model.profile);
+  const { input, output, cacheRead, cacheWrite } = model.prices ?? {
+    input: 0,
+    output: 1,
+    cacheRead: 0,
+    cacheWrite: 0,
+  };
+  expect(cacheRead).toBeLessThanOrEqual(input);
+  expect(cacheWrite).toBeGreaterThanOrEqual(input);
+  expect(output).toBeGreaterThan(input);
+  expect(modelOf(model.id)).toEqual(model);
 });
 
 describe("modelOf", () => {
@@ -86,15 +84,8 @@ describe("modelOf", () => {
     );
   });
 
-  it.each(["gpt-4oo", "house-model", "", "gpt-4o-2024", "constructor"])(
-    "refuses %j and says how to describe it",
-    (id) => {
-      expect(() => modelOf(id)).toThrow(refusal("unknown-model", /contextWindow.*maxOutput/s));
-    },
-  );
-
-  it("offers the nearest id", () => {
-    expect(() => modelOf("claude-sonet-4-5")).toThrow('Did you mean "claude-sonnet-4-5"?');
+  it.each(["gpt-4oo", "house-model", "", "gpt-4o-2024", "constructor"])("refuses %j, and says how to mend it", (id) => {
+    expect(() => modelOf(id)).toThrow(refusal("unknown-model", /contextWindow.*maxOutput/s));
   });
 
   it("refuses a description that lacks a capacity", () => {

@@ -95,15 +95,12 @@ describe("a window", () => {
   it.each([
     ["Looks at a file.", true, undefined],
     [`Looks with ${secret}.`, false, expect.stringContaining("masked")],
-  ])(
-    "whose tool is described on disk as it was sent, or not, is verified or not: %s",
-    async (description, is, problem) => {
-      const tools = [{ name: "look", description, inputSchema: { type: "object" } }];
-      const window = await firstWindow("Begin.", { tools });
-      expect([window.verified.isVerified, window.verified.problem]).toEqual([is, problem]);
-      expect(JSON.stringify(window.tools).includes(description)).toBe(is);
-    },
-  );
+  ])("is verified where its tool is on disk as it was sent: %s", async (description, is, problem) => {
+    const tools = [{ name: "look", description, inputSchema: { type: "object" } }];
+    const window = await firstWindow("Begin.", { tools });
+    expect([window.verified.isVerified, window.verified.problem]).toEqual([is, problem]);
+    expect(JSON.stringify(window.tools).includes(description)).toBe(is);
+  });
 
   it("without its epoch's line, or of a call that served no turn, says so", async () => {
     const store = await openStore("ram:");

@@ -12,6 +12,7 @@ import type { ViewerSource, ViewerWindow } from "windrow/viewer";
 import { codingSession } from "../kit/inside/message.ts";
 import { encodeSessions, fileHtml, fileSource, unpackFile } from "../kit/inside/viewer.ts";
 import type { EncodeOptions, FileData } from "../kit/inside/viewer.ts";
+import { openSession } from "../kit/sessions.ts";
 import { assertWindows, call } from "./windows.ts";
 import type { Composed } from "./windows.ts";
 
@@ -121,8 +122,7 @@ describe("the data of a file", () => {
 
   it("hold images up to a size, as they are stored, and say so of larger ones", async () => {
     const store = await openStore("ram:");
-    const manager = await SessionManager.open({ store });
-    const shot = await manager.create();
+    const shot = await openSession({ store });
     const image = (bytes: number): Part => ({
       type: "image",
       mediaType: "image/png",
@@ -136,13 +136,11 @@ describe("the data of a file", () => {
     const file = fileSource(await dataOf(source, shot.id, { mask: createMask() }));
     expect(await file.blob?.(shot.id, 1, "1")).toEqual(await source.blob?.(shot.id, 1, "1"));
     await expect(file.blob?.(shot.id, 2, "0")).rejects.toMatchObject({ code: "not-found" });
-    await manager.close();
   });
 
   it("leave out images whose addresses name nothing, or cannot be decoded", async () => {
     const store = await openStore("ram:");
-    const manager = await SessionManager.open({ store });
-    const shot = await manager.create();
+    const shot = await openSession({ store });
     const urls = ["blob:1/99", "blob:1/0", "blob:http://127.0.0.1/1", "data:image/png,%89PNG", "data:image/png;base64"];
     const images = urls.map((url): Part => ({ type: "image", mediaType: "image/png", url }));
     const svg: Part = { type: "image", mediaType: "image/svg+xml", data: Buffer.from("<svg/>").toString("base64") };
@@ -151,7 +149,6 @@ describe("the data of a file", () => {
     const data = await dataOf(storedSource(store, {}), shot.id);
     expect(Object.keys(data.sessions[0]?.images ?? {})).toEqual(["1/7"]);
     await expect(fileSource(data).blob?.(shot.id, 1, "1")).rejects.toMatchObject({ code: "not-found" });
-    await manager.close();
   });
 
   it("say what a file cannot do", async () => {

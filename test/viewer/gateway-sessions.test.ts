@@ -4,6 +4,7 @@ import { SessionManager } from "windrow";
 import { openStore } from "windrow/store";
 import { storedSource } from "windrow/viewer";
 import type { TextPart } from "../kit/inside/message.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const reminder = `<system-reminder>\nAs you answer the user's questions, use this:\n${"A rule. ".repeat(900)}\n</system-reminder>`;
 
@@ -33,13 +34,11 @@ it("are named by a tagged section where there is nothing else", async () => {
 
 it("have no budget where nothing is composed", async () => {
   const store = await openStore("ram:");
-  const manager = await SessionManager.open({ store, strategy: "none" });
-  const session = await manager.create();
+  const session = await openSession({ store, strategy: "none" });
   await session.append({ role: "user", parts: [{ type: "text", text: "Mend it." }] });
   await session.compose({ budget: 1_000_000_000 });
   await session.append({ role: "assistant", parts: [{ type: "text", text: "Done." }] });
   await session.endStep({ usage: { input: 20, output: 2 } });
   const source = storedSource(store, {});
   expect((await source.window(session.id, 1)).budget).toBeNull();
-  await manager.close();
 });

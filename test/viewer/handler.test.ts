@@ -160,16 +160,13 @@ describe("who asks", () => {
     }
   });
 
-  it.each([{ token: "short" }, {}, { token, bas: "/x" }, { token, base: "viewer" }])(
-    "is not served by wrong options %j",
-    (options) => {
-      const { source } = fakeSource();
-      const message = expect.not.stringContaining("short");
-      expect(() => viewerHandler({ source, ...options } as never)).toThrow(
-        expect.objectContaining({ code: "bad-option", message }) as Error,
-      );
-    },
-  );
+  it.each([{ token: "short" }, {}, { token, bas: "/x" }, { token, base: "viewer" }])("refuses %j", (options) => {
+    const { source } = fakeSource();
+    const message = expect.not.stringContaining("short");
+    expect(() => viewerHandler({ source, ...options } as never)).toThrow(
+      expect.objectContaining({ code: "bad-option", message }) as Error,
+    );
+  });
 });
 
 describe("an error", () => {

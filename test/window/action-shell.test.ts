@@ -184,30 +184,24 @@ describe("a command that changes files", () => {
   });
 });
 
-describe("an output", () => {
-  it.each<[string, string, object]>([
-    [
-      "Codex' exec_command",
-      "Chunk ID: bb0a67\nWall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\nx\n",
-      { text: "x\n", exit: 0, cut: false },
-    ],
-    ["Codex' shell", "Exit code: 2\nWall time: 0 seconds\nOutput:\nx\n", { text: "x\n", exit: 2, cut: false }],
-    ["Codex' scripts", "Script completed\nWall time 0.1 seconds\nOutput:\n\nx\n", { text: "x\n", cut: false }],
-    [
-      "JSON",
-      '{"output":"x\\n","metadata":{"exit_code":1,"duration_seconds":0.1}}',
-      { text: "x\n", exit: 1, cut: false },
-    ],
-    [
-      "OpenHands",
-      "x\n[The command completed with exit code 0.]\n[Current working directory: /w]\n[Command finished with exit code 0]",
-      { text: "x", exit: 0, cut: false },
-    ],
-    ["none", "Output:\nx\n", { text: "Output:\nx\n", cut: false }],
-    [
-      "a shortened one",
-      "Exit code: 0\nTotal output lines: 9\nOutput:\nx\n…5 tokens truncated…\ny",
-      { text: "x\n…5 tokens truncated…\ny", exit: 0, cut: true },
-    ],
-  ])("in the frame of %s is peeled", (_, result, output) => expect(outputOf(result)).toEqual(output));
-});
+it.each<[string, string, object]>([
+  [
+    "Codex' exec_command",
+    "Chunk ID: bb0a67\nWall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\nx\n",
+    { text: "x\n", exit: 0, cut: false },
+  ],
+  ["Codex' shell", "Exit code: 2\nWall time: 0 seconds\nOutput:\nx\n", { text: "x\n", exit: 2, cut: false }],
+  ["Codex' scripts", "Script completed\nWall time 0.1 seconds\nOutput:\n\nx\n", { text: "x\n", cut: false }],
+  ["JSON", '{"output":"x\\n","metadata":{"exit_code":1,"duration_seconds":0.1}}', { text: "x\n", exit: 1, cut: false }],
+  [
+    "OpenHands",
+    "x\n[The command completed with exit code 0.]\n[Current working directory: /w]\n[Command finished with exit code 0]",
+    { text: "x", exit: 0, cut: false },
+  ],
+  ["none", "Output:\nx\n", { text: "Output:\nx\n", cut: false }],
+  [
+    "a shortened one",
+    "Exit code: 0\nTotal output lines: 9\nOutput:\nx\n…5 tokens truncated…\ny",
+    { text: "x\n…5 tokens truncated…\ny", exit: 0, cut: true },
+  ],
+])("an output in the frame of %s is peeled", (_, result, output) => expect(outputOf(result)).toEqual(output));

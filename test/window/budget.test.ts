@@ -14,12 +14,10 @@ const tools = [
 
 const context = { counter: estimate, mask: defaultMask };
 
-describe("budgetOf", () => {
-  it("takes the smaller of the share and what output and reserve leave", () => {
-    expect(budgetOf({ contextWindow: 200_000, maxOutput: 8_192 })).toBe(150_000);
-    expect(budgetOf({ contextWindow: 128_000, maxOutput: 64_000 })).toBe(61_440);
-    expect(() => budgetOf({ contextWindow: 4_096, maxOutput: 4_096 })).toThrowError(/lower maxOutput/);
-  });
+it("budgetOf takes the smaller of the share and what output and reserve leave", () => {
+  expect(budgetOf({ contextWindow: 200_000, maxOutput: 8_192 })).toBe(150_000);
+  expect(budgetOf({ contextWindow: 128_000, maxOutput: 64_000 })).toBe(61_440);
+  expect(() => budgetOf({ contextWindow: 4_096, maxOutput: 4_096 })).toThrowError(/lower maxOutput/);
 });
 
 describe("toolCosts", () => {
@@ -75,10 +73,5 @@ describe("ingestEdits", () => {
     expect(after.tokens).toBeLessThan(700);
     expect(JSON.stringify(after.messages)).toContain(small);
     expect(ingestEdits(after, 520, context)).toEqual([]);
-  });
-
-  it("gives the same edits for the same step, and none below the cap", () => {
-    expect(ingestEdits(shown(), 500, context)).toEqual(ingestEdits(shown(), 500, context));
-    expect(ingestEdits(shown(), 1_000_000, context)).toEqual([]);
   });
 });

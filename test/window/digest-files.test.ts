@@ -41,24 +41,6 @@ describe("the digest's files", () => {
     expect(quotedIn(filesIn(text, path).sure)).toEqual(["const alphaValue = 1;"]);
   });
 
-  it("reads what cat, sed and grep show of a file, and what a here-document puts into one", () => {
-    const text = digestAfter(
-      historyOf(
-        ["bash", { command: "cat > src/new.ts <<'EOF'\nconst writtenHere = 1;\nEOF" }, ""],
-        ["bash", { command: "cd src && sed -n '20,21p' old.ts" }, "const twentiethLine = 20;\nconst nextLine = 21;"],
-        [
-          "bash",
-          { command: "grep -n 'needle' src/old.ts" },
-          "77:const needle_found = true;\n99:const needle_again = true;",
-        ],
-      ),
-    );
-    expect(quotedIn(filesIn(text, "src/new.ts").sure)).toContain("const writtenHere = 1;");
-    const old = quotedIn(filesIn(text, "src/old.ts").sure);
-    expect(old).toEqual(expect.arrayContaining(["const twentiethLine = 20;", "const needle_found = true;"]));
-    expect(text).toContain("\n… 77\n const needle_found = true;");
-  });
-
   it("learns from an option what a tool's call does that its arguments do not show", () => {
     const messages = longAfter(historyOf(["kb_put", { key: "notes/a.md", v: "The port is 7143." }, "stored"]));
     const linesBy = (pass: ReturnType<typeof digest>): readonly string[] => {

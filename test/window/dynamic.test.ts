@@ -51,35 +51,32 @@ it("is quoted under a line that names it and says it is no instruction; literal 
   expect(messageText(literal.messages.at(-1)!)).toBe(text);
 });
 
-it.each(["openai-chat", "anthropic"])(
-  "gives way before the system prompt, the tools and the newest step (%s)",
-  (profile) => {
-    const system = "You answer. ".repeat(40);
-    const tools = [{ name: "look", description: "Looks something up. ".repeat(30) }];
-    const base = { messages: [question], system, tools, profile };
-    const alone = composeWindow({ ...base, budget: 8_000 });
-    const text = Array.from({ length: 400 }, (_, line) => `passage ${line}: the capital is Paris`).join("\n");
-    const dynamic = [{ name: "rag", text }];
-    const whole = composeWindow({ ...base, budget: 50_000, dynamic });
-    expect(whole.report.dynamicCut).toBeUndefined();
+it.each(["openai-chat", "anthropic"])("gives way before system prompt, tools and newest step (%s)", (profile) => {
+  const system = "You answer. ".repeat(40);
+  const tools = [{ name: "look", description: "Looks something up. ".repeat(30) }];
+  const base = { messages: [question], system, tools, profile };
+  const alone = composeWindow({ ...base, budget: 8_000 });
+  const text = Array.from({ length: 400 }, (_, line) => `passage ${line}: the capital is Paris`).join("\n");
+  const dynamic = [{ name: "rag", text }];
+  const whole = composeWindow({ ...base, budget: 50_000, dynamic });
+  expect(whole.report.dynamicCut).toBeUndefined();
 
-    const budget = Math.ceil((alone.tokens + whole.tokens) / 2) + 50;
-    const cut = composeWindow({ ...base, budget, dynamic });
-    expect(cut.tokens).toBeLessThanOrEqual(budget);
-    expect(cut.report.dynamicCut?.before).toBeGreaterThan(cut.report.dynamicCut!.after);
-    expect(cut.report.dynamicCut!.after).toBeGreaterThan(1_000);
-    expect(cut.messages[0]).toEqual(alone.messages[0]);
-    const shown = cut.messages.map(messageText).join("\n");
-    expect(shown).toContain("What is the capital?");
-    expect(shown).toContain("passage 0: the capital is Paris\n passage 1:");
-    expect(shown).not.toContain("passage 399:");
+  const budget = Math.ceil((alone.tokens + whole.tokens) / 2) + 50;
+  const cut = composeWindow({ ...base, budget, dynamic });
+  expect(cut.tokens).toBeLessThanOrEqual(budget);
+  expect(cut.report.dynamicCut?.before).toBeGreaterThan(cut.report.dynamicCut!.after);
+  expect(cut.report.dynamicCut!.after).toBeGreaterThan(1_000);
+  expect(cut.messages[0]).toEqual(alone.messages[0]);
+  const shown = cut.messages.map(messageText).join("\n");
+  expect(shown).toContain("What is the capital?");
+  expect(shown).toContain("passage 0: the capital is Paris\n passage 1:");
+  expect(shown).not.toContain("passage 399:");
 
-    const none = composeWindow({ ...base, budget: alone.tokens + 20, dynamic });
-    expect(none.report.dynamicCut?.after).toBe(0);
-    expect(none.messages.map(messageText)).toEqual(alone.messages.map(messageText));
-    expect(() => composeWindow({ ...base, budget: alone.tokens - 200, dynamic })).toThrow(/dynamic \d{4}/);
-  },
-);
+  const none = composeWindow({ ...base, budget: alone.tokens + 20, dynamic });
+  expect(none.report.dynamicCut?.after).toBe(0);
+  expect(none.messages.map(messageText)).toEqual(alone.messages.map(messageText));
+  expect(() => composeWindow({ ...base, budget: alone.tokens - 200, dynamic })).toThrow(/dynamic \d{4}/);
+});
 
 it("gives way before the newest step is cut, and stays where that is cut anyway", () => {
   const answer = (lines: number): readonly Message[] =>

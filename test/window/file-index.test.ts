@@ -67,10 +67,6 @@ describe("the index of files that left", () => {
     expect(label).not.toMatch(/\u001B/);
   });
 
-  it("is the same for the same session", () => {
-    expect(labelOf(files, 8_000)).toBe(labelOf(files, 8_000));
-  });
-
   it("takes no room where there are no files to name", () => {
     const orders = Array.from({ length: 60 }, (_, at) => `O-${at}`);
     const withShare = (filesShare: number): string => {

@@ -1,13 +1,14 @@
 /** System messages in the middle of a request: where a profile says so they keep their place, their role and their turn. */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { composeWindow, SessionManager, validateWindow } from "windrow";
+import { composeWindow, validateWindow } from "windrow";
 import type { Message } from "windrow";
 import { anthropicAdapter, fromAnthropic } from "windrow/anthropic";
 import type { AnthropicMessage } from "windrow/anthropic";
 import { profileOf } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
 import { anthropic, inPlace, openaiResponses } from "../kit/inside/window.ts";
+import { openManager } from "../kit/sessions.ts";
 
 const profile = inPlace(anthropic);
 
@@ -99,7 +100,7 @@ describe("a system message in the middle", () => {
 
   it("stands in its place in a session, and after it is opened again", async () => {
     const store = ramStore();
-    const manager = await SessionManager.open({ store, profile: "anthropic/in-place", budget: 3_000 });
+    const manager = await openManager({ store, profile: "anthropic/in-place", budget: 3_000 });
     const session = await manager.create();
     const host = job(40);
     await session.append(fromAnthropic(host));
@@ -108,27 +109,22 @@ describe("a system message in the middle", () => {
     await session.close();
     const resumed = await manager.resume(id);
     expect(systemOf((await resumed.compose({ system: "Be brief." })).messages)).toEqual(environment);
-    await manager.close();
   });
 });
 
-describe("system messages at the beginning", () => {
-  it("are messages like any other beside a prompt that is given", () => {
-    const messages: readonly Message[] = [
-      { id: "m1", role: "system", parts: [{ type: "text", text: "You are an agent." }] },
-      { id: "m2", role: "system", parts: [{ type: "text", text: "These are your skills." }] },
-      { id: "m3", role: "user", parts: [{ type: "text", text: "Go on." }] },
-    ];
-    const window = composeWindow({ messages, system: "Be brief.", profile: inPlace(openaiResponses), budget: 10_000 });
-    expect(window.messages.map(({ id }) => id)).toEqual(["windrow:system", "m1", "m2", "m3"]);
-  });
+it("system messages at the beginning are messages like any other beside a prompt that is given", () => {
+  const messages: readonly Message[] = [
+    { id: "m1", role: "system", parts: [{ type: "text", text: "You are an agent." }] },
+    { id: "m2", role: "system", parts: [{ type: "text", text: "These are your skills." }] },
+    { id: "m3", role: "user", parts: [{ type: "text", text: "Go on." }] },
+  ];
+  const window = composeWindow({ messages, system: "Be brief.", profile: inPlace(openaiResponses), budget: 10_000 });
+  expect(window.messages.map(({ id }) => id)).toEqual(["windrow:system", "m1", "m2", "m3"]);
 });
 
-describe("inPlace", () => {
-  it("is one profile, which profileOf knows by its name", () => {
-    expect(inPlace(anthropic)).toBe(profile);
-    expect(inPlace(profile)).toBe(profile);
-    expect(profileOf("anthropic/in-place")).toBe(profile);
-    expect(() => profileOf("antropic/in-place")).toThrowError(/no profile/);
-  });
+it("inPlace is one profile, which profileOf knows by its name", () => {
+  expect(inPlace(anthropic)).toBe(profile);
+  expect(inPlace(profile)).toBe(profile);
+  expect(profileOf("anthropic/in-place")).toBe(profile);
+  expect(() => profileOf("antropic/in-place")).toThrowError(/no profile/);
 });

@@ -5,6 +5,7 @@ import { ContextManagementPlugin, ContextManager as AdkContext } from "windrow/a
 import { ContextManager, openContextManager } from "windrow/openstarry";
 import { createTransformContext } from "windrow/pi";
 import { loadStrategy, presetOf, strategyOf } from "windrow/window";
+import { openManager } from "../kit/sessions.ts";
 
 /** The message of the `bad-option` that a call ends with. */
 async function refusal(call: () => unknown): Promise<string> {
@@ -72,7 +73,7 @@ describe.each(wrong)("%s refuses as %s", (use, option, values, allowed) => {
 });
 
 it("a name that no option has is refused, with the nearest", async () => {
-  const manager = await SessionManager.open({ store: "ram:", budget: 900 });
+  const manager = await openManager({ budget: 900 });
   const session = await manager.create();
   const messages = [{ id: "m1", role: "user", parts: [{ type: "text", text: "Hi" }] }] as const;
   const calls: readonly (readonly [() => unknown, string])[] = [
@@ -89,11 +90,10 @@ it("a name that no option has is refused, with the nearest", async () => {
     [() => composeWindow({ messages, budget: 900, stratgy: "pi" } as never), "strategy"],
   ];
   for (const [call, said] of calls) expect(await refusal(call)).toContain(said);
-  await manager.close();
 });
 
 it("a value that an option does not take is refused, and named", async () => {
-  const manager = await SessionManager.open({ store: "ram:", budget: 900 });
+  const manager = await openManager({ budget: 900 });
   const messages = [] as const;
   const calls: readonly (readonly [() => unknown, RegExp])[] = [
     [() => new AdkContext({ maxMessages: -3 }), /`maxMessages` is a whole number of at least 1, not -3/],
@@ -108,5 +108,4 @@ it("a value that an option does not take is refused, and named", async () => {
     [() => new ContextManagementPlugin({ debugEvery: 0 }), /`debugEvery` is a whole number of at least 1, not 0/],
   ];
   for (const [call, said] of calls) expect(await refusal(call)).toMatch(said);
-  await manager.close();
 });

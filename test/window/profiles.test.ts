@@ -93,18 +93,16 @@ describe("a profile", () => {
   });
 });
 
-describe("gemini", () => {
-  it("hands a thought signature back where it was, whoever kept it, and stands in for a missing one", () => {
-    const kept = call("a", "read", { thoughtSignature: "c2ln" });
-    const adapted = call("b", "read", { adk: { thoughtSignature: "c2ln" } });
-    const bare = call("c");
-    const window = composed([user, ...step(kept), ...step(adapted), ...step(bare, call("d"))], gemini);
-    const calls = window.flatMap(({ parts }) => parts.filter((part) => part.type === "tool-call"));
-    expect(calls[0]).toBe(kept);
-    expect(calls[1]).toBe(adapted);
-    expect(calls[2]).toEqual({ ...bare, opaque: { gemini: { thoughtSignature: "skip_thought_signature_validator" } } });
-    expect(calls[3]).not.toHaveProperty("opaque");
-  });
+it("gemini hands a thought signature back where it was, whoever kept it, and stands in for a missing one", () => {
+  const kept = call("a", "read", { thoughtSignature: "c2ln" });
+  const adapted = call("b", "read", { adk: { thoughtSignature: "c2ln" } });
+  const bare = call("c");
+  const window = composed([user, ...step(kept), ...step(adapted), ...step(bare, call("d"))], gemini);
+  const calls = window.flatMap(({ parts }) => parts.filter((part) => part.type === "tool-call"));
+  expect(calls[0]).toBe(kept);
+  expect(calls[1]).toBe(adapted);
+  expect(calls[2]).toEqual({ ...bare, opaque: { gemini: { thoughtSignature: "skip_thought_signature_validator" } } });
+  expect(calls[3]).not.toHaveProperty("opaque");
 });
 
 describe("required reasoning", () => {

@@ -73,32 +73,28 @@ describe("recall by words", () => {
     );
   });
 
-  it(
-    "names the tool and its subject, or the speaker, above every passage, the newest first",
-    { tags: ["slow"] },
-    () => {
-      fc.assert(
-        fc.property(sessions, sentence, (given, query) => {
-          const { messages } = sessionOf(given);
-          const { text, seqs } = recallFrom(messages, { query }, { counter: estimate });
-          if (seqs.length === 0) return;
-          const heads = ownLines(text)
-            .slice(1)
-            .filter((line) => !line.startsWith("…") && !line.startsWith("[…"));
-          // A file that is asked for stands first, whatever is newer.
-          const passages = heads.filter((line) => !line.includes(" as it stands"));
-          const placed = passages.map((line) => Number(head.exec(line)?.[1]));
-          expect(placed).toEqual(placed.toSorted((left, right) => right - left));
-          expect(seqs).toEqual(expect.arrayContaining([...new Set(placed)]));
-          for (const line of heads) {
-            expect(line).toMatch(
-              /^\[m\d+ (?:user|assistant(?: (?:read src\/a\.ts|get_record C-\d+))?|read src\/a\.ts|get_record C-\d+|src\/a\.ts as it stands)(?:;[^\]]*)?\]$/,
-            );
-          }
-        }),
-      );
-    },
-  );
+  it("names tool and subject, or the speaker, above every passage, the newest first", { tags: ["slow"] }, () => {
+    fc.assert(
+      fc.property(sessions, sentence, (given, query) => {
+        const { messages } = sessionOf(given);
+        const { text, seqs } = recallFrom(messages, { query }, { counter: estimate });
+        if (seqs.length === 0) return;
+        const heads = ownLines(text)
+          .slice(1)
+          .filter((line) => !line.startsWith("…") && !line.startsWith("[…"));
+        // A file that is asked for stands first, whatever is newer.
+        const passages = heads.filter((line) => !line.includes(" as it stands"));
+        const placed = passages.map((line) => Number(head.exec(line)?.[1]));
+        expect(placed).toEqual(placed.toSorted((left, right) => right - left));
+        expect(seqs).toEqual(expect.arrayContaining([...new Set(placed)]));
+        for (const line of heads) {
+          expect(line).toMatch(
+            /^\[m\d+ (?:user|assistant(?: (?:read src\/a\.ts|get_record C-\d+))?|read src\/a\.ts|get_record C-\d+|src\/a\.ts as it stands)(?:;[^\]]*)?\]$/,
+          );
+        }
+      }),
+    );
+  });
 
   it("finds a record by its own line among lines of common words", { tags: ["slow"] }, () => {
     fc.assert(

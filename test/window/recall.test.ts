@@ -75,19 +75,17 @@ describe("recall", () => {
   });
 });
 
-describe("stubs", () => {
-  it("name what a call was about, by shape", () => {
-    expect(subjectOf({ limit: 10, file: "src/a.ts", note: "x" })).toBe("src/a.ts");
-    expect(subjectOf({ command: "npm test\n--silent" })).toBe("npm test");
-    expect(subjectOf({ deep: { query: "flights to LIS" } })).toBe("flights to LIS");
-    expect(subjectOf({})).toBe("");
-    expect(subjectOf({ command: "x".repeat(5_000) }).length).toBeLessThanOrEqual(97);
-    const messages = history.map((message, index) => ({ seq: index + 1, message }));
-    expect(stubsOf(messages.slice(0, 3))).toEqual([
-      { tool: "user", subject: "Why does it crash?", id: "m1", count: 1 },
-      { tool: "bash", subject: "cat crash.log", id: "m3", count: 1 },
-    ]);
-  });
+it("stubs name what a call was about, by shape", () => {
+  expect(subjectOf({ limit: 10, file: "src/a.ts", note: "x" })).toBe("src/a.ts");
+  expect(subjectOf({ command: "npm test\n--silent" })).toBe("npm test");
+  expect(subjectOf({ deep: { query: "flights to LIS" } })).toBe("flights to LIS");
+  expect(subjectOf({})).toBe("");
+  expect(subjectOf({ command: "x".repeat(5_000) }).length).toBeLessThanOrEqual(97);
+  const messages = history.map((message, index) => ({ seq: index + 1, message }));
+  expect(stubsOf(messages.slice(0, 3))).toEqual([
+    { tool: "user", subject: "Why does it crash?", id: "m1", count: 1 },
+    { tool: "bash", subject: "cat crash.log", id: "m3", count: 1 },
+  ]);
 });
 
 describe("recall of much text", () => {

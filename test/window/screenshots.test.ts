@@ -1,11 +1,11 @@
 /** Sessions with many images: those that left the window leave memory, their texts stay, and an undo brings them back. */
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
 import type { Message, WindowState } from "windrow";
 import { estimate } from "windrow/testing";
 import { strategyOf } from "windrow/window";
 import { ramStore } from "../kit/inside/store.ts";
 import { Composer, openaiChat } from "../kit/inside/window.ts";
+import { openSession } from "../kit/sessions.ts";
 
 const budget = 12_000;
 const imageLength = 400_000;
@@ -103,8 +103,7 @@ describe("many images", () => {
   });
 
   it("come back whole where an epoch is undone", { tags: ["slow"] }, async () => {
-    const manager = await SessionManager.open({ store: ramStore(), strategy: "adaptive", budget });
-    const session = await manager.create();
+    const session = await openSession({ store: ramStore(), strategy: "adaptive", budget });
     for (const message of messages) {
       await session.append([message]);
       if (message.role === "tool") await session.compose();
@@ -114,6 +113,5 @@ describe("many images", () => {
     const shown = images(window);
     expect(shown.length).toBeGreaterThan(0);
     expect(shown.every((data) => data?.length === imageLength)).toBe(true);
-    await manager.close();
   });
 });

@@ -1,11 +1,12 @@
 /** Budgets too small for what calls bring: the report says so, and the budget that it names makes epochs rarer. */
 import { describe, expect, it } from "vitest";
-import { composeWindow, SessionManager } from "windrow";
+import { composeWindow } from "windrow";
 import type { Message, Report, WindowState } from "windrow";
 import { estimate } from "windrow/testing";
 import { replay } from "windrow/transcript";
 import { HistoryBuilder } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
+import { openManager } from "../kit/sessions.ts";
 
 const system = "You mend parsers. ".repeat(120);
 
@@ -47,22 +48,18 @@ describe("a budget that is too small", () => {
     ),
   );
 
-  it.each(cases)(
-    "names one at which epochs are rarer: $strategy, $lines, recall $recall",
-    { tags: ["slow"] },
-    ({ lines, ...how }) => {
-      const messages = history(60, ...lines);
-      const tight = reports(messages, 4_500, how.strategy, how.recall);
-      expect(callsPerEpoch(tight)).toBeLessThanOrEqual(3);
-      const named = tight.findLast(({ tooSmall }) => tooSmall)?.tooSmall;
-      expect(named?.warning).toContain(`A budget of ${named?.budget} would do.`);
-      const wide = reports(messages, named?.budget ?? 0, how.strategy, how.recall);
-      expect(callsPerEpoch(wide)).toBeGreaterThan(3);
-      expect(wide.filter(({ tooSmall }) => tooSmall)).toEqual([]);
-      // The history does not fit as a whole: epochs still come.
-      expect(wide.filter(({ opened }) => opened).length).toBeGreaterThan(2);
-    },
-  );
+  it.each(cases)("names one with rarer epochs: $strategy, $lines, $recall", { tags: ["slow"] }, ({ lines, ...how }) => {
+    const messages = history(60, ...lines);
+    const tight = reports(messages, 4_500, how.strategy, how.recall);
+    expect(callsPerEpoch(tight)).toBeLessThanOrEqual(3);
+    const named = tight.findLast(({ tooSmall }) => tooSmall)?.tooSmall;
+    expect(named?.warning).toContain(`A budget of ${named?.budget} would do.`);
+    const wide = reports(messages, named?.budget ?? 0, how.strategy, how.recall);
+    expect(callsPerEpoch(wide)).toBeGreaterThan(3);
+    expect(wide.filter(({ tooSmall }) => tooSmall)).toEqual([]);
+    // The history does not fit as a whole: epochs still come.
+    expect(wide.filter(({ opened }) => opened).length).toBeGreaterThan(2);
+  });
 
   it("is said from the third epoch on, and no longer where calls bring little", () => {
     const all = reports(history(24, ...Array<number>(12).fill(80), ...Array<number>(12).fill(1)), 4_500);
@@ -89,7 +86,7 @@ describe("a budget that is too small", () => {
   });
 
   it("is said again by a session that was resumed", async () => {
-    const manager = await SessionManager.open({ store: ramStore(), budget: 4_500 });
+    const manager = await openManager({ store: ramStore(), budget: 4_500 });
     let before: Report["tooSmall"];
     let session = await manager.create();
     for (const message of history(20, 80)) {
@@ -101,7 +98,6 @@ describe("a budget that is too small", () => {
     await session.close();
     session = await manager.resume(session.id);
     expect((await session.compose({ system })).report.tooSmall).toEqual(here);
-    await manager.close();
   });
 
   it("is said by a replay of the whole session, with a budget at which it is not", { tags: ["slow"] }, async () => {

@@ -1,7 +1,7 @@
 /** Statements: a window that shows what was said shows the newest of what was said of the same. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { describe, it } from "vitest";
+import { it } from "vitest";
 import { composeWindow } from "windrow";
 import type { Composed, Message } from "windrow";
 import { HistoryBuilder, messageText } from "../kit/inside/message.ts";
@@ -114,29 +114,27 @@ function textOf({ messages }: Composed): string {
   return messages.map(messageText).join("\n");
 }
 
-describe("a window", () => {
-  it("that shows an earlier statement shows the newest one of the same", { timeout }, () => {
-    fc.assert(
-      fc.property(setting, (given) => {
-        const { messages, system, pinned, old, fresh } = tell(given);
-        let state: Composed["state"] | undefined;
-        for (const share of [0.4, 0.7, 1]) {
-          const composed = composeWindow({
-            messages: messages.slice(0, Math.ceil(messages.length * share)),
-            budget: given.budget,
-            pinned,
-            ...(system !== undefined && { system }),
-            ...(state && { state }),
-          });
-          state = composed.state;
-          assert(composed.tokens <= given.budget);
-          const shown = textOf(composed);
-          const told = messages
-            .slice(0, Math.ceil(messages.length * share))
-            .some((one) => messageText(one).includes(fresh));
-          if (told && shown.includes(old)) assert(shown.includes(fresh), `${share}: the earlier one stands alone`);
-        }
-      }),
-    );
-  });
+it("a window that shows an earlier statement shows the newest one of the same", { timeout }, () => {
+  fc.assert(
+    fc.property(setting, (given) => {
+      const { messages, system, pinned, old, fresh } = tell(given);
+      let state: Composed["state"] | undefined;
+      for (const share of [0.4, 0.7, 1]) {
+        const composed = composeWindow({
+          messages: messages.slice(0, Math.ceil(messages.length * share)),
+          budget: given.budget,
+          pinned,
+          ...(system !== undefined && { system }),
+          ...(state && { state }),
+        });
+        state = composed.state;
+        assert(composed.tokens <= given.budget);
+        const shown = textOf(composed);
+        const told = messages
+          .slice(0, Math.ceil(messages.length * share))
+          .some((one) => messageText(one).includes(fresh));
+        if (told && shown.includes(old)) assert(shown.includes(fresh), `${share}: the earlier one stands alone`);
+      }
+    }),
+  );
 });

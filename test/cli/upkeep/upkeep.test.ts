@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { everybody, filesStore, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
+import { filesStore, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
+import { closing } from "../../kit/stores.ts";
 import { newFolder, windrow } from "../stage.ts";
 
 let folder: string;
@@ -70,70 +71,49 @@ it("cleans by the policy of the configuration, which erases nothing by itself el
   expect((await windrow(at("cleanup", "--config", file))).stderr).toContain("windrow.config.yaml:2");
 });
 
-describe("windrow keep and unkeep", () => {
-  it("keep a session from every clean-up, and say who wanted it", async () => {
-    const id = await aged(60);
-    const { status, stdout } = await windrow(at("keep", id.slice(0, 8), "--reason", "evidence"));
-    expect([status, stdout]).toEqual([0, `Session ${id} is kept: no clean-up touches it.\n`]);
-    const mark = JSON.parse(await readFile(join(folder, "completed", id, "mark.json"), "utf8")) as object;
-    expect(mark).toMatchObject({ mark: { kept: { reason: "evidence" } } });
-    expect((await stat(join(folder, "completed", id, "mark.json"))).mode & 0o777).toBe(0o600);
-    await windrow(at("cleanup", "--yes"));
-    expect(existsSync(join(folder, "completed", id, "messages.jsonl"))).toBe(true);
-    expect((await windrow(at("erase", id, "--yes"))).status).toBe(2);
-    const unkept = JSON.parse((await windrow(at("unkeep", id, "--json"))).stdout) as object;
-    expect(unkept).toEqual({ sessions: [{ sessionId: id, kept: false, changed: true }] });
-    expect((await windrow(at("unkeep", id))).stdout).toContain("was not kept");
-  });
+it("windrow keep and unkeep keep a session from every clean-up, and say who wanted it", async () => {
+  const id = await aged(60);
+  const { status, stdout } = await windrow(at("keep", id.slice(0, 8), "--reason", "evidence"));
+  expect([status, stdout]).toEqual([0, `Session ${id} is kept: no clean-up touches it.\n`]);
+  const mark = JSON.parse(await readFile(join(folder, "completed", id, "mark.json"), "utf8")) as object;
+  expect(mark).toMatchObject({ mark: { kept: { reason: "evidence" } } });
+  expect((await stat(join(folder, "completed", id, "mark.json"))).mode & 0o777).toBe(0o600);
+  await windrow(at("cleanup", "--yes"));
+  expect(existsSync(join(folder, "completed", id, "messages.jsonl"))).toBe(true);
+  expect((await windrow(at("erase", id, "--yes"))).status).toBe(2);
+  const unkept = JSON.parse((await windrow(at("unkeep", id, "--json"))).stdout) as object;
+  expect(unkept).toEqual({ sessions: [{ sessionId: id, kept: false, changed: true }] });
+  expect((await windrow(at("unkeep", id))).stdout).toContain("was not kept");
 });
 
-describe("windrow archive", () => {
-  it("compresses at once, and brings back, also from the trash", async () => {
-    const id = await aged(0);
-    expect((await windrow(at("archive", "latest"))).stdout).toMatch(/is compressed: .+ → .+\./);
-    expect((await windrow(at("view", id, "--messages"))).stdout).toContain("0 days");
-    expect((await windrow(at("archive", id, "--undo"))).stdout).toContain("is decompressed");
-    await windrow(at("cleanup", "--older-than", "0", "--yes"));
-    expect((await windrow(at("view", id))).status).toBe(1);
-    const back = JSON.parse((await windrow(at("archive", id, "--undo", "--json"))).stdout) as { sessions: object[] };
-    expect(back.sessions).toMatchObject([{ sessionId: id, done: "restored" }]);
-    expect((await windrow(at("view", id))).status).toBe(0);
-  });
-
-  it("refuses a session that is not finished", async () => {
-    const store = filesStore({ folder });
-    const lock = await store.create(everybody, newSession());
-    await store.close();
-    const { status, stderr } = await windrow(at("archive", lock.id));
-    expect([status, stderr]).toEqual([2, expect.stringContaining("not finished") as string]);
-  });
+it("windrow archive compresses at once, and brings back, also from the trash", async () => {
+  const id = await aged(0);
+  expect((await windrow(at("archive", "latest"))).stdout).toMatch(/is compressed: .+ → .+\./);
+  expect((await windrow(at("view", id, "--messages"))).stdout).toContain("0 days");
+  expect((await windrow(at("archive", id, "--undo"))).stdout).toContain("is decompressed");
+  await windrow(at("cleanup", "--older-than", "0", "--yes"));
+  expect((await windrow(at("view", id))).status).toBe(1);
+  const back = JSON.parse((await windrow(at("archive", id, "--undo", "--json"))).stdout) as { sessions: object[] };
+  expect(back.sessions).toMatchObject([{ sessionId: id, done: "restored" }]);
+  expect((await windrow(at("view", id))).status).toBe(0);
 });
 
-describe("windrow erase", () => {
-  it("erases only when told twice, and writes a receipt free of content", async () => {
-    const id = await aged(3);
-    const looked = await windrow(at("erase", id.slice(0, 8)));
-    expect([looked.status, looked.stdout]).toEqual([1, expect.stringContaining(`${id}  store`) as string]);
-    expect(existsSync(join(folder, "completed", id))).toBe(true);
-    const file = join(folder, "..", `${id}.json`);
-    const { status, stdout } = await windrow(at("erase", id, "--yes", "--receipt", file));
-    expect(status).toBe(0);
-    expect(stdout).toContain(join("completed", id));
-    expect(stdout).toContain("index.jsonl");
-    const receipt = await readFile(file, "utf8");
-    expect(JSON.parse(receipt)).toMatchObject({ erased: [{ sessionId: id, resumed: false, forks: [] }] });
-    expect(receipt).not.toContain("canary");
-    expect((await windrow(at("erase", id, "--yes"))).status).toBe(1);
-    const again = await windrow(at("erase", id, "--yes", "--receipt", file));
-    expect([again.status, again.stderr]).toEqual([2, expect.stringContaining("receipt cannot be written") as string]);
-  });
-
-  it("is for the session's user and for admins only", async () => {
-    const id = await aged(3);
-    expect((await windrow(at("erase", id, "--yes", "--user", "bob"))).status).toBe(1);
-    expect(existsSync(join(folder, "completed", id))).toBe(true);
-    expect((await windrow(at("erase", id, "--yes", "--user", "ann"))).status).toBe(0);
-  });
+it("windrow erase erases only when told twice, and writes a receipt free of content", async () => {
+  const id = await aged(3);
+  const looked = await windrow(at("erase", id.slice(0, 8)));
+  expect([looked.status, looked.stdout]).toEqual([1, expect.stringContaining(`${id}  store`) as string]);
+  expect(existsSync(join(folder, "completed", id))).toBe(true);
+  const file = join(folder, "..", `${id}.json`);
+  const { status, stdout } = await windrow(at("erase", id, "--yes", "--receipt", file));
+  expect(status).toBe(0);
+  expect(stdout).toContain(join("completed", id));
+  expect(stdout).toContain("index.jsonl");
+  const receipt = await readFile(file, "utf8");
+  expect(JSON.parse(receipt)).toMatchObject({ erased: [{ sessionId: id, resumed: false, forks: [] }] });
+  expect(receipt).not.toContain("canary");
+  expect((await windrow(at("erase", id, "--yes"))).status).toBe(1);
+  const again = await windrow(at("erase", id, "--yes", "--receipt", file));
+  expect([again.status, again.stderr]).toEqual([2, expect.stringContaining("receipt cannot be written") as string]);
 });
 
 describe("windrow finish", () => {
@@ -151,13 +131,12 @@ describe("windrow finish", () => {
   });
 
   it("refuses one that a process holds, by its name", async () => {
-    const store = filesStore({ folder, durability: "group" });
+    const store = closing(filesStore({ folder, durability: "group" }));
     const lock = await store.create({}, newSession());
     const { status, stderr } = await windrow(at("finish", lock.id));
     expect([status, stderr]).toEqual([1, expect.stringContaining("session-busy")]);
     expect(stderr).toContain(`process ${process.pid}`);
     await store.append(lock, [messageRecord("goes on")]);
-    await store.close();
   });
 
   it("is not needed for what was closed long ago: cleanup puts that to rest, and the configuration says when", async () => {

@@ -11,7 +11,6 @@ export { counterFor } from "../../../src/window/apply-settings.ts";
 export { Composer } from "../../../src/window/composer.ts";
 export { excerpt } from "../../../src/window/digest/excerpt.ts";
 export { EditIndex, mergeEdits, summaryPass } from "../../../src/window/edits.ts";
-export { mostLines } from "../../../src/window/epoch/lines.ts";
 export { EpochReader } from "../../../src/window/epoch/reader.ts";
 export { epochOf, epochRecord, factsOf, outlineOf } from "../../../src/window/epoch/record.ts";
 export { hashMessages, ListHashes } from "../../../src/window/hash.ts";

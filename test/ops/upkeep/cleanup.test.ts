@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "windrow";
-import { archive, cleanup, doctor, keep, search, unarchive, unkeep, viewSession } from "windrow/ops";
+import { cleanup, doctor, keep, search, unkeep, viewSession } from "windrow/ops";
 import { everybody, listAll, messageRecord, newSession, stateOf, texts } from "../../kit/inside/store.ts";
 import { over } from "../../kit/stores.ts";
 import { storePlace } from "../store-kit.ts";
@@ -81,13 +81,6 @@ describe("cleanup", () => {
     expect(ids((await cleanup(store, { now, remove: true })).trashed)).toEqual([id]);
   });
 
-  it("compresses and takes what is as old as it is asked for", async () => {
-    const today_ = await agedSession(store, 0, { messages: 20 });
-    const old = await agedSession(store, 15, { messages: 20 });
-    const report = await cleanup(store, { now, compressAfter: 0, deleteAfter: 14 * dayMs, remove: true });
-    expect([ids(report.compressed), ids(report.trashed)]).toEqual([[today_, old].toSorted(), [old]]);
-  });
-
   it("changes nothing when it is only tried", async () => {
     const id = await agedSession(store, 31, { messages: 20 });
     const before = await readdir(place.folder, { recursive: true });
@@ -126,26 +119,10 @@ describe("cleanup", () => {
   });
 });
 
-describe("archive", () => {
-  it("compresses at once, and undoes it, also out of the trash", async () => {
-    const id = await agedSession(store, 0, { messages: 20 });
-    const report = await archive(store, id.slice(0, 6));
-    expect([report.done, report.after.compressed]).toEqual(["compressed", true]);
-    expect((await readdir(join(place.folder, "completed", id))).includes("messages.jsonl.gz")).toBe(true);
-    expect((await texts(store, id)).length).toBe(20);
-    const back = await unarchive(store, id);
-    expect([back.done, back.after]).toEqual(["decompressed", report.before]);
-    await store.upkeep.trash(everybody, [id], today.toISOString());
-    expect((await unarchive(store, id.slice(0, 6))).done).toBe("restored");
-    expect((await texts(store, id)).length).toBe(20);
-    await expect(unarchive(store, "ffffffff")).rejects.toMatchObject({ code: "session-not-found" });
-  });
-
-  it("leaves a store in which the doctor finds nothing", async () => {
-    for (const days of [1, 8, 31, 60]) await agedSession(store, days, { messages: 20 });
-    await cleanup(store, { now, remove: true });
-    const found = await doctor(store, {});
-    expect(found.findings).toEqual([]);
-    expect([found.before.sessions, found.before.records]).toEqual([2, 40]);
-  });
+it("archive leaves a store in which the doctor finds nothing", async () => {
+  for (const days of [1, 8, 31, 60]) await agedSession(store, days, { messages: 20 });
+  await cleanup(store, { now, remove: true });
+  const found = await doctor(store, {});
+  expect(found.findings).toEqual([]);
+  expect([found.before.sessions, found.before.records]).toEqual([2, 40]);
 });

@@ -38,39 +38,35 @@ async function telltale(store: Store, finish = true, uuid = newSession().uuid): 
 }
 
 describe("erase", () => {
-  it(
-    "leaves the canary nowhere: log, blobs, summaries, index, trash, aside, search index, raw or compressed",
-    { tags: ["slow"] },
-    async () => {
-      const plain = await telltale(store);
-      const compressed = await telltale(store);
-      const trashed = await telltale(store);
-      const running = await telltale(store, false);
-      const stays = await agedSession(store, 1, { text: "stays here" });
-      await store.upkeep.compress!(everybody, compressed);
-      await store.upkeep.compress!(everybody, trashed);
-      await store.upkeep.trash(everybody, [trashed], today.toISOString());
-      await store.upkeep.putAside({ user: "ann" }, plain);
-      await telltale(store, true, plain);
-      expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
-      expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
+  it("leaves the canary nowhere: logs, blobs, indexes, trash, aside, raw or packed", { tags: ["slow"] }, async () => {
+    const plain = await telltale(store);
+    const compressed = await telltale(store);
+    const trashed = await telltale(store);
+    const running = await telltale(store, false);
+    const stays = await agedSession(store, 1, { text: "stays here" });
+    await store.upkeep.compress!(everybody, compressed);
+    await store.upkeep.compress!(everybody, trashed);
+    await store.upkeep.trash(everybody, [trashed], today.toISOString());
+    await store.upkeep.putAside({ user: "ann" }, plain);
+    await telltale(store, true, plain);
+    expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
+    expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
 
-      const receipts = await erase(store, [plain, compressed, trashed, running.slice(0, 8)], { index, now });
+    const receipts = await erase(store, [plain, compressed, trashed, running.slice(0, 8)], { index, now });
 
-      expect(await grep(place.folder, canary)).toEqual([]);
-      for (const id of [plain, compressed, trashed, running]) expect(await grep(place.folder, id)).toEqual([]);
-      const kinds = new Set(receipts.flatMap(({ places }) => places.map(({ kind }) => kind)));
-      expect([...kinds].toSorted()).toEqual(["aside", "index", "search-index", "session", "trash"]);
-      const [own] = receipts[0]!.places.filter(({ kind }) => kind === "session");
-      expect(own?.place).toContain(join("completed", plain));
-      // Its logs, its documents and a large value.
-      expect(own?.count).toBeGreaterThan(6);
-      expect(JSON.stringify(receipts)).not.toContain("canary");
-      expect((await search(store, { query: "kanarienvogel", index })).hits).toEqual([]);
-      expect((await search(store, { query: "stays", index })).hits.length).toBe(3);
-      expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual([stays]);
-    },
-  );
+    expect(await grep(place.folder, canary)).toEqual([]);
+    for (const id of [plain, compressed, trashed, running]) expect(await grep(place.folder, id)).toEqual([]);
+    const kinds = new Set(receipts.flatMap(({ places }) => places.map(({ kind }) => kind)));
+    expect([...kinds].toSorted()).toEqual(["aside", "index", "search-index", "session", "trash"]);
+    const [own] = receipts[0]!.places.filter(({ kind }) => kind === "session");
+    expect(own?.place).toContain(join("completed", plain));
+    // Its logs, its documents and a large value.
+    expect(own?.count).toBeGreaterThan(6);
+    expect(JSON.stringify(receipts)).not.toContain("canary");
+    expect((await search(store, { query: "kanarienvogel", index })).hits).toEqual([]);
+    expect((await search(store, { query: "stays", index })).hits.length).toBe(3);
+    expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual([stays]);
+  });
 
   it("is in the audit, which keeps only the id", async () => {
     const store = await openStore(place.folder, { access: { audit: true, who: "operator" } });

@@ -148,17 +148,14 @@ describe("files", () => {
     expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
   });
 
-  it.each(wheres)(
-    "refuse an erasure by name of what lies in %s, where its owner's facts are damaged",
-    async (where) => {
-      const { store, id, mend } = await withTornFact(where);
-      await expect(erase(store, [id])).rejects.toMatchObject({ code: "store-corrupt" });
-      expect(await leftIn(store)).toEqual([id]);
-      await mend();
-      expect(await erase(store, [id])).toHaveLength(1);
-      expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
-    },
-  );
+  it.each(wheres)("refuse an erasure by name of what lies in %s where its owner's facts are damaged", async (where) => {
+    const { store, id, mend } = await withTornFact(where);
+    await expect(erase(store, [id])).rejects.toMatchObject({ code: "store-corrupt" });
+    expect(await leftIn(store)).toEqual([id]);
+    await mend();
+    expect(await erase(store, [id])).toHaveLength(1);
+    expect([await leftIn(store), await factsOf(store, mine)]).toEqual([[], []]);
+  });
 });
 
 it("a damaged log of a user's memory is itself erased for all users, also where that was cut short", async () => {

@@ -187,54 +187,48 @@ describe.each(targets)("a closed session in a store of %s", (_name, target) => {
     });
   });
 
-  it(
-    "keeps every message through any life of talks, rests and returns",
-    { tags: ["slow"], timeout: 120_000 },
-    async () => {
-      const deed = fc.constantFrom("talk", "rest", "compress", "look", "resume");
-      await fc.assert(
-        fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 9 }), async (deeds) => {
-          const said = ["begin"];
-          const id = await talk(0, "begin");
-          let day = 0;
-          for (const one of deeds) {
-            day += 10;
-            if (one === "talk") {
-              said.push(`day ${day} ${"and on ".repeat(200)}`);
-              await withManager(day, async (manager) => {
-                await (await manager.resume(id)).append(asked(said.at(-1) ?? ""));
-              });
-            } else if (one === "rest" || one === "compress") {
-              await withStore((store) => cleanup(store, { now: on(day), compressAfter: one === "rest" ? 1e12 : 0 }));
-            }
-            const texts =
-              one === "resume" ? resumed(id, day) : withManager(day, (manager) => textsOf(manager.messages(id)));
-            expect(await texts, one).toEqual(said);
+  it("keeps every message through any talks, rests and returns", { tags: ["slow"], timeout: 120_000 }, async () => {
+    const deed = fc.constantFrom("talk", "rest", "compress", "look", "resume");
+    await fc.assert(
+      fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 9 }), async (deeds) => {
+        const said = ["begin"];
+        const id = await talk(0, "begin");
+        let day = 0;
+        for (const one of deeds) {
+          day += 10;
+          if (one === "talk") {
+            said.push(`day ${day} ${"and on ".repeat(200)}`);
+            await withManager(day, async (manager) => {
+              await (await manager.resume(id)).append(asked(said.at(-1) ?? ""));
+            });
+          } else if (one === "rest" || one === "compress") {
+            await withStore((store) => cleanup(store, { now: on(day), compressAfter: one === "rest" ? 1e12 : 0 }));
           }
-          expect(await resumed(id, day + 1)).toEqual(said);
-        }),
-        { numRuns: 12 },
-      );
-    },
-  );
+          const texts =
+            one === "resume" ? resumed(id, day) : withManager(day, (manager) => textsOf(manager.messages(id)));
+          expect(await texts, one).toEqual(said);
+        }
+        expect(await resumed(id, day + 1)).toEqual(said);
+      }),
+      { numRuns: 12 },
+    );
+  });
 });
 
-describe("a closed session on disk", () => {
-  it("that is resumed and whose process dies at once is not taken for one at rest", async () => {
-    const store = join(folder, "store");
-    const manager = await openManager({ store, now: on(0) });
-    const session = await manager.create();
-    await session.append("one");
-    await session.close();
-    await cleanup(await opened(store), { now: on(30) });
-    const path = join(store, "running", session.id, "state.json");
-    expect(await readFile(path, "utf8")).toContain('"status": "closed"');
-    const again = await manager.resume(session.id);
-    // On disk before the resume is told, and so also after a kill.
-    expect(await readFile(path, "utf8")).toContain('"status": "processing"');
-    await again.close();
-    expect((await readdir(join(store, "running", session.id))).filter((name) => name.endsWith(".gz"))).toEqual([]);
-  });
+it("a closed session on disk that is resumed and whose process dies at once is not taken for one at rest", async () => {
+  const store = join(folder, "store");
+  const manager = await openManager({ store, now: on(0) });
+  const session = await manager.create();
+  await session.append("one");
+  await session.close();
+  await cleanup(await opened(store), { now: on(30) });
+  const path = join(store, "running", session.id, "state.json");
+  expect(await readFile(path, "utf8")).toContain('"status": "closed"');
+  const again = await manager.resume(session.id);
+  // On disk before the resume is told, and so also after a kill.
+  expect(await readFile(path, "utf8")).toContain('"status": "processing"');
+  await again.close();
+  expect((await readdir(join(store, "running", session.id))).filter((name) => name.endsWith(".gz"))).toEqual([]);
 });
 
 describe("a compressed closed session", () => {

@@ -7,7 +7,16 @@ import { describe, expect, inject, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { Scope, Store } from "windrow";
 import { doctor, search, stats, viewSession } from "windrow/ops";
-import { everybody, messageRecord, newSession, readAll, refused, stateOf, summaryOf } from "../../kit/inside/store.ts";
+import {
+  everybody,
+  finishedSession,
+  messageRecord,
+  newSession,
+  readAll,
+  refused,
+  stateOf,
+  summaryOf,
+} from "../../kit/inside/store.ts";
 import { startChild } from "../../kit/child.ts";
 import { newArchive, objectsIn, storeKinds } from "./kinds.ts";
 import { opened } from "../stage.ts";
@@ -192,6 +201,27 @@ for (const kind of storeKinds()) {
       expect(await readAll(store, his, { kind: "message" }, { tenant: "../acme" })).toHaveLength(6);
     });
 
+    const names = [
+      ["of 28 characters that are nine bytes each", "株式会社".repeat(7)],
+      ["longer than a name of a file", "x".repeat(260)],
+      ["longer than a name of an object", "x".repeat(2_000)],
+      ["of two points", ".."],
+      ["with a slash", "Ünï/cö de"],
+    ] as const;
+    it.each(names)("takes, reads and erases sessions of a tenant whose name is %s", async (_how, tenant) => {
+      const { archive, store } = await beside();
+      const scope = { tenant };
+      const [lies, goes] = [await finishedSession(store, scope), await finishedSession(store, scope)];
+      expect((await store.archiving!.archive(scope, goes)).outcome).toBe("archived");
+      expect(objectsIn(archive)).toHaveLength(1);
+      expect(await readAll(store, goes, { kind: "message" }, scope)).toHaveLength(1);
+      const [erased] = await store.upkeep.erase(scope, [lies, goes]);
+      const counts = erased?.places.filter((one) => one.kind === "archive").map(({ count }) => count);
+      expect([counts, objectsIn(archive)]).toEqual([[0, 1], []]);
+      expect(await store.upkeep.unerased(scope)).toEqual([]);
+      await expect(store.info(scope, lies)).rejects.toMatchObject({ code: "session-not-found" });
+    });
+
     it("tells an object that is damaged, changed or gone, and never gives out a wrong record", async () => {
       const { address, archive, store } = await beside();
       const [one, two] = [await finished(store), await finished(store)];
@@ -213,32 +243,28 @@ for (const kind of storeKinds()) {
       await mended.archiving!.unarchive(everybody, one);
     });
 
-    it.each(["archive", "unarchive"])(
-      "loses nothing and leaves nothing twice, killed at every step: %s",
-      { timeout: 200_000 },
-      async (task) => {
-        const [address, archive] = [await kind.address(), await newArchive()];
-        const store = await opened(address, { archive });
-        const died: string[] = [];
-        for (let step = 1, said: string | undefined = ""; said !== undefined; step++) {
-          const id = await finished(store, 1);
-          const before = await contents(store, id);
-          if (task !== "archive") await store.archiving!.archive(everybody, id);
-          said = await killed(address, archive, id, task, String(step));
-          died.push(said ?? "done");
-          expect(await contents(store, id)).toEqual(before);
-          // What was begun is ended by the next, in either direction.
-          await store.archiving!.archive(everybody, id);
-          expect((await store.info(everybody, id)).state.archived?.key).toBeDefined();
-          expect(await contents(store, id)).toEqual(before);
-          await store.archiving!.unarchive(everybody, id);
-          expect(await contents(store, id)).toEqual(before);
-          await store.upkeep.erase(everybody, [id]);
-          expect(objectsIn(archive)).toEqual([]);
-        }
-        expect(died.length).toBeGreaterThan(4);
-      },
-    );
+    it.each(["archive", "unarchive"])("loses nothing, killed at every step: %s", { timeout: 200_000 }, async (task) => {
+      const [address, archive] = [await kind.address(), await newArchive()];
+      const store = await opened(address, { archive });
+      const died: string[] = [];
+      for (let step = 1, said: string | undefined = ""; said !== undefined; step++) {
+        const id = await finished(store, 1);
+        const before = await contents(store, id);
+        if (task !== "archive") await store.archiving!.archive(everybody, id);
+        said = await killed(address, archive, id, task, String(step));
+        died.push(said ?? "done");
+        expect(await contents(store, id)).toEqual(before);
+        // What was begun is ended by the next, in either direction.
+        await store.archiving!.archive(everybody, id);
+        expect((await store.info(everybody, id)).state.archived?.key).toBeDefined();
+        expect(await contents(store, id)).toEqual(before);
+        await store.archiving!.unarchive(everybody, id);
+        expect(await contents(store, id)).toEqual(before);
+        await store.upkeep.erase(everybody, [id]);
+        expect(objectsIn(archive)).toEqual([]);
+      }
+      expect(died.length).toBeGreaterThan(4);
+    });
 
     it("erases a session and its object whole, killed at every step", { timeout: 200_000 }, async () => {
       const { address, archive, store } = await beside();

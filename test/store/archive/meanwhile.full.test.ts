@@ -1,4 +1,5 @@
 /** Sessions that are resumed, and archived again, while another process archives them or brings them back. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Lock, Store } from "windrow";
 import { folderArchive } from "windrow/store";
@@ -134,6 +135,28 @@ for (const kind of storeKinds()) {
       await expect(slow.archiving?.archive(everybody, id)).rejects.toMatchObject({ code: "fenced" });
       expect(objectsIn(archive)).toEqual([]);
       expect(await idsOf(other, id)).toEqual(["m-one", "m-two"]);
+    });
+
+    it("takes the object of an archiving with it that is refused, as the session was kept meanwhile", async () => {
+      const { slow, other, archive, during } = await twoAtPut();
+      const id = await finishedSession(other);
+      during(() => other.upkeep.keep(everybody, id, { keptAt: "2026-01-01T00:00:00.000Z" }));
+      // A store of files notes it beside the archiving.
+      const [outcome] = await Promise.allSettled([slow.archiving!.archive(everybody, id)]);
+      expect(objectsIn(archive)).toHaveLength(outcome.status === "fulfilled" ? 1 : 0);
+      expect(await idsOf(other, id)).toHaveLength(1);
+    });
+
+    it("takes no record away that another brings back just then", async () => {
+      const { slow, other, archive } = await twoAtPut();
+      for (let round = 0; round < 12; round++) {
+        const id = await finishedSession(other);
+        const archiving = slow.archiving!.archive(everybody, id);
+        for (let tries = 0; tries < 200 && !(await other.info(everybody, id)).state.archived; tries++) await nextTurn();
+        await Promise.allSettled([archiving, other.archiving!.unarchive(everybody, id)]);
+        expect(await idsOf(other, id)).toHaveLength(1);
+      }
+      expect(objectsIn(archive).length).toBeLessThanOrEqual(12);
     });
 
     it("erases no object of a session that has the id by then", async () => {

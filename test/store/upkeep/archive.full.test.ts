@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { rmSync } from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { StoreFixture } from "windrow/testing";
-import { everybody, messageRecord, newSession, ramStore, readAll, stateOf, texts } from "../../kit/inside/store.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf, texts } from "../../kit/inside/store.ts";
 import { closing, filesFixture } from "../../kit/stores.ts";
 
 let fixture: StoreFixture & { readonly folder: string };
@@ -45,16 +45,6 @@ describe("a compressed log", () => {
     expect((await readFile(log)).equals(plain)).toBe(true);
   });
 
-  it("goes into another store like any other", async () => {
-    const { store } = fixture;
-    const { id } = await longSession();
-    await store.upkeep.compress!(everybody, id);
-    const other = ramStore();
-    await other.transfer.restore(everybody, await store.transfer.dump(everybody, id));
-    expect(await texts(other, id)).toEqual(await texts(store, id));
-    expect((await store.transfer.restore(everybody, await other.transfer.dump(everybody, id))).outcome).toBe("same");
-  });
-
   it("that another program compressed is read too", async () => {
     const { store } = fixture;
     const { id, log } = await longSession();
@@ -66,13 +56,5 @@ describe("a compressed log", () => {
     expect((await store.upkeep.size(everybody, id)).plainBytes).toBeGreaterThan(plain.length);
     await store.upkeep.decompress!(everybody, id);
     expect((await readFile(log)).equals(plain)).toBe(true);
-  });
-
-  it("that no program can read is refused by name, not read as empty", async () => {
-    const { store } = fixture;
-    const { id, log } = await longSession();
-    rmSync(log);
-    await writeFile(`${log}.gz`, "no gzip at all");
-    await expect(texts(store, id)).rejects.toMatchObject({ code: "store-corrupt" });
   });
 });

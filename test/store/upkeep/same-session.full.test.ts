@@ -4,15 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Scope, Store } from "windrow";
 import { systemDisk } from "../../kit/inside/disk.ts";
-import {
-  alone,
-  everybody,
-  finishedSession,
-  messageRecord,
-  newSession,
-  refused,
-  stateOf,
-} from "../../kit/inside/store.ts";
+import { alone, finishedSession, messageRecord, newSession, stateOf } from "../../kit/inside/store.ts";
 import { newFolder, removeFolders } from "../archive/kinds.ts";
 import { opened } from "../stage.ts";
 
@@ -74,32 +66,15 @@ describe("the mark of a session", () => {
   });
 });
 
-describe("the trash", () => {
-  it("takes all or none of several users' sessions", async () => {
-    const { folder, store } = await newStore();
-    const [mine, theirs] = [await finishedSession(store, me), await finishedSession(store, you)];
-    const running = await store.create(you, newSession());
-    await refused(() => store.upkeep.trash(everybody, [mine, running.id], keptAt), "bad-option");
-    await store.upkeep.keep(you, theirs, { keptAt });
-    await expect(store.upkeep.trash(everybody, [mine, theirs], keptAt)).rejects.toMatchObject({ code: "bad-option" });
-    writeFileSync(join(folder, "completed", theirs, "metadata.json"), "{");
-    await refused(() => store.upkeep.trash(everybody, [mine, theirs], keptAt), "store-corrupt");
-    expect((await store.info(me, mine)).state.status).toBe("completed");
-    await running.release();
-  });
-});
-
-describe("a making that was killed before its draft had metadata", () => {
-  it("leaves nothing behind a doctor and an erasure", async () => {
-    const { folder, store } = await newStore();
-    const id = await finishedSession(store, me, [messageRecord("SECRETTEXT")]);
-    const draft = join(folder, "running", `.making-${id}`);
-    mkdirSync(draft);
-    writeFileSync(join(draft, "messages.jsonl"), readFileSync(join(folder, "completed", id, "messages.jsonl")));
-    for await (const _ of store.checkup.examine({ mend: true })) void _;
-    expect(readdirSync(join(folder, "running"))).toEqual([]);
-    await store.upkeep.erase(me, [id]);
-    const left = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
-    expect(left.filter((name) => readFileSync(join(folder, name), "utf8").includes("SECRETTEXT"))).toEqual([]);
-  });
+it("a making that was killed before its draft had metadata leaves nothing behind a doctor and an erasure", async () => {
+  const { folder, store } = await newStore();
+  const id = await finishedSession(store, me, [messageRecord("SECRETTEXT")]);
+  const draft = join(folder, "running", `.making-${id}`);
+  mkdirSync(draft);
+  writeFileSync(join(draft, "messages.jsonl"), readFileSync(join(folder, "completed", id, "messages.jsonl")));
+  for await (const _ of store.checkup.examine({ mend: true })) void _;
+  expect(readdirSync(join(folder, "running"))).toEqual([]);
+  await store.upkeep.erase(me, [id]);
+  const left = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+  expect(left.filter((name) => readFileSync(join(folder, name), "utf8").includes("SECRETTEXT"))).toEqual([]);
 });

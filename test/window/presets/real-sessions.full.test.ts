@@ -52,22 +52,18 @@ function follow(messages: readonly Message[], name: string, profileName: string,
 }
 
 describe.each(files)("%s", (file) => {
-  it.skipIf(!existsSync(file))(
-    "gives only valid windows in budget by every strategy",
-    { timeout: 1_200_000 },
-    async () => {
-      let windows = 0;
-      let turn = 0;
-      for (const { messages } of someOf(await readTranscripts(file))) {
-        for (const name of strategies) {
-          // One setting a strategy and session, another each time; all of them in the long run.
-          const profiles = runs > 1_000 ? profileNames : [profileNames[turn % profileNames.length] ?? ""];
-          const budgets = runs > 1_000 ? [8_000, 32_000] : [turn++ % 2 === 0 ? 8_000 : 32_000];
-          for (const profile of profiles)
-            for (const budget of budgets) windows += follow(messages, name, profile, budget);
-        }
+  it.skipIf(!existsSync(file))("gives valid windows in budget by every strategy", { timeout: 1_200_000 }, async () => {
+    let windows = 0;
+    let turn = 0;
+    for (const { messages } of someOf(await readTranscripts(file))) {
+      for (const name of strategies) {
+        // One setting a strategy and session, another each time; all of them in the long run.
+        const profiles = runs > 1_000 ? profileNames : [profileNames[turn % profileNames.length] ?? ""];
+        const budgets = runs > 1_000 ? [8_000, 32_000] : [turn++ % 2 === 0 ? 8_000 : 32_000];
+        for (const profile of profiles)
+          for (const budget of budgets) windows += follow(messages, name, profile, budget);
       }
-      assert(windows > 0);
-    },
-  );
+    }
+    assert(windows > 0);
+  });
 });
