@@ -3,6 +3,7 @@ import { isWindrowError } from "../../errors.ts";
 import type { WireRequest, Written } from "../gateway.ts";
 import { windowAlone } from "./alone.ts";
 import { asked, isAskable } from "./asking.ts";
+import type { Asked } from "./asked.ts";
 import { originalsOf } from "./find.ts";
 import type { Ceiling } from "./ceiling.ts";
 import type { House } from "./house.ts";
@@ -14,13 +15,17 @@ import { hasEdits, sentWindow } from "./window.ts";
 /** The editing of one request. */
 export class Editing {
   readonly #house: House;
-  readonly #request: WireRequest;
+  readonly #asked: Asked;
   readonly #tenant: string;
 
-  constructor(house: House, request: WireRequest, tenant: string) {
+  constructor(house: House, asked: Asked, tenant: string) {
     this.#house = house;
-    this.#request = request;
+    this.#asked = asked;
     this.#tenant = tenant;
+  }
+
+  get #request(): WireRequest {
+    return this.#asked.request;
   }
 
   /** Whether the request may be edited: a turn of a conversation that has tools, or of a client that names none. */
@@ -63,7 +68,7 @@ export class Editing {
   async composed(line: Line, given?: number, limit = this.#ceilingOf(line).most): Promise<Outcome> {
     const [house, request] = [this.#house, this.#request];
     const budget = this.isDue ? house.budgetFor(request.model) : undefined;
-    const session = await line.current(originalsOf(request, line.chain));
+    const session = await line.current(originalsOf(this.#asked.own, line));
     const most = given ?? Math.floor(Math.min(budget ?? house.unlimited, limit));
     const { system, tools } = request;
     const blocks = { ...(system !== undefined && { system }), tools };

@@ -1,8 +1,7 @@
 /** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
-import { WindrowError } from "../../errors.ts";
 import { toolCalls } from "../../message/message.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
+import { Asked } from "./asked.ts";
 import { lengthOfTexts } from "./backlog.ts";
 import { Printed } from "./chain.ts";
 import { bestInStore, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
@@ -29,7 +28,7 @@ const leftToBytes = 10;
 /** One request on its way. */
 export class Exchange implements Sending {
   readonly #house: House;
-  readonly #request: WireRequest;
+  readonly #asked: Asked;
   readonly #tenant: string;
   readonly #printed: Printed;
   readonly #editing: Editing;
@@ -54,13 +53,17 @@ export class Exchange implements Sending {
 
   constructor(house: House, request: WireRequest, tenant: string) {
     this.#house = house;
-    this.#request = request;
+    this.#asked = new Asked(request);
     this.#tenant = tenant;
     this.#printed = new Printed(request.messages, house.options.secret);
-    this.#editing = new Editing(house, request, tenant);
-    this.#mending = new Mending(house, request, this.#editing);
+    this.#editing = new Editing(house, this.#asked, tenant);
+    this.#mending = new Mending(house, this.#asked, this.#editing);
     this.#time = house.now().toISOString();
     this.#outcome = { body: request.call.body, mode: "observed", plan: 0 };
+  }
+
+  get #request(): WireRequest {
+    return this.#asked.request;
   }
 
   get body(): Buffer {
@@ -94,7 +97,7 @@ export class Exchange implements Sending {
 
   /** Work that holds the request until it ends, and so many bytes more. */
   #waiting<T>(work: () => Promise<T>, more = 0): Promise<T> {
-    return this.#house.backlog.run(this.#request.call.body.length + more, work);
+    return this.#house.backlog.run(this.#asked.own.call.body.length + more, work);
   }
 
   /** Notes at the line which body is sent in its name. */
@@ -108,7 +111,9 @@ export class Exchange implements Sending {
     this.#group = group;
     if (!this.#isKept) this.#release = group.hold();
     if (kind === "side" || messages.length === 0) return seen(this.#request);
-    const isKnown = !group.isUnread(this.#printed.at(0)) && !group.lines.some(({ isPlanned }) => isPlanned);
+    const isKnown =
+      !group.isUnread(this.#printed.at(0)) &&
+      !group.lines.some(({ isPlanned, facts }) => isPlanned || facts.hasTool === true);
     if (!isKnown || this.#editing.isDue) {
       const outcome = await Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
       this.#house.succeeded();
@@ -137,7 +142,7 @@ export class Exchange implements Sending {
 
   /** @param named - called when the line is known; what follows is then done behind the request's bytes */
   async #worked(group: Group, named?: () => void): Promise<Outcome> {
-    const [house, request, printed] = [this.#house, this.#request, this.#printed];
+    const [house, request, printed] = [this.#house, this.#asked.own, this.#printed];
     const best = await bestInStore(house, group, request, printed, (id, error) => this.#left(id, error));
     this.#isSought = true;
     this.#found = best;
@@ -146,11 +151,12 @@ export class Exchange implements Sending {
     const isApart = isSummary && (best !== undefined || request.tools.length === 0);
     const found = isApart
       ? this.#summarised(group, best)
-      : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
+      : await lineOf(house, group, request, { printed, tenant: this.#tenant, best, mayHaveTool: this.#editing.isDue });
     if (!found) return seen(this.#request);
     this.#found = found;
     house.open.used(found.line, group);
     if (!this.#isKept) found.line.awaiting.add(this);
+    await this.#asked.answer(house, found, () => this.#isSent);
     if (!isSummary) found.line.keepsReasoning = request.keepsReasoning === true;
     // The request went out while its line was still looked for.
     if (this.#isSent) this.#mark();
@@ -189,17 +195,18 @@ export class Exchange implements Sending {
   /** Whether the request has all of the line's messages. */
   #isAll({ chain }: Line): boolean {
     const last = chain.length - 1;
-    return last >= 0 && chain.entries[last]?.hash === this.#request.messages[last]?.hash;
+    return last >= 0 && chain.entries[last]?.hash === this.#printed.messages[last]?.hash;
   }
 
   async #appendTail({ line, match }: Found, last: number): Promise<boolean> {
     if (match.length < line.chain.length || match.length >= last) return false;
-    const added = addedOf(this.#request, this.#printed, { match, last, line });
+    const added = addedOf(this.#asked, this.#printed, { match, last, line });
     const { append = 250 } = this.#house.options.mostWait ?? {};
     // The group waits for the log, and the request no longer than it may.
     const timer = setTimeout(() => this.#late.reject(new Slow(append)), append);
     try {
-      await line.append(added, originalsOf(this.#request, line.chain));
+      await line.append(added, originalsOf(this.#asked.own, line));
+      this.#asked.kept();
     } finally {
       clearTimeout(timer);
     }
@@ -211,6 +218,7 @@ export class Exchange implements Sending {
     const reason = reasonOf(error);
     this.#found ??= this.#group && rememberedOf(this.#group, this.#printed, echoOf(this.#request, this.#house));
     const line = this.#found?.line;
+    if (line) this.#asked.failed(line, error);
     this.#house.failed({ type: "request-bypassed", reason, error, ...(line && { sessionId: line.id }) });
     // What is asked of a provider needs no log.
     const question = line && this.#editing.asked(line);
@@ -233,14 +241,6 @@ export class Exchange implements Sending {
       this.#notKept(error);
       return undefined;
     }
-  }
-
-  /** Brings back what the line's log holds. @throws WindrowError `not-found` where the request has no line */
-  async recall(query: RecallQuery): Promise<Recalled> {
-    const line = this.#found?.line;
-    if (!line)
-      throw new WindrowError("not-found", "This conversation is not kept, so nothing of it can be brought back.");
-    return (await line.session()).recall(query);
   }
 
   /** Keeps the answer. Never rejects. */
@@ -275,7 +275,7 @@ export class Exchange implements Sending {
     const line = this.#found?.line;
     if (!line) return;
     this.#house.open.used(line, group);
-    const session = await line.session(originalsOf(request, line.chain));
+    const session = await line.session(originalsOf(this.#asked.own, line));
     const { answer, status } = sent;
     await this.#mending.answered(line, session, sent, this.#outcome.plan);
     const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
@@ -301,7 +301,7 @@ export class Exchange implements Sending {
     });
     // A record says that an answer is kept: the answer is first.
     if (isKept) await line.append(added);
-    await keepRecord(session, request, sent, facts);
+    await keepRecord(session, this.#asked.own, sent, facts);
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;
     await group.trim();

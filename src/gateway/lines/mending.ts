@@ -2,6 +2,7 @@
 import type { SentAnswer, WireRequest } from "../gateway.ts";
 import { isOfOtherLength } from "../wire/faults.ts";
 import { isWindrowError } from "../../errors.ts";
+import type { Asked } from "./asked.ts";
 import { editsRemoved } from "./asking.ts";
 import { lessOf, mostInVain } from "./ceiling.ts";
 import type { Vague } from "./ceiling.ts";
@@ -36,7 +37,7 @@ export class Mending {
   /** The mends that were tried. */
   readonly names: string[] = [];
   readonly #house: House;
-  readonly #request: WireRequest;
+  readonly #asked: Asked;
   readonly #editing: Editing;
   /** Most tokens of the smaller body. */
   #limit: number | undefined;
@@ -45,10 +46,14 @@ export class Mending {
   /** The epochs that were opened for it. */
   readonly #opened: MendedEpoch[] = [];
 
-  constructor(house: House, request: WireRequest, editing: Editing) {
+  constructor(house: House, asked: Asked, editing: Editing) {
     this.#house = house;
-    this.#request = request;
+    this.#asked = asked;
     this.#editing = editing;
+  }
+
+  get #request(): WireRequest {
+    return this.#asked.request;
   }
 
   /** The request without what an error refuses; undefined where nothing of that was the gateway's doing. */
@@ -99,7 +104,7 @@ export class Mending {
   }
 
   #withoutReasoning(outcome: Outcome): Outcome | undefined {
-    const { list } = outcome;
+    const list = outcome.list ?? this.#asked.recalled;
     if (!list || this.names.includes("reasoning-removed")) return undefined;
     this.names.push("reasoning-removed");
     return withoutReasoning(this.#request, outcome, list);

@@ -37,6 +37,7 @@ export function noteOf({ mode, plan, reason, asked }: Outcome, line: Line | unde
     ...(mode === "composed" ? [`epoch=${Math.max(0, plan)}`] : []),
     ...(asked ? [`keep=${asked.keep}`] : []),
     ...(line ? [`session=${line.id.slice(0, 8)}`, `line=${line.facts.name}`] : []),
+    ...(line?.facts.hasTool === true ? ["recall=tool"] : []),
   ].join("; ");
 }
 
