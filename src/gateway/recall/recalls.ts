@@ -96,17 +96,11 @@ export class Recalls {
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   }
 
-  /**
-   * The recalls of a request that are still to be answered. Those that the model has read already, or that the log has, stay
-   * as the client has them.
-   *
-   * @param kept - how many of its messages the log has
-   */
-  open(request: WireRequest, kept: number): readonly Recall[] {
+  /** The recalls of a request that are still to be answered. Those that the model has read already stay as the client has them. */
+  open(request: WireRequest): readonly Recall[] {
     const unknown = recallsOf(request).filter(({ key }) => !this.#texts.has(key));
-    const open = unknown.filter(({ at, isRead }) => !isRead && at >= kept);
-    this.leave(unknown.filter((recall) => !open.includes(recall)));
-    return open;
+    this.leave(unknown.filter(({ isRead }) => isRead));
+    return unknown.filter(({ isRead }) => !isRead);
   }
 
   /** Leaves recalls as the client has them. */

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { WindrowError } from "windrow";
 import type { Store } from "windrow";
 import type { LinesOptions } from "windrow/gateway";
+import { createMask, openStore } from "windrow/store";
 import type { JsonObject } from "../../kit/inside/message.ts";
 import { deferred } from "../../kit/inside/gateway.ts";
 import { another, answered, assistant, bodyOf, openStage, requestOf, storeWith, tools, user } from "../lines/stage.ts";
@@ -87,7 +88,11 @@ test("a restart between the call and the next request, and any later one, change
   expect(JSON.stringify(log)).not.toContain("No such tool");
 });
 
-test.each(["append", "read"])("a store whose %s fails leaves the client's own error, for good", async (method) => {
+test.each([
+  ["append", false],
+  ["append", true],
+  ["read", true],
+])("a store whose %s fails leaves the client's own error, for good; a restart behind: %s", async (method, restarts) => {
   const { fails, store } = failing();
   const stage = await recalling({ store });
   fails.add(method);
@@ -95,10 +100,10 @@ test.each(["append", "read"])("a store whose %s fails leaves the client's own er
   expect(sent.note).toMatch(/^bypassed; reason=not-durable/);
   expect(textsOf(sent.body)).toEqual([missing]);
   fails.clear();
+  if (restarts) await stage.restart({ ...options, store });
   const history = [...asked, assistant("I do not know."), user("Try again.")];
   const again = await stage.exchange(history, answered(calls("toolu_2")["content"]));
   expect(textsOf(again.body)).toEqual([missing]);
-  await stage.restart({ ...options, store });
   const last = await stage.send([...history, calls("toolu_2"), results(missing, "toolu_2")]);
   expect(textsOf(last.body)).toEqual([missing, found]);
 });
@@ -165,16 +170,20 @@ test("two gateways over one store send the same bytes", async () => {
   }
 });
 
-test("a secret that the log masks is masked in what comes back, and nowhere else", async () => {
+test.each([
+  ["masks", undefined],
+  ["masks and seals", "s".repeat(32)],
+])("a secret that the log %s is masked in what comes back, and nowhere else", async (_, seal) => {
+  const store = await openStore("ram:", { mask: createMask(seal === undefined ? {} : { seal }) });
   const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT".repeat(2).slice(0, 36)}`;
   const history = [user(`The token is ${secret}, of heliotrope.`), calls("toolu_1"), results(missing, "toolu_1")];
-  const stage = await recalling({}, history);
+  const stage = await recalling({ store }, history);
   const before = await stage.exchange(history, "I see.");
   const [text] = textsOf(before.body);
   expect(text).toEqual(found);
   expect(text).not.toContain(secret);
   expect(JSON.stringify(messagesOf(before.body)[0])).toContain(secret);
-  await stage.restart();
+  await stage.restart({ ...options, store });
   const later = await stage.send([...history, assistant("I see."), user("Thanks.")]);
   expect(messagesOf(later.body).slice(0, 3)).toEqual(messagesOf(before.body));
 });
