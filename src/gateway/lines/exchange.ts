@@ -1,4 +1,7 @@
-/** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
+/**
+ * One request on its way, through the states of the table in docs/gateway.md: `begin` finds its line, keeps what is new and has
+ * its bytes decided, `again` takes a refusal, `keep` the answer. Whatever fails here, bytes go on.
+ */
 import { toolCalls } from "../../message/message.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Asked } from "./asked.ts";
@@ -9,15 +12,13 @@ import type { Found } from "./find.ts";
 import { retried } from "./group.ts";
 import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
-import type { Line } from "./line.ts";
 import { keepRecord } from "./record.ts";
-import { noteAnswer } from "./asking.ts";
-import { Editing } from "./editing.ts";
+import { Decision } from "./decision.ts";
 import { Mending } from "./mending.ts";
-import { bypassed, noteOf, reasonOf, seen, sentAs } from "./outcome.ts";
+import { noteOf, sentAs } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { addedOf, answersOf } from "./tail.ts";
-import { deferred, Slow, within } from "./within.ts";
+import { deferred, reasonOf, Slow, within } from "./within.ts";
 
 /** Milliseconds that a request which is only observed waits for its line's name. */
 const mostNaming = 20;
@@ -31,7 +32,7 @@ export class Exchange implements Sending {
   readonly #asked: Asked;
   readonly #tenant: string;
   readonly #printed: Printed;
-  readonly #editing: Editing;
+  readonly #decision: Decision;
   readonly #mending: Mending;
   readonly #time: string;
   #outcome: Outcome;
@@ -56,10 +57,10 @@ export class Exchange implements Sending {
     this.#asked = new Asked(request);
     this.#tenant = tenant;
     this.#printed = new Printed(request.messages, house.options.secret);
-    this.#editing = new Editing(house, this.#asked, tenant);
-    this.#mending = new Mending(house, this.#asked, this.#editing);
+    this.#decision = new Decision(house, this.#asked, tenant);
+    this.#mending = new Mending(house, this.#asked, this.#decision);
     this.#time = house.now().toISOString();
-    this.#outcome = { body: request.call.body, mode: "observed", plan: 0 };
+    this.#outcome = this.#decision.own();
   }
 
   get #request(): WireRequest {
@@ -110,11 +111,11 @@ export class Exchange implements Sending {
     const group = await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0)));
     this.#group = group;
     if (!this.#isKept) this.#release = group.hold();
-    if (kind === "side" || messages.length === 0) return seen(this.#request);
+    if (kind === "side" || messages.length === 0) return this.#decision.own();
     const isKnown =
       !group.isUnread(this.#printed.at(0)) &&
       !group.lines.some(({ isPlanned, facts }) => isPlanned || facts.hasTool === true);
-    if (!isKnown || this.#editing.isDue) {
+    if (!isKnown || this.#decision.isDue) {
       const outcome = await Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
       this.#house.succeeded();
       return outcome;
@@ -130,7 +131,7 @@ export class Exchange implements Sending {
       },
     );
     await within(mostNaming, Promise.race([named.promise, kept])).catch(() => undefined);
-    const outcome = seen(this.#request);
+    const outcome = this.#decision.own();
     return failure === undefined ? outcome : { ...outcome, mode: "bypassed", reason: reasonOf(failure) };
   }
 
@@ -151,8 +152,8 @@ export class Exchange implements Sending {
     const isApart = isSummary && (best !== undefined || request.tools.length === 0);
     const found = isApart
       ? this.#summarised(group, best)
-      : await lineOf(house, group, request, { printed, tenant: this.#tenant, best, mayHaveTool: this.#editing.isDue });
-    if (!found) return seen(this.#request);
+      : await lineOf(house, group, request, { printed, tenant: this.#tenant, best, mayHaveTool: this.#decision.isDue });
+    if (!found) return this.#decision.own();
     this.#found = found;
     house.open.used(found.line, group);
     if (!this.#isKept) found.line.awaiting.add(this);
@@ -161,7 +162,7 @@ export class Exchange implements Sending {
     // The request went out while its line was still looked for.
     if (this.#isSent) this.#mark();
     named?.();
-    if (isApart && !best) return seen(this.#request);
+    if (isApart && !best) return this.#decision.own();
     const work = (): Promise<Outcome> => this.#kept(found, isSummary);
     if (!named) return work();
     await within(leftToBytes, this.#answered.promise).catch(() => undefined);
@@ -176,10 +177,7 @@ export class Exchange implements Sending {
     line.attempts = isNew ? 1 : line.attempts + 1;
     this.#attempt = line.attempts;
     if (!isSummary) this.#base = line.chain.length;
-    // The client's prompt for a summary is no message of the conversation, and opens no epoch.
-    if (isSummary && line.isPlanned)
-      return this.#isAll(line) ? this.#editing.composed(line, this.#house.unlimited) : seen(this.#request);
-    return isSummary && line.cleared === 0 ? seen(this.#request) : this.#editing.edited(line);
+    return this.#decision.byLog(line);
   }
 
   /** The line that a request for a summary is about: the one it repeats, or the newest. */
@@ -190,12 +188,6 @@ export class Exchange implements Sending {
     }
     const line = group.lines.at(-1);
     return line && { line, match: { length: 0, echoes: [] } };
-  }
-
-  /** Whether the request has all of the line's messages. */
-  #isAll({ chain }: Line): boolean {
-    const last = chain.length - 1;
-    return last >= 0 && chain.entries[last]?.hash === this.#printed.messages[last]?.hash;
   }
 
   async #appendTail({ line, match }: Found, last: number): Promise<boolean> {
@@ -220,12 +212,9 @@ export class Exchange implements Sending {
     const line = this.#found?.line;
     if (line) this.#asked.failed(line, error);
     this.#house.failed({ type: "request-bypassed", reason, error, ...(line && { sessionId: line.id }) });
-    // What is asked of a provider needs no log.
-    const question = line && this.#editing.asked(line);
-    if (question) return { ...question, mode: question.asked ? "asked" : "bypassed", reason };
     const isLost = !line && !this.#isSought;
     const isUnread = this.#house.isComposing && (isLost || this.#group?.isUnread(this.#printed.at(0)) !== false);
-    return bypassed(this.#request, this.#found, { isUnread, reason, alone: () => this.#editing.alone() });
+    return this.#decision.failed(this.#found ?? {}, reason, isUnread);
   }
 
   /** A body without what the provider refused, where that was the gateway's own doing; each kind of mend once. */
@@ -293,12 +282,7 @@ export class Exchange implements Sending {
       isKept,
       toolCalls: added.reduce((sum, { message }) => sum + toolCalls(message).length, 0),
     };
-    noteAnswer(this.#house, line, request, {
-      outcome: this.#outcome,
-      mends: this.#mending.names,
-      tenant: this.#tenant,
-      sent,
-    });
+    this.#decision.answered(line, this.#outcome, this.#mending.names, sent);
     // A record says that an answer is kept: the answer is first.
     if (isKept) await line.append(added);
     await keepRecord(session, this.#asked.own, sent, facts);

@@ -175,7 +175,7 @@ export async function sideLineOf(
 }
 
 function newFacts(group: Group, request: WireRequest, facts: Omit<LineFacts, "name" | "parent">): LineFacts {
-  const others = group.lines.length + group.known.filter(({ isRead }) => !isRead).length;
+  const others = group.lines.length + group.unread.length;
   const parent = facts.session === undefined ? undefined : parentOf(group, request);
   const name = facts.agent !== undefined ? "agent" : others === 0 || parent ? "main" : `line-${others + 1}`;
   return { ...facts, name, ...(parent && { parent: { uuid: parent, reason: "client compacted" } }) };
@@ -186,5 +186,5 @@ function parentOf(group: Group, { messages }: WireRequest): string | undefined {
   const text = JSON.stringify(messages[0]?.value ?? "").slice(0, 1_000);
   if (!text.includes(continued)) return undefined;
   // The store lists the newest first.
-  return group.lines.at(-1)?.id ?? group.known[0]?.id;
+  return group.lines.at(-1)?.id ?? group.unread[0]?.id;
 }
