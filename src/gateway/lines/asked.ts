@@ -3,6 +3,7 @@ import type { WireRequest, Written } from "../gateway.ts";
 import { recalled } from "../recall/recalls.ts";
 import type { Recall } from "../recall/recalls.ts";
 import { originalsOf } from "./find.ts";
+import type { Found } from "./find.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { Slow } from "./within.ts";
@@ -32,9 +33,9 @@ export class Asked {
    * @param isSent - whether the request left meanwhile, with the client's own results
    * @throws WindrowError where the log cannot be read
    */
-  async answer(house: House, line: Line, isSent: () => boolean): Promise<void> {
+  async answer(house: House, { line, match }: Found, isSent: () => boolean): Promise<void> {
     if (line.facts.hasTool !== true) return;
-    this.#open = line.recalls.open(this.own);
+    this.#open = line.recalls.open(this.own, match.length);
     const texts = this.#open.length === 0 ? [] : await this.#answers(house, line);
     if (isSent()) return line.recalls.leave(this.#open);
     line.recalls.set(this.#open, texts);

@@ -157,7 +157,7 @@ export class Exchange implements Sending {
     this.#found = found;
     house.open.used(found.line, group);
     if (!this.#isKept) found.line.awaiting.add(this);
-    await this.#asked.answer(house, found.line, () => this.#isSent);
+    await this.#asked.answer(house, found, () => this.#isSent);
     if (!isSummary) found.line.keepsReasoning = request.keepsReasoning === true;
     // The request went out while its line was still looked for.
     if (this.#isSent) this.#mark();

@@ -96,11 +96,17 @@ export class Recalls {
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   }
 
-  /** The recalls of a request that are still to be answered. Those that the model has read already stay as the client has them. */
-  open(request: WireRequest): readonly Recall[] {
+  /**
+   * The recalls of a request that are still to be answered. Those that the model has read already, and those that the log has
+   * without an answer, stay as the client has them.
+   *
+   * @param kept - how many of its messages the log has
+   */
+  open(request: WireRequest, kept: number): readonly Recall[] {
     const unknown = recallsOf(request).filter(({ key }) => !this.#texts.has(key));
-    this.leave(unknown.filter(({ isRead }) => isRead));
-    return unknown.filter(({ isRead }) => !isRead);
+    const open = unknown.filter(({ at, isRead }) => !isRead && at >= kept);
+    this.leave(unknown.filter((recall) => !open.includes(recall)));
+    return open;
   }
 
   /** Leaves recalls as the client has them. */
