@@ -27,6 +27,11 @@ const few = {
 };
 /** Faults that a client makes by itself: Codex asks again with the reasoning of an answer that broke off, which stands alone. */
 const own = { "codex, drop": ["broken-run: reasoning in item 4 stands alone"] };
+/** The clients that keep a call that they do not know; files that are read before one of them is recalled, a line of the first, and what clients say to a tool that they lack. */
+const recalling = ["claude-code", "codex", "pi", "gemini-cli"];
+const recallFrom = 24;
+const lost = "file 1 line 5: the value of setting 31609";
+const lacking = /No such tool available|unsupported call|Tool not found/;
 /** The clients that are driven through a long task in a short run. */
 const longFew = ["claude-code", "codex"];
 
@@ -121,6 +126,38 @@ for (const name of names) {
             `cost ${Math.round(fake.cost().cost)} (${Math.round(cost.direct)} direct)`,
         );
         fired({ host: name, version: one.version, calls: turns.length, epochs, fired: { tokens: largest } });
+      },
+    );
+  }
+
+  if (recalling.includes(name) && (isWhole || longFew.includes(name))) {
+    test(
+      `${name} ${one.version}, a recall of what left: the client lacks the tool, and its model gets the text`,
+      { timeout },
+      async (context) => {
+        const folder = scratch("project");
+        project(folder, recallFrom, 8_000);
+        const [tool, args] = one.tool(folder);
+        const reading = (k) => [tool, JSON.parse(JSON.stringify(args).replaceAll("{k}", String(k)))];
+        const recall = ["windrow_recall", { query: "setting 31609" }];
+        const steps = Array.from({ length: recallFrom }, (_, step) => [reading(step + 1)]);
+        const fake = await startFake({
+          scenario: `script:${JSON.stringify([...steps, [recall], [recall, reading(1)]])}`,
+        });
+        context.after(() => fake.close());
+        const more = ["--budget", String(budget), "--recall", "tool"];
+        const gateway = await startGateway({ upstream: fake.url, store: scratch("store"), more });
+        context.after(() => gateway.close());
+        const run = await drive(one, { url: gateway.url, folder });
+        assert.deepEqual(fake.faults, [], gateway.errors());
+        assert.equal(run.status, 0, run.errors);
+        const turns = fake.turns();
+        assert.equal(turns.length, recallFrom + 3);
+        for (const { body } of turns) assert.doesNotMatch(String(body), lacking);
+        const [before, behind] = [turns[recallFrom], turns[recallFrom + 1]].map(({ body }) => String(body));
+        assert(!before.includes(lost), "it had left the window");
+        assert(behind.includes(lost), "it came back");
+        fired({ host: name, version: one.version, calls: turns.length, fired: { recalls: 2 } });
       },
     );
   }

@@ -12,7 +12,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject, ToolDefinition, Usage } from "../message/message.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { Profile } from "../window/provider/profile.ts";
-import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 
 /** An API on the wire. A request leaves in the API that it came in. */
 export type WireApiName = "anthropic-messages" | "openai-responses" | "openai-chat" | "gemini" | "ollama";
@@ -208,49 +207,6 @@ export interface Sending {
    * complete answer wait for it, for at most a quarter of a second.
    */
   keep(answer: SentAnswer): Promise<void>;
-  /** Brings back what the line's log holds; absent where the line cannot be read. It may reject. */
-  recall?(query: RecallQuery): Promise<Recalled>;
-  /** Answers a tool of the gateway's own within the answer; absent for an answer that passes as it is. */
-  readonly loop?: AnswerLoop;
-}
-
-/**
- * An answer that may need several requests, of which the client sees one: what the gateway's own tool is asked is answered
- * here, and the model goes on. It keeps each round itself, in the place of {@link Sending.keep}.
- */
-export interface AnswerLoop {
-  /** Milliseconds without a byte for the client behind which `ping` is sent. */
-  readonly silenceMs: number;
-  /** Bytes that mean nothing and keep a stream alive; empty for an answer in one body. */
-  readonly ping: Buffer;
-  /** Runs something once, after milliseconds. @returns a call that takes it back */
-  readonly after: (milliseconds: number, run: () => void) => () => void;
-  /** Takes the head of a round's answer; false for one whose bytes it cannot read: the first of them then passes as it is. */
-  begin(status: number, headers: IncomingHttpHeaders): boolean;
-  /** Takes the next bytes of a round, decoded. @returns bytes for the client */
-  push(chunk: Buffer): Buffer;
-  /** Takes the end of a round. It never rejects. */
-  end(round: EndedRound): Promise<LoopStep>;
-  /** Another body for a later round that was refused; undefined where there is none. It never rejects. */
-  again(status: number, body: string): Promise<Buffer | undefined>;
-  /** Bytes that tell the client of a stream that a later round failed; the whole answer's error for one in one body. */
-  fault(status: number, message: string): Buffer;
-}
-
-/** How a round ended. */
-export interface EndedRound extends Omit<SentAnswer, "answer"> {
-  /** Whether its bytes broke off. */
-  readonly isBroken: boolean;
-}
-
-/** The step that follows a round. */
-export interface LoopStep {
-  /** Bytes for the client. */
-  readonly bytes: Buffer;
-  /** The next request; absent where the answer is over. */
-  readonly next?: { readonly body: Buffer; readonly headers?: Readonly<Record<string, string>> };
-  /** The status of an answer in one body whose bytes are an error of the gateway's own; absent where they are the upstream's. */
-  readonly faultStatus?: number;
 }
 
 /** How an exchange went. */
@@ -293,8 +249,8 @@ export interface ComposingOptions {
    */
   readonly edits?: "windrow" | "provider";
   /**
-   * How the model gets back what left its window: by a tool of its client (`mcp`), or by one that the gateway adds and answers
-   * within the answer (`loop`). Default `mcp` where a budget is given.
+   * How the model gets back what left its window: by a tool of its client (`mcp`), or by one that the gateway adds to the
+   * conversations of clients that lack it (`tool`). Default `mcp` where a budget is given.
    */
-  readonly recall?: "off" | "mcp" | "loop";
+  readonly recall?: "off" | "mcp" | "tool";
 }

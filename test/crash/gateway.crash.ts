@@ -50,20 +50,27 @@ async function work(
   return runs;
 }
 
+const reads = `loop:${steps}:read_file:{"path":"file{k}.txt"}`;
+
+/** Every third step asks the gateway for an old message, beside a call of the client's. */
+const recalls = `script:${JSON.stringify(
+  Array.from({ length: steps }, (_, step) => {
+    const read = ["read_file", { path: `file${step}.txt` }];
+    return step % 3 === 2 ? [["windrow_recall", { id: `m${step}` }], read] : [read];
+  }),
+)}`;
+
 it.each([
-  ["observing", []],
-  ["composing", ["--budget", "6000"]],
+  ["observing", reads, []],
+  ["composing", reads, ["--budget", "6000"]],
+  ["recalling", recalls, ["--budget", "6000", "--recall", "tool"]],
 ])(
   "%s, a gateway that is killed again and again: no fault, no message lost, none twice",
   { timeout: 3_600_000 },
-  async (_, flags) => {
+  async (_, scenario, flags) => {
     const folder = await temporaryFolder();
     const store = join(folder, "store");
-    const fake = await startFake({
-      scenario: `loop:${steps}:read_file:{"path":"file{k}.txt"}`,
-      pauseMs: 2,
-      keepsBodies: false,
-    });
+    const fake = await startFake({ scenario, pauseMs: 2, keepsBodies: false });
     const passed = (requests: number): Promise<void> => {
       const wanted = fake.requests.length + requests;
       return fake.until(() => fake.requests.length >= wanted);

@@ -26,7 +26,7 @@ export function addGateway(command: Command, { io, finish, signal }: CommandCont
         "who makes requests fit the budget: windrow, or the provider itself (Anthropic Messages only)",
       ).choices(["windrow", "provider"]),
     )
-    .addOption(new Option("--recall <how>", "how a model gets back what left").choices(["off", "mcp", "loop"]))
+    .addOption(new Option("--recall <how>", "how a model gets back what left").choices(["off", "mcp", "tool"]))
     .option("--upstream <name=url...>", "a server under /u/NAME/, or in the place of a provider: openai=https://…")
     .option("--open", "open the page with what passed in the browser")
     .addOption(new Option("--tied", "end with the standard input").hideHelp())

@@ -22,16 +22,19 @@ export interface WireNote {
   readonly isBare?: boolean | undefined;
   /** How many of the oldest tool results the provider was asked to clear for an answer; absent for none. */
   readonly cleared?: number | undefined;
+  /** The message's recalls, as `Recalls.noteOf` says. */
+  readonly recalls?: JsonObject | undefined;
 }
 
 /** The message with a line's note. */
-export function noted(message: NewMessage, { print, echo, plan, isBare, cleared }: WireNote): NewMessage {
+export function noted(message: NewMessage, { print, echo, plan, isBare, cleared, recalls }: WireNote): NewMessage {
   const note: JsonObject = {
     print,
     ...(echo && echo.length > 0 && { echo }),
     ...(plan !== undefined && plan !== 0 && { plan }),
     ...(isBare === true && { bare: true }),
     ...(cleared !== undefined && cleared > 0 && { cleared }),
+    ...(recalls && { recalls }),
   };
   return { ...message, extra: { ...message.extra, [noteName]: note } };
 }
@@ -42,6 +45,7 @@ export function noteOf({ extra }: Message): WireNote | undefined {
   const print = asName(note?.["print"]);
   if (!note || print === undefined) return undefined;
   const { plan, bare, cleared } = note;
+  const recalls = asObject(note["recalls"]);
   const echo = asArray(note["echo"])?.map(String);
   return {
     print,
@@ -49,6 +53,7 @@ export function noteOf({ extra }: Message): WireNote | undefined {
     ...(typeof plan === "number" && { plan }),
     ...(bare === true && { isBare: true }),
     ...(typeof cleared === "number" && { cleared }),
+    ...(recalls && { recalls }),
   };
 }
 

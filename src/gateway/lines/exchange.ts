@@ -1,8 +1,10 @@
-/** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
-import { WindrowError } from "../../errors.ts";
+/**
+ * One request on its way, through the states of the table in docs/gateway.md: `begin` finds its line, keeps what is new and has
+ * its bytes decided, `again` takes a refusal, `keep` the answer. Whatever fails here, bytes go on.
+ */
 import { toolCalls } from "../../message/message.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
+import { Asked } from "./asked.ts";
 import { lengthOfTexts } from "./backlog.ts";
 import { Printed } from "./chain.ts";
 import { bestInStore, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
@@ -10,15 +12,13 @@ import type { Found } from "./find.ts";
 import { retried } from "./group.ts";
 import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
-import type { Line } from "./line.ts";
 import { keepRecord } from "./record.ts";
-import { noteAnswer } from "./asking.ts";
-import { Editing } from "./editing.ts";
+import { Decision } from "./decision.ts";
 import { Mending } from "./mending.ts";
-import { bypassed, noteOf, reasonOf, seen, sentAs } from "./outcome.ts";
+import { noteOf, sentAs } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { addedOf, answersOf } from "./tail.ts";
-import { deferred, Slow, within } from "./within.ts";
+import { deferred, reasonOf, Slow, within } from "./within.ts";
 
 /** Milliseconds that a request which is only observed waits for its line's name. */
 const mostNaming = 20;
@@ -29,10 +29,10 @@ const leftToBytes = 10;
 /** One request on its way. */
 export class Exchange implements Sending {
   readonly #house: House;
-  readonly #request: WireRequest;
+  readonly #asked: Asked;
   readonly #tenant: string;
   readonly #printed: Printed;
-  readonly #editing: Editing;
+  readonly #decision: Decision;
   readonly #mending: Mending;
   readonly #time: string;
   #outcome: Outcome;
@@ -54,13 +54,17 @@ export class Exchange implements Sending {
 
   constructor(house: House, request: WireRequest, tenant: string) {
     this.#house = house;
-    this.#request = request;
+    this.#asked = new Asked(request);
     this.#tenant = tenant;
     this.#printed = new Printed(request.messages, house.options.secret);
-    this.#editing = new Editing(house, request, tenant);
-    this.#mending = new Mending(house, request, this.#editing);
+    this.#decision = new Decision(house, this.#asked, tenant);
+    this.#mending = new Mending(house, this.#asked, this.#decision);
     this.#time = house.now().toISOString();
-    this.#outcome = { body: request.call.body, mode: "observed", plan: 0 };
+    this.#outcome = this.#decision.own();
+  }
+
+  get #request(): WireRequest {
+    return this.#asked.request;
   }
 
   get body(): Buffer {
@@ -94,7 +98,7 @@ export class Exchange implements Sending {
 
   /** Work that holds the request until it ends, and so many bytes more. */
   #waiting<T>(work: () => Promise<T>, more = 0): Promise<T> {
-    return this.#house.backlog.run(this.#request.call.body.length + more, work);
+    return this.#house.backlog.run(this.#asked.own.call.body.length + more, work);
   }
 
   /** Notes at the line which body is sent in its name. */
@@ -107,9 +111,11 @@ export class Exchange implements Sending {
     const group = await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0)));
     this.#group = group;
     if (!this.#isKept) this.#release = group.hold();
-    if (kind === "side" || messages.length === 0) return seen(this.#request);
-    const isKnown = !group.isUnread(this.#printed.at(0)) && !group.lines.some(({ isPlanned }) => isPlanned);
-    if (!isKnown || this.#editing.isDue) {
+    if (kind === "side" || messages.length === 0) return this.#decision.own();
+    const isKnown =
+      !group.isUnread(this.#printed.at(0)) &&
+      !group.lines.some(({ isPlanned, facts }) => isPlanned || facts.hasTool === true);
+    if (!isKnown || this.#decision.isDue) {
       const outcome = await Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
       this.#house.succeeded();
       return outcome;
@@ -125,7 +131,7 @@ export class Exchange implements Sending {
       },
     );
     await within(mostNaming, Promise.race([named.promise, kept])).catch(() => undefined);
-    const outcome = seen(this.#request);
+    const outcome = this.#decision.own();
     return failure === undefined ? outcome : { ...outcome, mode: "bypassed", reason: reasonOf(failure) };
   }
 
@@ -137,7 +143,7 @@ export class Exchange implements Sending {
 
   /** @param named - called when the line is known; what follows is then done behind the request's bytes */
   async #worked(group: Group, named?: () => void): Promise<Outcome> {
-    const [house, request, printed] = [this.#house, this.#request, this.#printed];
+    const [house, request, printed] = [this.#house, this.#asked.own, this.#printed];
     const best = await bestInStore(house, group, request, printed, (id, error) => this.#left(id, error));
     this.#isSought = true;
     this.#found = best;
@@ -146,16 +152,17 @@ export class Exchange implements Sending {
     const isApart = isSummary && (best !== undefined || request.tools.length === 0);
     const found = isApart
       ? this.#summarised(group, best)
-      : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
-    if (!found) return seen(this.#request);
+      : await lineOf(house, group, request, { printed, tenant: this.#tenant, best, mayHaveTool: this.#decision.isDue });
+    if (!found) return this.#decision.own();
     this.#found = found;
     house.open.used(found.line, group);
     if (!this.#isKept) found.line.awaiting.add(this);
+    await this.#asked.answer(house, found, () => this.#isSent);
     if (!isSummary) found.line.keepsReasoning = request.keepsReasoning === true;
     // The request went out while its line was still looked for.
     if (this.#isSent) this.#mark();
     named?.();
-    if (isApart && !best) return seen(this.#request);
+    if (isApart && !best) return this.#decision.own();
     const work = (): Promise<Outcome> => this.#kept(found, isSummary);
     if (!named) return work();
     await within(leftToBytes, this.#answered.promise).catch(() => undefined);
@@ -170,10 +177,7 @@ export class Exchange implements Sending {
     line.attempts = isNew ? 1 : line.attempts + 1;
     this.#attempt = line.attempts;
     if (!isSummary) this.#base = line.chain.length;
-    // The client's prompt for a summary is no message of the conversation, and opens no epoch.
-    if (isSummary && line.isPlanned)
-      return this.#isAll(line) ? this.#editing.composed(line, this.#house.unlimited) : seen(this.#request);
-    return isSummary && line.cleared === 0 ? seen(this.#request) : this.#editing.edited(line);
+    return this.#decision.byLog(line);
   }
 
   /** The line that a request for a summary is about: the one it repeats, or the newest. */
@@ -186,20 +190,15 @@ export class Exchange implements Sending {
     return line && { line, match: { length: 0, echoes: [] } };
   }
 
-  /** Whether the request has all of the line's messages. */
-  #isAll({ chain }: Line): boolean {
-    const last = chain.length - 1;
-    return last >= 0 && chain.entries[last]?.hash === this.#request.messages[last]?.hash;
-  }
-
   async #appendTail({ line, match }: Found, last: number): Promise<boolean> {
     if (match.length < line.chain.length || match.length >= last) return false;
-    const added = addedOf(this.#request, this.#printed, { match, last, line });
+    const added = addedOf(this.#asked, this.#printed, { match, last, line });
     const { append = 250 } = this.#house.options.mostWait ?? {};
     // The group waits for the log, and the request no longer than it may.
     const timer = setTimeout(() => this.#late.reject(new Slow(append)), append);
     try {
-      await line.append(added, originalsOf(this.#request, line.chain));
+      await line.append(added, originalsOf(this.#asked.own, line));
+      this.#asked.kept();
     } finally {
       clearTimeout(timer);
     }
@@ -211,13 +210,11 @@ export class Exchange implements Sending {
     const reason = reasonOf(error);
     this.#found ??= this.#group && rememberedOf(this.#group, this.#printed, echoOf(this.#request, this.#house));
     const line = this.#found?.line;
+    if (line) this.#asked.failed(line, error);
     this.#house.failed({ type: "request-bypassed", reason, error, ...(line && { sessionId: line.id }) });
-    // What is asked of a provider needs no log.
-    const question = line && this.#editing.asked(line);
-    if (question) return { ...question, mode: question.asked ? "asked" : "bypassed", reason };
     const isLost = !line && !this.#isSought;
     const isUnread = this.#house.isComposing && (isLost || this.#group?.isUnread(this.#printed.at(0)) !== false);
-    return bypassed(this.#request, this.#found, { isUnread, reason, alone: () => this.#editing.alone() });
+    return this.#decision.failed(this.#found ?? {}, reason, isUnread);
   }
 
   /** A body without what the provider refused, where that was the gateway's own doing; each kind of mend once. */
@@ -233,14 +230,6 @@ export class Exchange implements Sending {
       this.#notKept(error);
       return undefined;
     }
-  }
-
-  /** Brings back what the line's log holds. @throws WindrowError `not-found` where the request has no line */
-  async recall(query: RecallQuery): Promise<Recalled> {
-    const line = this.#found?.line;
-    if (!line)
-      throw new WindrowError("not-found", "This conversation is not kept, so nothing of it can be brought back.");
-    return (await line.session()).recall(query);
   }
 
   /** Keeps the answer. Never rejects. */
@@ -275,7 +264,7 @@ export class Exchange implements Sending {
     const line = this.#found?.line;
     if (!line) return;
     this.#house.open.used(line, group);
-    const session = await line.session(originalsOf(request, line.chain));
+    const session = await line.session(originalsOf(this.#asked.own, line));
     const { answer, status } = sent;
     await this.#mending.answered(line, session, sent, this.#outcome.plan);
     const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
@@ -293,15 +282,10 @@ export class Exchange implements Sending {
       isKept,
       toolCalls: added.reduce((sum, { message }) => sum + toolCalls(message).length, 0),
     };
-    noteAnswer(this.#house, line, request, {
-      outcome: this.#outcome,
-      mends: this.#mending.names,
-      tenant: this.#tenant,
-      sent,
-    });
+    this.#decision.answered(line, this.#outcome, this.#mending.names, sent);
     // A record says that an answer is kept: the answer is first.
     if (isKept) await line.append(added);
-    await keepRecord(session, request, sent, facts);
+    await keepRecord(session, this.#asked.own, sent, facts);
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;
     await group.trim();

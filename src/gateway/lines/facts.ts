@@ -16,13 +16,15 @@ export interface LineFacts {
   /** The print of the first message; empty for a line of side requests. */
   readonly first: string;
   readonly tenant: string;
+  /** Whether the gateway adds its tool of recall to every request. Default false. */
+  readonly hasTool?: boolean | undefined;
   /** The line that this one goes on from. */
   readonly parent?: { readonly uuid: string; readonly reason: string } | undefined;
 }
 
 /** The facts as a session keeps them. */
 export function taskKeyOf(facts: LineFacts): JsonObject {
-  const { api, client, session, agent, startedBy, name, first, tenant, parent } = facts;
+  const { api, client, session, agent, startedBy, name, first, tenant, hasTool, parent } = facts;
   return {
     gateway: 1,
     api,
@@ -33,6 +35,7 @@ export function taskKeyOf(facts: LineFacts): JsonObject {
     line: name,
     first,
     tenant,
+    ...(hasTool === true && { recall: "tool" }),
     ...(parent && { parent: { ...parent } }),
   };
 }
@@ -53,6 +56,7 @@ export function factsOf(taskKey: JsonObject): LineFacts | undefined {
     name: texts[2] ?? "",
     tenant: texts[3] ?? "",
     first: texts[4] ?? "",
+    ...(taskKey["recall"] === "tool" && { hasTool: true }),
     ...(uuid !== undefined && reason !== undefined && { parent: { uuid, reason } }),
   };
 }

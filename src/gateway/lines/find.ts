@@ -1,16 +1,16 @@
 /** Finding the line of a request: a continuation, a retry, a fork, or a new line. */
 import type { Originals } from "../../session/log.ts";
-import { knownSecrets } from "../../mask/text.ts";
 import { asName } from "../../message/json.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { WireRequest } from "../gateway.ts";
-import type { Chain, IsEcho, Match, Printed } from "./chain.ts";
+import type { IsEcho, Match, Printed } from "./chain.ts";
 import { claimed, groupOf } from "./facts.ts";
 import type { LineFacts } from "./facts.ts";
 import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
+import { beginsWithTool } from "../recall/begin.ts";
 import { decodeAt } from "./tail.ts";
 
 /** A line, and how far a request is what it holds. */
@@ -47,10 +47,9 @@ function readings(best: Found | undefined, { messages }: WireRequest): number {
 }
 
 /** The comparison of answers, also of those that the log has masked. */
-export function echoOf({ api }: WireRequest, { options }: House): IsEcho {
-  const rules = options.store.capabilities.mask ?? knownSecrets;
+export function echoOf({ api }: WireRequest, { secrets }: House): IsEcho {
   return (sent: JsonObject, answer: JsonObject) =>
-    api.isEcho(sent, answer) || api.isEcho(maskJson(rules, sent), answer);
+    api.isEcho(sent, answer) || api.isEcho(maskJson(secrets, sent), answer);
 }
 
 /** The line that has most of a request; of several, one that it continues whole, then the newest. */
@@ -105,13 +104,26 @@ export function rememberedOf(group: Group, printed: Printed, isEcho: IsEcho): Fo
 }
 
 /** The client's own messages in the place of those that the log has masked, as far as both have the same. */
-export function originalsOf({ api, messages }: WireRequest, { entries }: Chain): Originals {
+export function originalsOf(own: WireRequest, line: Line): Originals {
+  const { entries } = line.chain;
+  let read: WireRequest | undefined;
   return (seq, masked) => {
-    const hash = messages[seq - 1]?.hash;
-    const given = hash !== undefined && entries[seq - 1]?.hash === hash ? decodeAt(api, messages, seq - 1) : undefined;
+    const hash = own.messages[seq - 1]?.hash;
+    if (hash === undefined || entries[seq - 1]?.hash !== hash) return undefined;
+    read ??= line.asRead(own);
+    const given = decodeAt(own.api, read.messages, seq - 1);
     if (!given || given.role !== masked.role) return undefined;
     return { ...given, ...(masked.timestamp !== undefined && { timestamp: masked.timestamp }) };
   };
+}
+
+/** How the line of a turn is chosen, or made. */
+interface LineChoice {
+  readonly printed: Printed;
+  readonly tenant: string;
+  readonly best: Found | undefined;
+  /** Whether a new line may be edited, and so begin with the gateway's tool of recall. */
+  readonly mayHaveTool: boolean;
 }
 
 /**
@@ -122,20 +134,22 @@ export async function lineOf(
   house: House,
   group: Group,
   request: WireRequest,
-  { printed, tenant, best }: { readonly printed: Printed; readonly tenant: string; readonly best: Found | undefined },
+  { printed, tenant, best, mayHaveTool }: LineChoice,
 ): Promise<Found> {
   if (best) {
     const { line, match } = best;
     line.chain.confirm(printed, match);
     group.use(line);
     if (match.length === line.chain.length) return best;
-    const fork = await line.fork(match.length, originalsOf(request, line.chain));
+    const fork = await line.fork(match.length, originalsOf(request, line));
     group.lines.push(fork);
     return { line: fork, match };
   }
   const empty = group.lines.find(({ chain, facts }) => chain.length === 0 && facts.first === printed.at(0));
   if (empty) return { line: empty, match: { length: 0, echoes: [] } };
-  const facts = newFacts(group, request, claimed(request, tenant, printed.at(0)));
+  const hasTool =
+    mayHaveTool && house.options.recall === "tool" && !isBegun(request.messages) && beginsWithTool(request);
+  const facts = newFacts(group, request, { ...claimed(request, tenant, printed.at(0)), ...(hasTool && { hasTool }) });
   const line = house.line(request.api, facts);
   line.isForeign = group.isDamaged || house.groups.mayHave(facts);
   group.lines.push(line);
@@ -161,7 +175,7 @@ export async function sideLineOf(
 }
 
 function newFacts(group: Group, request: WireRequest, facts: Omit<LineFacts, "name" | "parent">): LineFacts {
-  const others = group.lines.length + group.known.filter(({ isRead }) => !isRead).length;
+  const others = group.lines.length + group.unread.length;
   const parent = facts.session === undefined ? undefined : parentOf(group, request);
   const name = facts.agent !== undefined ? "agent" : others === 0 || parent ? "main" : `line-${others + 1}`;
   return { ...facts, name, ...(parent && { parent: { uuid: parent, reason: "client compacted" } }) };
@@ -172,5 +186,5 @@ function parentOf(group: Group, { messages }: WireRequest): string | undefined {
   const text = JSON.stringify(messages[0]?.value ?? "").slice(0, 1_000);
   if (!text.includes(continued)) return undefined;
   // The store lists the newest first.
-  return group.lines.at(-1)?.id ?? group.known[0]?.id;
+  return group.lines.at(-1)?.id ?? group.unread[0]?.id;
 }

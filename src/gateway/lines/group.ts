@@ -19,13 +19,12 @@ export interface Pace {
   readonly longest: number;
 }
 
-/** A line of the store that may not have been read yet. */
+/** A line of the store. */
 export interface Known {
   readonly id: string;
   readonly facts: LineFacts;
   /** Messages that it began with, as a fork; one that has fewer was cut short while it was made. Default: none. */
   readonly begun?: number;
-  isRead: boolean;
 }
 
 /** The lines that one request may continue. */
@@ -36,8 +35,10 @@ export class Group {
   compacted: Line | undefined;
   /** Whether a line of it cannot be read. */
   isDamaged = false;
-  /** Those of the store, newest first. */
-  readonly known: Known[];
+  /** Those of the store that were not read yet, newest first. */
+  readonly unread: Known[];
+  /** The ids of all that were ever told of. */
+  readonly #known: Set<string>;
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #held = 0;
@@ -45,8 +46,9 @@ export class Group {
   /** When its present work began. */
   #begun = 0;
 
-  constructor(known: readonly Omit<Known, "isRead">[], pace: Pace) {
-    this.known = known.map((one) => ({ ...one, isRead: false }));
+  constructor(known: readonly Known[], pace: Pace) {
+    this.unread = [...known];
+    this.#known = new Set(known.map(({ id }) => id));
     this.#pace = pace;
   }
 
@@ -95,7 +97,7 @@ export class Group {
 
   /** Whether lines that begin with this message are still to be read. */
   isUnread(first: string): boolean {
-    return this.known.some((one) => !one.isRead && one.facts.first === first);
+    return this.unread.some(({ facts }) => facts.first === first);
   }
 
   /**
@@ -108,12 +110,8 @@ export class Group {
     left: (id: string, error: unknown) => void = () => undefined,
   ): Promise<void> {
     let most = mostRead;
-    for (const one of this.known.filter(({ isRead, facts }) => !isRead && facts.first === first)) {
+    for (const one of this.unread.filter(({ facts }) => facts.first === first)) {
       if (most === 0) return;
-      if (this.has(one.id)) {
-        one.isRead = true;
-        continue;
-      }
       const line = open(one.facts, one.id);
       try {
         await line.load();
@@ -122,12 +120,12 @@ export class Group {
           most--;
         }
       } catch (error) {
-        if (isWindrowError(error, "store-corrupt")) {
-          this.isDamaged = true;
-          left(one.id, error);
-        } else if (!isWindrowError(error, "session-not-found")) throw error;
+        const isDamaged = isWindrowError(error, "store-corrupt");
+        if (!isDamaged && !isWindrowError(error, "session-not-found")) throw error;
+        this.isDamaged ||= isDamaged;
+        if (isDamaged) left(one.id, error);
       }
-      one.isRead = true;
+      this.unread.splice(this.unread.indexOf(one), 1);
     }
   }
 
@@ -137,34 +135,31 @@ export class Group {
     if (place !== -1) this.lines.push(...this.lines.splice(place, 1));
   }
 
-  /** Whether a line is in memory. */
-  has(line: string): boolean {
-    return this.lines.some(({ id }) => id === line);
-  }
-
-  /** Takes lines of the store that were not known, newest first. */
-  add(known: readonly Omit<Known, "isRead">[]): void {
-    const added = known.filter(({ id }) => !this.has(id) && !this.known.some((one) => one.id === id));
-    this.known.unshift(...added.map((one) => ({ ...one, isRead: false })));
+  /** Takes lines of the store, newest first; those that are known stay as they are. */
+  add(known: readonly Known[]): void {
+    const added = known.filter(({ id }) => !this.#known.has(id) && !this.lines.some((line) => line.id === id));
+    for (const { id } of added) this.#known.add(id);
+    this.unread.unshift(...added);
   }
 
   /** Takes a line out of memory that cannot be read or written. */
   async leave(line: Line): Promise<void> {
-    await this.forget(line);
-    for (const one of this.known) if (one.id === line.id) one.isRead = true;
+    this.#remove(line);
+    this.#known.add(line.id);
     this.isDamaged = true;
+    await this.#close(line);
   }
 
   /** Takes a line out of memory; the store is asked again. */
   async forget(line: Line): Promise<void> {
+    if (this.#remove(line)) this.unread.unshift({ id: line.id, facts: line.facts });
+    await this.#close(line);
+  }
+
+  #remove(line: Line): boolean {
     const place = this.lines.indexOf(line);
-    if (place !== -1) {
-      this.lines.splice(place, 1);
-      const known = this.known.find(({ id }) => id === line.id);
-      if (known) known.isRead = false;
-      else this.known.unshift({ id: line.id, facts: line.facts, isRead: false });
-    }
-    await this.#leave(line);
+    if (place !== -1) this.lines.splice(place, 1);
+    return place !== -1;
   }
 
   /** Takes the lines out of memory that were not used for longest, where there are too many, but those that wait for an answer. Called within {@link Group.run}. */
@@ -184,12 +179,12 @@ export class Group {
       try {
         await work();
       } finally {
-        await this.#leave(line());
+        await this.#close(line());
       }
     });
   }
 
-  async #leave(line: Line | undefined): Promise<void> {
+  async #close(line: Line | undefined): Promise<void> {
     if (line && !this.lines.includes(line)) await line.close().catch(() => undefined);
   }
 }

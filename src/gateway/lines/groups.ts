@@ -21,7 +21,7 @@ export class Groups {
   readonly #most: number;
   readonly #pace: Pace;
   readonly #groups = new Map<string, Group>();
-  readonly #known = new Map<string, Omit<Known, "isRead">[]>();
+  readonly #known = new Map<string, Known[]>();
   /** The tenants of conversations, by what a request tells of one beside its key; several where it is not text. */
   readonly #tenants = new Map<string, string | undefined>();
   /** Whether the store has a session that nobody can read, and when the newest of all was made that were seen. */
@@ -81,7 +81,7 @@ export class Groups {
 
   async #sought(): Promise<void> {
     await this.index();
-    const found = new Map<string, Omit<Known, "isRead">[]>();
+    const found = new Map<string, Known[]>();
     for (const one of await this.#listed(this.#newest - mostSkewMs)) {
       const key = groupOf(one.facts);
       found.set(key, [...(found.get(key) ?? []), one]);
@@ -97,8 +97,8 @@ export class Groups {
   }
 
   /** The store's lines, newest first, as far as they were made since a time. */
-  async #listed(since = Number.NEGATIVE_INFINITY): Promise<readonly Omit<Known, "isRead">[]> {
-    const found: Omit<Known, "isRead">[] = [];
+  async #listed(since = Number.NEGATIVE_INFINITY): Promise<readonly Known[]> {
+    const found: Known[] = [];
     let newest = this.#newest;
     for await (const { metadata } of this.#store.list({}, { unreadable: () => (this.#isDamaged = true) })) {
       const made = Date.parse(metadata.createdAt);
@@ -136,10 +136,7 @@ export class Groups {
       if (this.#groups.size <= this.#most) break;
       if (old === group || old.isBusy) continue;
       this.#groups.delete(name);
-      this.#known.set(name, [
-        ...old.lines.map(({ id, facts }) => ({ id, facts })).toReversed(),
-        ...old.known.filter(({ isRead }) => !isRead),
-      ]);
+      this.#known.set(name, [...old.lines.map(({ id, facts }) => ({ id, facts })).toReversed(), ...old.unread]);
       const left = old.last(() => closed(old.lines)).finally(() => this.#leaving.delete(name));
       this.#leaving.set(name, left);
     }

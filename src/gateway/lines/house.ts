@@ -8,6 +8,8 @@ import { SessionManager } from "../../session/manager/manager.ts";
 import type { Store } from "../../store/store.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { finderOf, knownSecrets } from "../../mask/text.ts";
+import type { SecretRules } from "../../mask/text.ts";
+import { toolName } from "../recall/shapes.ts";
 import { Backlog } from "./backlog.ts";
 import { Crew } from "./crew.ts";
 import { Groups } from "./groups.ts";
@@ -71,9 +73,6 @@ const mostAtOnce = 1;
 /** Most bytes of requests that wait for the store. */
 const mostWaiting = 256 * 2 ** 20;
 
-/** The tool that recalls, in a client that has Windrow's MCP server. */
-const recallTool = "windrow_recall";
-
 /** The parts that all requests share. */
 export class House {
   readonly options: LinesOptions;
@@ -108,7 +107,7 @@ export class House {
 
   /** Whether a tool brings back what left a window. */
   isRecallTool(name: string): boolean {
-    return this.options.recall !== "off" && name.endsWith(recallTool);
+    return this.options.recall !== "off" && name.endsWith(toolName);
   }
 
   /** Whether a provider did not take edits for a model. */
@@ -148,7 +147,12 @@ export class House {
 
   /** Builds what the first request would wait for: the search of all secrets at once. */
   warm(): void {
-    setImmediate(() => finderOf((this.options.store.capabilities.mask ?? knownSecrets).rules)).unref();
+    setImmediate(() => finderOf(this.secrets.rules)).unref();
+  }
+
+  /** The secrets that the store masks. */
+  get secrets(): SecretRules {
+    return this.options.store.capabilities.mask ?? knownSecrets;
   }
 
   /** A line that is in the store already, or a new one. */
@@ -173,7 +177,7 @@ export class House {
       strategy: isComposed ? strategy : "none",
       profile: isComposed ? composed : looked,
       idleTimeout,
-      ...(recall !== "off" && { recallTools: [recallTool, "recall"] }),
+      ...(recall !== "off" && { recallTools: [toolName, "recall"] }),
       namesSession: recall === undefined || recall === "mcp",
       ...(counter !== undefined && { counter }),
       ...(now && { now }),

@@ -7,7 +7,7 @@ import type { Session } from "../../session/session.ts";
 import type { Originals } from "../../session/log.ts";
 import { newestOutline } from "../../session/log.ts";
 import type { Store } from "../../store/store.ts";
-import type { WireApi } from "../gateway.ts";
+import type { WireApi, WireRequest } from "../gateway.ts";
 import { Ceilings } from "./ceiling.ts";
 import { Chain, noted, noteOf } from "./chain.ts";
 import type { WireNote } from "./chain.ts";
@@ -15,6 +15,7 @@ import { Tallied } from "./clearing.ts";
 import { taskKeyOf } from "./facts.ts";
 import type { LineFacts } from "./facts.ts";
 import type { OpenLines } from "./open-lines.ts";
+import { Recalls } from "../recall/recalls.ts";
 import { hasEdits } from "./window.ts";
 import type { SentWindow } from "./window.ts";
 
@@ -63,6 +64,8 @@ export class Line {
   isForeign = false;
   /** Whether the model of its last turn takes reasoning behind any history. */
   keepsReasoning = false;
+  /** What its model recalled, where the gateway answers it. */
+  recalls = new Recalls();
   /** How much its models take. */
   ceilings = new Ceilings();
   /** The epochs that mends opened and of which nobody knows yet whether they helped, oldest first. */
@@ -97,6 +100,11 @@ export class Line {
   /** The id of its session. */
   get id(): string {
     return this.#id;
+  }
+
+  /** A request as its model reads it: with the tool and the texts of recalls, where the line has them. */
+  asRead(own: WireRequest): WireRequest {
+    return this.facts.hasTool === true ? this.recalls.read(own) : own;
   }
 
   /**
@@ -134,10 +142,12 @@ export class Line {
   async load(): Promise<void> {
     const { store, api } = this.#parts;
     const chain = new Chain();
+    const recalls = new Recalls();
     let isPlanned = false;
     for await (const { message, seq } of store.read({}, this.#id, { kind: "message" })) {
       if (seq !== chain.length + 1) throw gap(this.#id, chain.length + 1);
-      const { print = "", echo = [], plan, isBare, cleared } = noteOf(message) ?? {};
+      const { print = "", echo = [], plan, isBare, cleared, recalls: recalled } = noteOf(message) ?? {};
+      recalls.take(message, recalled);
       for (const [offset, other] of echo.entries()) {
         const entry = chain.entries[chain.length - echo.length + offset];
         if (!entry) continue;
@@ -154,6 +164,7 @@ export class Line {
     }
     const outline = await newestOutline(store, {}, this.#id);
     this.chain = chain;
+    this.recalls = recalls;
     this.isPlanned = isPlanned || (outline !== undefined && hasEdits(outline.state.edits));
     // The gateway that sent its last request may have ended before the answer.
     this.isForeign = true;
@@ -222,6 +233,7 @@ export class Line {
     line.isPlanned = this.isPlanned;
     for (const [length, plan] of this.#sent) if (length <= at) line.sent(length, plan);
     line.ceilings = this.ceilings;
+    line.recalls = new Recalls(this.recalls);
     line.chain = this.chain.upTo(at);
     return line;
   }

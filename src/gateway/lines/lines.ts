@@ -1,8 +1,6 @@
 /** Lines: the conversations of clients, kept in a store, and which bytes each request is sent with. */
 import { WindrowError } from "../../errors.ts";
 import type { Lines, Sending, WireRequest } from "../gateway.ts";
-import { TurnStore } from "../recall/known-turns.ts";
-import { recallingLines } from "../recall/recalling-lines.ts";
 import { Exchange } from "./exchange.ts";
 import { House } from "./house.ts";
 import type { LinesOptions } from "./house.ts";
@@ -25,10 +23,8 @@ export async function openLines(options: LinesOptions): Promise<Lines> {
     house.failed({ type: "request-not-kept", reason: "store-unavailable", error });
   });
   house.warm();
-  const lines: Lines = {
+  return {
     send: (request: WireRequest, tenant: string): Promise<Sending> => new Exchange(house, request, tenant).begin(),
     close: () => house.groups.close(),
   };
-  const { recall, store, secret, now } = options;
-  return recall === "loop" ? recallingLines(lines, { turns: new TurnStore(store, secret, now), begins: true }) : lines;
 }

@@ -2,14 +2,14 @@
 import type { SentAnswer, WireRequest } from "../gateway.ts";
 import { isOfOtherLength } from "../wire/faults.ts";
 import { isWindrowError } from "../../errors.ts";
-import { editsRemoved } from "./asking.ts";
+import type { Asked } from "./asked.ts";
 import { lessOf, mostInVain } from "./ceiling.ts";
 import type { Vague } from "./ceiling.ts";
-import type { Editing } from "./editing.ts";
+import { editsRemoved } from "./decision.ts";
+import type { Decision } from "./decision.ts";
 import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
 import type { Line, MendedEpoch } from "./line.ts";
-import { seen, withoutReasoning } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Session } from "../../session/session.ts";
 import { within } from "./within.ts";
@@ -36,8 +36,8 @@ export class Mending {
   /** The mends that were tried. */
   readonly names: string[] = [];
   readonly #house: House;
-  readonly #request: WireRequest;
-  readonly #editing: Editing;
+  readonly #asked: Asked;
+  readonly #decision: Decision;
   /** Most tokens of the smaller body. */
   #limit: number | undefined;
   /** The smaller body where the refusal says only by its status that the request is too long. */
@@ -45,10 +45,14 @@ export class Mending {
   /** The epochs that were opened for it. */
   readonly #opened: MendedEpoch[] = [];
 
-  constructor(house: House, request: WireRequest, editing: Editing) {
+  constructor(house: House, asked: Asked, decision: Decision) {
     this.#house = house;
-    this.#request = request;
-    this.#editing = editing;
+    this.#asked = asked;
+    this.#decision = decision;
+  }
+
+  get #request(): WireRequest {
+    return this.#asked.request;
   }
 
   /** The request without what an error refuses; undefined where nothing of that was the gateway's doing. */
@@ -88,25 +92,25 @@ export class Mending {
   /** The client's own bytes, which know nothing of the edits that were refused. */
   #unasked(): Outcome {
     this.names.push(editsRemoved);
-    return seen(this.#request);
+    return this.#decision.own();
   }
 
   /** The client's own bytes in the place of a window whose reasoning was refused, for a model that binds none. */
   #own({ list, body }: Outcome): Outcome | undefined {
     if (!list || body === this.#request.call.body) return undefined;
     this.names.push("own-bytes");
-    return { ...seen(this.#request), mode: "bypassed", reason: "refused" };
+    return { ...this.#decision.own("bypassed"), reason: "refused" };
   }
 
   #withoutReasoning(outcome: Outcome): Outcome | undefined {
-    const { list } = outcome;
+    const list = outcome.list ?? this.#asked.recalled;
     if (!list || this.names.includes("reasoning-removed")) return undefined;
     this.names.push("reasoning-removed");
-    return withoutReasoning(this.#request, outcome, list);
+    return this.#decision.bare(outcome, list);
   }
 
   async #smaller({ outcome, line, group, base }: Refused, isVague: boolean): Promise<Outcome | undefined> {
-    if (!line || !group || !this.#editing.isDue || this.names.includes(emergencyEpoch)) return undefined;
+    if (!line || !group || !this.#decision.isDue || this.names.includes(emergencyEpoch)) return undefined;
     if (this.#request.kind !== "turn" || base === undefined) return undefined;
     const ceiling = line.ceilings.of(this.#request.model);
     const bytes = isVague ? ceiling.bytesBelow({ bytes: outcome.body.length, messages: base }) : Infinity;
@@ -151,7 +155,7 @@ export class Mending {
   async #sizedTo(line: Line, session: Session, limit: number): Promise<Fitting | undefined> {
     const behind = epochOf(session);
     try {
-      const edited = await this.#editing.edited(line, limit);
+      const edited = await this.#decision.within(line, limit);
       return { edited, limit };
     } catch (error) {
       if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;

@@ -25,7 +25,7 @@ export function decodeTail(api: WireApi, messages: readonly WireMessage[], from:
  * @param tail - `last`: how many of the request's messages are kept; `line`: the line that they go on
  */
 export function addedOf(
-  { api, messages }: WireRequest,
+  { own, request: { api, messages } }: { readonly own: WireRequest; readonly request: WireRequest },
   printed: Printed,
   { match, last, line }: { readonly match: Match; readonly last: number; readonly line: Line },
 ): readonly Added[] {
@@ -35,12 +35,14 @@ export function addedOf(
   return decoded.map((message, offset): Added => {
     const place = match.length + offset;
     const plan = plans[offset];
+    const recalls = line.recalls.noteOf(own, place);
     const note = {
       print: printed.at(place),
       ...(offset === 0 && { echo }),
       ...(plan !== undefined && { plan }),
+      ...(recalls && { recalls }),
     };
-    return { message, note, hash: messages[place]?.hash ?? "" };
+    return { message, note, hash: own.messages[place]?.hash ?? "" };
   });
 }
 

@@ -1,4 +1,5 @@
 /** Waits that end. */
+import { isWindrowError } from "../../errors.ts";
 
 /** The error of work that took too long and goes on behind, or is not begun behind such work. */
 export class Slow extends Error {
@@ -7,6 +8,12 @@ export class Slow extends Error {
     super(milliseconds === undefined ? "Too many requests wait for the store." : took);
     this.name = "Slow";
   }
+}
+
+/** The word for why work failed. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof Slow) return "slow";
+  return isWindrowError(error) ? error.code : "error";
 }
 
 /**

@@ -44,15 +44,6 @@ export function decoderFor(coding: string | undefined): Transform | "none" | und
   return name === "identity" ? "none" : codings.get(name)?.stream();
 }
 
-/** The codings that a client accepts, in the words of `accept-encoding`, without those that this Node cannot read. */
-export function readableOf(accepted: string): string {
-  const readable = accepted
-    .split(",")
-    .filter((one) => codings.has(nameOf(one.split(";")[0])) || nameOf(one.split(";")[0]) === "identity")
-    .map((one) => one.trim());
-  return readable.length > 0 ? readable.join(", ") : "identity";
-}
-
 function nameOf(coding: string | undefined): string {
   const name = coding?.trim().toLowerCase() ?? "";
   return name === "" ? "identity" : name;

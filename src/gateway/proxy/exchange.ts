@@ -1,6 +1,6 @@
 /** One exchange: a client's request, the upstream's answer, and the conversation that is kept of both. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AnswerLoop, AnswerReader, SentAnswer, WireApi } from "../gateway.ts";
+import type { AnswerReader, SentAnswer, WireApi } from "../gateway.ts";
 import { Attempt } from "./attempt.ts";
 import type { Head, Receiver } from "./attempt.ts";
 import { hasBody, passingBody, wholeBody } from "./body.ts";
@@ -13,7 +13,6 @@ import { HeldError } from "./held-error.ts";
 import type { HoldLimits } from "./held-error.ts";
 import { outwardHeaders } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
-import { Looped } from "./looped.ts";
 import { Passage } from "./passage.ts";
 import { apiFor, planOf, within } from "./plan.ts";
 import type { Plan, Planning } from "./plan.ts";
@@ -63,8 +62,6 @@ class Exchange implements Receiver {
   #passing: PassingBody | undefined;
   #attempt: Attempt | undefined;
   #passage: Passage | undefined;
-  /** The answer's passage where it may need several requests. */
-  #looped: Looped | undefined;
   #copy: AnswerCopy | undefined;
   #note = "passed";
   /** An error's answer, held while another body may be tried. */
@@ -111,7 +108,6 @@ class Exchange implements Receiver {
   }
 
   head(head: Head): void {
-    if (this.#looped) return this.#looped.head(head);
     if (this.#first && HeldError.isFirstTold(head, this.#first.head)) {
       this.#attempt?.abort();
       this.#isRefusedAgain = HeldError.isRefusedAgain(head, this.#first.head);
@@ -127,24 +123,21 @@ class Exchange implements Receiver {
   data(chunk: Buffer): void {
     if (this.#isOver) return;
     this.#call.course.bytesIn += chunk.length;
-    if (this.#looped) return this.#looped.data(chunk);
     if (this.#error) this.#error.push(chunk);
     else this.#passage?.data(chunk);
   }
 
   end(trailers: RawHeaders): void {
-    if (this.#looped) this.#looped.end();
-    else if (this.#error) this.#endError(this.#error, trailers).catch(() => this.#call.response.destroy());
+    if (this.#error) this.#endError(this.#error, trailers).catch(() => this.#call.response.destroy());
     else this.#finish(trailers);
   }
 
   fail(error: Error): void {
-    if (this.#first && !this.#passage && !this.#looped) return this.#passFirst(this.#first);
+    if (this.#first && !this.#passage) return this.#passFirst(this.#first);
     const { course, upstream } = this.#call;
     const cause = causeOf(error);
     course.cause = cause;
     course.outcome = "failed";
-    if (this.#looped) return this.#looped.fail(cause);
     this.#isOver = true;
     // An error that broke off passes as far as it came.
     if (this.#error) this.#passError(this.#error);
@@ -153,17 +146,13 @@ class Exchange implements Receiver {
     else this.refuse(502, `The gateway got no answer of ${upstream.name} at ${upstream.host}: ${cause}.`);
   }
 
-  #dispatch(
-    body: Buffer | PassingBody["stream"] | null,
-    isChanged: boolean,
-    added = this.#plan?.read?.sending.headers,
-  ): void {
+  #dispatch(body: Buffer | PassingBody["stream"] | null, isChanged: boolean): void {
+    const added = this.#plan?.read?.sending.headers;
     const { request, response, route, upstream, course } = this.#call;
     if (response.destroyed) return void this.#keep();
     const isWhole = Buffer.isBuffer(body);
     if (isWhole) course.bytesOut += body.length;
-    const isRead = this.#plan?.read?.sending.loop !== undefined;
-    const headers = outwardHeaders(request.rawHeaders, { isWhole, isChanged, isRead, ...(added && { added }) });
+    const headers = outwardHeaders(request.rawHeaders, { isWhole, isChanged, ...(added && { added }) });
     const call = { method: request.method ?? "GET", path: route.path, headers, body };
     this.#attempt = Attempt.send(upstream, call, this);
   }
@@ -171,8 +160,6 @@ class Exchange implements Receiver {
   #begin(head: Head): void {
     const { response, course } = this.#call;
     const { read } = this.#plan ?? {};
-    if (read?.sending.loop && Looped.takes(read.sending.loop, head))
-      return this.#beginLoop(head, read, read.sending.loop);
     const reader = read && this.#readerOf(head);
     const coding = head.headers["content-encoding"];
     if (reader) this.#copy = new AnswerCopy(reader, typeof coding === "string" ? coding : undefined);
@@ -189,22 +176,6 @@ class Exchange implements Receiver {
     // A head that cannot be written, such as one with a broken status line, is answered with an error instead.
     passage.begin(head, this.#note);
     this.#passage = passage;
-  }
-
-  #beginLoop(head: Head, { request, sending }: NonNullable<Plan["read"]>, loop: AnswerLoop): void {
-    const { response, course } = this.#call;
-    // The loop keeps every round by itself.
-    this.#isKept = true;
-    this.#note = sending.note;
-    course.note = this.#note;
-    this.#looped = new Looped({
-      ...{ response, loop, note: this.#note, isStream: request.isStream, errorBytes: this.#limits.errorBytes },
-      now: () => course.totalMs(),
-      pause: () => this.#attempt?.pause(),
-      resume: () => this.#attempt?.resume(),
-      dispatch: ({ body, headers }) => this.#dispatch(body, true, headers),
-    });
-    this.#looped.begin(head, 0);
   }
 
   #finish(trailers: RawHeaders): void {
@@ -250,14 +221,13 @@ class Exchange implements Receiver {
   #onFinish(): void {
     const { response, course } = this.#call;
     course.status = response.statusCode;
-    if (this.#passage || (this.#looped && course.cause === undefined)) course.outcome = "answered";
+    if (this.#passage) course.outcome = "answered";
   }
 
   #onClose(): void {
     if (this.#call.response.writableFinished) return;
     this.#error?.settle();
     this.#attempt?.abort();
-    this.#looped?.abort();
     this.#passing?.stream.destroy();
     void this.#keep();
   }

@@ -1,7 +1,6 @@
 /** The headers of both directions: they go on in the sender's order and letters, without those that end at a connection. */
 
 import type { ServerResponse } from "node:http";
-import { readableOf } from "./encoding.ts";
 
 /** Header names and values in turn, as they were sent. */
 export type RawHeaders = readonly string[];
@@ -26,14 +25,12 @@ export interface Outward {
   readonly isWhole: boolean;
   /** Whether the body is another one than the client's, which is not compressed. */
   readonly isChanged: boolean;
-  /** Whether the gateway has to read the answer before the client gets it. Default: false. */
-  readonly isRead?: boolean;
   /** Headers to send beside the client's; a value joins the client's own of that name behind a comma. */
   readonly added?: Readonly<Record<string, string>>;
 }
 
 /** The client's headers as the upstream gets them; whoever sends them adds `Host` and the length of a whole body. */
-export function outwardHeaders(raw: RawHeaders, { isWhole, isChanged, isRead = false, added = {} }: Outward): string[] {
+export function outwardHeaders(raw: RawHeaders, { isWhole, isChanged, added = {} }: Outward): string[] {
   const left = new Map(Object.entries(added).map(([name, value]) => [name.toLowerCase(), [name, value] as const]));
   const headers = kept(raw, (name) => {
     if (name.startsWith("x-windrow")) return false;
@@ -42,7 +39,6 @@ export function outwardHeaders(raw: RawHeaders, { isWhole, isChanged, isRead = f
   });
   for (let place = 0; place < headers.length; place += 2) {
     const name = headers[place]?.toLowerCase() ?? "";
-    if (isRead && name === "accept-encoding") headers[place + 1] = readableOf(headers[place + 1] ?? "");
     const more = left.get(name);
     if (more === undefined) continue;
     headers[place + 1] = `${headers[place + 1]},${more[1]}`;

@@ -48,8 +48,6 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
   if (name === "latest") {
     let latest: SessionInfo | undefined;
     for await (const session of conversations(store, scope, { limit: newest })) {
-      // The hidden rounds of a gateway's recall are no conversation that anybody looks for.
-      if (session.metadata.taskKey["gateway_recall"] !== undefined) continue;
       if (latest === undefined || session.state.updatedAt > latest.state.updatedAt) latest = session;
     }
     if (latest) return latest;

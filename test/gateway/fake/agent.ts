@@ -24,6 +24,8 @@ export interface AgentOptions {
   readonly retries?: number;
   /** Waited for before a call is asked again. */
   readonly pause?: () => Promise<unknown>;
+  /** What it says to a call of `windrow_recall`, which it lacks. */
+  readonly lacking?: (name: string) => string;
   /** The history to go on with. */
   readonly history?: readonly Json[];
 }
@@ -49,6 +51,7 @@ export class Refused extends Error {
 /** Runs one task to its end. */
 export async function runAgent(task: string, options: AgentOptions): Promise<AgentRun> {
   const dialect = dialects[options.api];
+  const { lacking = (name: string) => `Error: No such tool available: ${name}` } = options;
   const messages = [...(options.history ?? []), dialect.task(task)];
   let calls = 0;
   let retried = 0;
@@ -56,7 +59,12 @@ export async function runAgent(task: string, options: AgentOptions): Promise<Age
     const { items, answer, done } = await asked();
     messages.push(...items);
     if (done.length === 0) return { messages, text: answer, calls, retried };
-    messages.push(...dialect.results(done.map((call, index) => ({ ...call, result: resultOf(calls, index) }))));
+    const answered = done.map((call, index) => {
+      const isMissing = call.name === "windrow_recall";
+      const result = isMissing ? lacking(call.name) : resultOf(calls, index);
+      return { ...call, result, ...(isMissing && { isMissing }) };
+    });
+    messages.push(...dialect.results(answered));
   }
 
   function resultOf(step: number, index: number): string {
@@ -120,7 +128,7 @@ interface Dialect {
   body(messages: readonly Json[], model: string, isStream: boolean): Json;
   whole(answer: Json): Answered;
   streamed(body: string): Answered;
-  results(done: readonly (Done & { readonly result: string })[]): readonly Json[];
+  results(done: readonly (Done & { readonly result: string; readonly isMissing?: boolean })[]): readonly Json[];
 }
 
 const parameters = { type: "object", properties: { path: { type: "string" } } };
@@ -190,7 +198,10 @@ const anthropic: Dialect = {
   results: (done) => [
     {
       role: "user",
-      content: done.map(({ id, result }) => ({ type: "tool_result", tool_use_id: id, content: result })),
+      content: done.map(({ id, result, isMissing }) => ({
+        ...{ type: "tool_result", tool_use_id: id, content: result },
+        ...(isMissing && { is_error: true }),
+      })),
     },
   ],
 };
@@ -294,7 +305,10 @@ const gemini: Dialect = {
   results: (done) => [
     {
       role: "user",
-      parts: done.map(({ id, name, result }) => ({ functionResponse: { id, name, response: { output: result } } })),
+      parts: done.map(({ id, name, result, isMissing }) => {
+        const response = isMissing ? { error: result } : { output: result };
+        return { functionResponse: { ...(id !== "" && { id }), name, response } };
+      }),
     },
   ],
 };

@@ -71,7 +71,10 @@ function callsAt(step: number, scenario: Scenario): readonly Call[] {
   return [];
 }
 
-/** How many steps of the turn are done: the ids of the newest results say it, whatever is left of the older ones. */
+/**
+ * How many steps of the turn are done: the ids of the newest results say it, or the words before them, whatever is left of the
+ * older ones.
+ */
 function stepOf(blocks: readonly Block[]): number {
   const last = blocks.findLastIndex(({ role, kind }) => role === "assistant" && kind !== "result");
   const results = blocks.slice(last + 1).filter(({ kind }) => kind === "result");
@@ -79,5 +82,8 @@ function stepOf(blocks: readonly Block[]): number {
   const steps = results.map(({ id = "" }) => Number(/_(\d+)_[0-9a-f]{8}/.exec(id)?.[1] ?? Number.NaN));
   const known = steps.filter((step) => !Number.isNaN(step));
   if (known.length > 0) return Math.max(...known) + 1;
-  return blocks.filter(({ kind }) => kind === "result").length;
+  const said = /^Step (\d+)\./.exec(
+    blocks.findLast(({ role, kind }) => role === "assistant" && kind === "text")?.text ?? "",
+  );
+  return said ? Number(said[1]) : blocks.filter(({ kind }) => kind === "result").length;
 }

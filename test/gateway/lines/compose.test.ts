@@ -134,7 +134,7 @@ test("a subagent is composed by itself, and a line without tools is not", async 
 
 test.each([
   ["mcp", true],
-  ["loop", false],
+  ["tool", false],
 ] as const)("the note of a window names its session for a recall by %s: %s", slow, async (recall, isNamed) => {
   const stage = await openStage({ budget, recall });
   const { bodies } = await work(stage, 16);

@@ -40,7 +40,7 @@ export async function course(
     },
     close: () => stage.lines.close(),
   };
-  const upstreams = { anthropic: fake.url, openai: fake.url };
+  const upstreams = { anthropic: fake.url, openai: fake.url, gemini: fake.url, ollama: fake.url };
   const limits = { linesMs: 60_000 };
   const gateway = await serveGateway({ port: 0, apis: wireApis, lines: watched, upstreams, limits, env: {} });
   onTestFinished(() => gateway.close());

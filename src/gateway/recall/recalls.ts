@@ -1,0 +1,163 @@
+/**
+ * Recalls of a line whose client lacks the tool: its own result says so, and the log's text stands in the place of that. A text that
+ * a call once had is its text for ever; the log says which.
+ */
+import { recalledText, recallQuery } from "../../adapter/host/recall-tool.ts";
+import { isWindrowError } from "../../errors.ts";
+import { maskJson } from "../../mask/mask.ts";
+import type { SecretRules } from "../../mask/text.ts";
+import { asObject } from "../../message/json.ts";
+import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
+import { ownText, toolCalls, toolResults } from "../../message/message.ts";
+import { inlineText } from "../../message/quote.ts";
+import type { Session } from "../../session/session.ts";
+import type { WireMessage, WireRequest } from "../gateway.ts";
+import { recallShapes, toolName } from "./shapes.ts";
+import type { ResultPlace } from "./shapes.ts";
+
+/** Most tokens of one recall; of a small budget an eighth. */
+const mostTokens = 4_000;
+
+/** Most recalls of one answer that are answered: each may have an eighth of the budget. */
+const mostAtOnce = 4;
+
+const tooMany = `Only ${mostAtOnce} recalls are answered at once; ask for the others again, one by one.`;
+
+/** One result of the tool in a request. */
+export interface Recall extends ResultPlace {
+  /** The place of its message. */
+  readonly at: number;
+  /** Its place among all results of its message. */
+  readonly index: number;
+  /** Its name among all recalls of a line: the call's id, counted where a server gives it again. */
+  readonly key: string;
+  readonly args: JsonValue;
+  /** Whether the model wrote something behind it, and so has read it. */
+  readonly isRead: boolean;
+}
+
+const found = new WeakMap<WireRequest, readonly Recall[]>();
+
+/** The results of the tool in a request, oldest first. */
+function recallsOf(request: WireRequest): readonly Recall[] {
+  let recalls = found.get(request);
+  if (!recalls) found.set(request, (recalls = recallsIn(request)));
+  return recalls;
+}
+
+function recallsIn({ api, messages }: WireRequest): readonly Recall[] {
+  const first = messages.findIndex(({ raw }) => raw.includes(toolName));
+  if (first === -1) return [];
+  const decoded = api.adapter.decode(messages.slice(first).map(({ value }) => value));
+  const newest = decoded.findLastIndex(({ role }) => role === "assistant");
+  const calls = new Map<string, JsonValue>();
+  const times = new Map<string, number>();
+  return decoded.flatMap((message, offset) => {
+    for (const { callId, name, args } of toolCalls(message)) {
+      if (name === toolName) calls.set(callId, args);
+      else calls.delete(callId);
+    }
+    let nth = 0;
+    return toolResults(message).flatMap(({ callId }, index): readonly Recall[] => {
+      const args = calls.get(callId);
+      if (args === undefined) return [];
+      const time = (times.get(callId) ?? 0) + 1;
+      times.set(callId, time);
+      const key = time === 1 ? callId : `${callId}#${time}`;
+      return [{ at: first + offset, callId, nth: nth++, index, key, args, isRead: offset < newest }];
+    });
+  });
+}
+
+/** The recalls of one line. */
+export class Recalls {
+  /** The texts by their keys; undefined for one that stays as the client has it. */
+  readonly #texts: Map<string, string | undefined>;
+
+  /** @param begun - those of the line that this one begins as */
+  constructor(begun?: Recalls) {
+    this.#texts = begun ? new Map(begun.#texts) : new Map();
+  }
+
+  /** Takes what the log says of a message. @param note - as {@link Recalls.noteOf} made it */
+  take(message: Message, note: JsonValue | undefined): void {
+    const results = toolResults(message);
+    for (const [key, index] of Object.entries(asObject(note) ?? {})) {
+      const result = typeof index === "number" ? results[index] : undefined;
+      this.#texts.set(key, result && ownText(result));
+    }
+  }
+
+  /** What the log keeps of the recalls of a message beside it: the place of each text, or null for the client's own. */
+  noteOf(request: WireRequest, at: number): JsonObject | undefined {
+    const entries = recallsOf(request)
+      .filter((recall) => recall.at === at && this.#texts.has(recall.key))
+      .map(({ key, index }) => [key, this.#texts.get(key) === undefined ? null : index] as const);
+    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  }
+
+  /**
+   * The recalls of a request that are still to be answered. Those that the model has read already, and those that the log has
+   * without an answer, stay as the client has them.
+   *
+   * @param kept - how many of its messages the log has
+   */
+  open(request: WireRequest, kept: number): readonly Recall[] {
+    const unknown = recallsOf(request).filter(({ key }) => !this.#texts.has(key));
+    const open = unknown.filter(({ at, isRead }) => !isRead && at >= kept);
+    this.leave(unknown.filter((recall) => !open.includes(recall)));
+    return open;
+  }
+
+  /** Leaves recalls as the client has them. */
+  leave(recalls: readonly Pick<Recall, "key">[]): void {
+    for (const { key } of recalls) this.#texts.set(key, undefined);
+  }
+
+  /** Gives recalls their texts. */
+  set(recalls: readonly Pick<Recall, "key">[], texts: readonly string[]): void {
+    for (const [place, { key }] of recalls.entries()) this.#texts.set(key, texts[place]);
+  }
+
+  /** The request as its model reads it: with the tool, and each recall's text in the place of the client's. */
+  read(request: WireRequest): WireRequest {
+    const { api, call, messages, tools } = request;
+    const shape = recallShapes[api.name];
+    const written = [...messages];
+    for (const recall of recallsOf(request)) {
+      const text = this.#texts.get(recall.key);
+      const message = written[recall.at];
+      const raw = text !== undefined && message ? shape.withText(message.raw, recall, text) : undefined;
+      if (raw) written[recall.at] = { ...message, raw } as WireMessage;
+    }
+    const isSame = written.every((message, place) => message === messages[place]);
+    const body = isSame ? call.body : api.write(request, written);
+    const whole = tools.length === 0 ? body : (shape.withTool(body) ?? body);
+    return whole === call.body ? request : (api.read({ ...call, body: whole }) ?? request);
+  }
+}
+
+/** What a session answers to recalls, secrets masked as on the disk. @throws WindrowError where its log cannot be read */
+export async function recalled(
+  session: Session,
+  recalls: readonly Pick<Recall, "args">[],
+  { mask, budget }: { readonly mask: SecretRules; readonly budget: number | undefined },
+): Promise<readonly string[]> {
+  const maxTokens = Math.max(1, Math.min(mostTokens, Math.floor((budget ?? Infinity) / 8)));
+  const texts: string[] = [];
+  for (const { args } of recalls) {
+    if (texts.length === mostAtOnce) break;
+    texts.push(await textOf(async () => recalledText(await session.recall(recallQuery(args), { maxTokens }))));
+  }
+  return recalls.map((_, place) => maskJson(mask, texts[place] ?? tooMany));
+}
+
+/** The text of a recall; what is wrong with the question is one too. */
+async function textOf(work: () => Promise<string>): Promise<string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isWindrowError(error, "not-found") || isWindrowError(error, "bad-option")) return inlineText(error.message);
+    throw error;
+  }
+}
