@@ -1,8 +1,9 @@
-/** The parts that decoders share: the first entries, unique ids, and the builder of a transcript. */
+/** The parts that decoders share: the first entries, and the builder of a transcript. */
 import type { JsonObject, Message, NewMessage } from "../message/message.ts";
 import type { Entry, OtherCall, Transcript, TranscriptProblem } from "./transcript.ts";
 import { defined } from "../message/json.ts";
 import { CallPairing } from "../message/parts.ts";
+import { UniqueIds } from "../message/unique-ids.ts";
 
 /** The number of entries that `recognise` examines. */
 const headLength = 50;
@@ -10,31 +11,6 @@ const headLength = 50;
 /** The first entries of a source, which decide its format. */
 export function head(entries: readonly Entry[]): readonly Entry[] {
   return entries.slice(0, headLength);
-}
-
-/** Ids that are unique in one session: the wanted id when it is free, else a numbered copy. */
-export class UniqueIds {
-  /** The ids in use, each with the number of its next copy. */
-  readonly #taken = new Map<string, number>();
-  #next = 1;
-
-  /** @param wanted - the host's id; absent gives `m1`, `m2` … */
-  take(wanted?: string): string {
-    let id = wanted ?? this.#numbered();
-    while (this.#taken.has(id)) id = wanted === undefined ? this.#numbered() : this.#copyOf(wanted);
-    this.#taken.set(id, 2);
-    return id;
-  }
-
-  #numbered(): string {
-    return `m${this.#next++}`;
-  }
-
-  #copyOf(id: string): string {
-    const copy = this.#taken.get(id) ?? 2;
-    this.#taken.set(id, copy + 1);
-    return `${id}#${copy}`;
-  }
 }
 
 /** The transcript that a decoder builds. */

@@ -2,11 +2,11 @@
 import { asArray, asObject, asString, fieldsOf, isObject, objectsOf, parseJson } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { WireMessage, Written } from "../gateway.ts";
-import { spokenBlocks } from "../wire/anthropic/value.ts";
+import { spokenBlocks } from "../../shape/anthropic/value.ts";
 import type { StreamEvent } from "../wire/events.ts";
 import { hashJson } from "../wire/hash.ts";
 import { bodyRanges } from "../wire/json-ranges.ts";
-import { normalised } from "../wire/normalised.ts";
+import { normalised } from "../../shape/value.ts";
 import { saidTurn } from "./said.ts";
 import { eventText, toolName } from "./shape.ts";
 import type { MergedStream, RecallShape, SaidTurn } from "./shape.ts";

@@ -1,7 +1,7 @@
 /** The recall loop on the chat-completions API. */
 import { asCount, asObject, asString, fieldsOf, objectsOf, parseJson, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { spokenChat } from "../wire/chat/value.ts";
+import { spokenChat } from "../../shape/openai-chat/value.ts";
 import type { StreamEvent } from "../wire/events.ts";
 import { saidTurn } from "./said.ts";
 import { eventText, toolName } from "./shape.ts";

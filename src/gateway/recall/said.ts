@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { WireApi, WireMessage } from "../gateway.ts";
-import type { Spoken } from "../wire/echo.ts";
+import type { Spoken } from "../../shape/shape.ts";
 import { hashJson } from "../wire/hash.ts";
 import type { SaidTurn } from "./shape.ts";
 

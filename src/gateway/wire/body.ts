@@ -1,6 +1,7 @@
 /** A request's body: its members and messages as they are read, and the body with other messages. */
 import { isObject, jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { Shape } from "../../shape/shape.ts";
 import type { WireCall, WireMessage, WireRequest, Written } from "../gateway.ts";
 import { bodyRanges } from "./json-ranges.ts";
 import type { BodyRanges, KnownElements } from "./json-ranges.ts";
@@ -8,15 +9,8 @@ import { recent } from "./recent.ts";
 import { remembered } from "./remembered.ts";
 import { hashMessage } from "./timeless.ts";
 
-/** A reader of one API's messages. */
-export interface MessageShape {
-  /** The API's name, by which its messages are remembered. */
-  readonly name: string;
-  /** The member of the body that holds the messages. */
-  readonly list: string;
-  /** The message as it is kept and compared; undefined for what is none of the API's. */
-  value(message: JsonObject): JsonObject | undefined;
-}
+/** The part of a shape that its bodies are read by. */
+type MessageShape = Pick<Shape<JsonObject>, "name" | "list" | "value">;
 
 /** A body whose messages were read. */
 export interface ReadBody {

@@ -1,7 +1,8 @@
 /** Chat-completions messages: an array, `{ messages: […] }`, or JSON lines of either. */
 import type { JsonObject } from "../../message/message.ts";
-import { chatMessage, isChatMessage } from "./message.ts";
-import { head, TranscriptBuilder, UniqueIds } from "../builder.ts";
+import { chatMessage, isChatMessage } from "../../shape/openai-chat/loose.ts";
+import { UniqueIds } from "../../message/unique-ids.ts";
+import { head, TranscriptBuilder } from "../builder.ts";
 import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 

@@ -1,7 +1,7 @@
 /** Answers of all APIs, put together from streams in any chunks and from bodies. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WireAnswer } from "windrow/gateway";
+import type { Answer } from "windrow/gateway";
 import { anthropicMessages, chatCompletions, geminiApi, ollamaApi, responsesApi } from "../../kit/inside/gateway.ts";
 import { objectsOf } from "../../kit/inside/message.ts";
 import { answerIn, cut, events, expectIn, hi, json, read, sse } from "./stage.ts";
@@ -298,13 +298,13 @@ it.each([
   expect(answerIn(request, [text], headers)).toMatchObject(told);
 });
 
-const streamed = (chunks: string): WireAnswer => answerIn(chat, [chunks]);
+const streamed = (chunks: string): Answer => answerIn(chat, [chunks]);
 
 it("what came before an error, or before the end, is kept", () => {
   const thought = { content: [{ type: "thinking", thinking: "Hm, grün 🌾" }] };
   expect(answerIn(anthropic, [sse(spoken.slice(0, 5))]).message).toMatchObject(thought);
   expect(streamed(begun + data(overloaded))).toMatchObject({ message: { content: "Be" } });
-  const at = (length: number): WireAnswer => answerIn(responses, [sse(responseStream.slice(0, length))]);
+  const at = (length: number): Answer => answerIn(responses, [sse(responseStream.slice(0, length))]);
   expect(at(6)).toMatchObject({ message: responseSaid.message, others: [{ role: "assistant", content: "I look, " }] });
   expect(at(10).others?.at(-1)).toMatchObject({ call_id: "c", arguments: '{"a":' });
   const early = answerIn(gemini, [data(candidates[2])]);
