@@ -10,9 +10,9 @@ export interface Keeper {
   /** Whether a block has to come back exactly: one that could not is carried whole, and odd values are noted. */
   readonly isExact: boolean;
   /** A part's `opaque` with the fields. @param isMarked - with none, too: the part is the shape's own */
-  keep(fields: JsonObject, isMarked?: boolean): { readonly opaque?: JsonObject };
+  readonly keep: (fields: JsonObject, isMarked?: boolean) => { readonly opaque?: JsonObject };
   /** The kept fields that go back into a block; undefined for a part of another origin. */
-  of(opaque: JsonValue | undefined): JsonObject | undefined;
+  readonly of: (opaque: JsonValue | undefined) => JsonObject | undefined;
 }
 
 /** Keeps all fields, under a name. @param kind - default: the name */

@@ -61,26 +61,26 @@ export interface Shape<Host extends object> {
    *
    * @throws WindrowError `bad-message` naming the index of a value that is no message of the API
    */
-  decode(messages: readonly Host[]): readonly Message[];
+  readonly decode: (messages: readonly Host[]) => readonly Message[];
   /** Messages in the shape. One that `decode` gave comes back as the very object, or deeply equal after a store. */
-  encode(messages: readonly Message[]): readonly Host[];
+  readonly encode: (messages: readonly Message[]) => readonly Host[];
   /** A message as it is kept and compared, without marks that move from call to call; undefined for what is none. */
-  value(message: JsonObject): JsonObject | undefined;
+  readonly value: (message: JsonObject) => JsonObject | undefined;
   /**
    * Whether a message that a client sends back is the answer that it was given, also where it wrote it another way: the
    * same calls, and the same text but for white space.
    */
-  isEcho(sent: JsonObject, answer: JsonObject): boolean;
+  readonly isEcho: (sent: JsonObject, answer: JsonObject) => boolean;
   /** A message without reasoning; the same object where it has none. */
-  withoutReasoning(message: JsonObject): JsonObject;
+  readonly withoutReasoning: (message: JsonObject) => JsonObject;
   /** @param isStored - whether the provider keeps the answer, so that reasoning that is not sealed may come back */
-  answer(isStored?: boolean): AnswerBuilder;
+  readonly answer: (isStored?: boolean) => AnswerBuilder;
   /** The usage in an answer of the API; undefined where it reports none. */
-  usage(counts: unknown): Usage | undefined;
+  readonly usage: (counts: unknown) => Usage | undefined;
   /** Whether an error says that reasoning does not belong to the messages before it. */
-  isPrefixFault(status: number, body: string): boolean;
+  readonly isPrefixFault: (status: number, body: string) => boolean;
   /** Whether an error says that a turn of calls does not begin with its reasoning. Absent where no API says it. */
-  isUnopened?(status: number, body: string): boolean;
+  readonly isUnopened?: (status: number, body: string) => boolean;
   /** An error of the API's, as its body. */
-  fault(status: number, message: string): JsonObject;
+  readonly fault: (status: number, message: string) => JsonObject;
 }

@@ -5,7 +5,7 @@ import type { Answer, AnswerBuilder } from "../../shape/shape.ts";
 import type { AnswerReader } from "../gateway.ts";
 import { EventStream } from "./events.ts";
 import { JsonEnd } from "./json-end.ts";
-import { bytePieces } from "./pieces.ts";
+import { Pieces } from "./pieces.ts";
 
 /** Most bytes of an answer that are read; behind them it stays incomplete. */
 const mostBytes = 64 * 1024 * 1024;
@@ -27,7 +27,7 @@ class Reader implements AnswerReader {
   readonly #builder: AnswerBuilder;
   #form: Form | undefined;
   #events = new EventStream();
-  readonly #chunks = bytePieces();
+  readonly #chunks = new Pieces();
   readonly #jsonEnd = new JsonEnd();
   #bytes = 0;
   #isOver = false;

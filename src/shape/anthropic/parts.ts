@@ -100,7 +100,7 @@ function resultPart(block: JsonObject, calls: CallPairing, keeper: Keeper): Tool
   const read = [...(isFlag || !isExact ? ["is_error"] : []), ...(isExact ? [] : ["name"])];
   const odd = {
     ...(id === undefined && { tool_use_id: orAbsent(block["tool_use_id"]) }),
-    ...((content ?? undefined) === undefined && { content: orAbsent(content) }),
+    ...(typeof content !== "string" && !Array.isArray(content) && { content: orAbsent(content) }),
   };
   return {
     type: "tool-result",

@@ -23,7 +23,10 @@ export function typeOf(item: JsonObject): string | undefined {
 export function itemValue(item: JsonObject): JsonObject | undefined {
   const type = typeOf(item);
   if (type === undefined) return undefined;
-  if (type === "message") return messageValue(without(item, ...made, ...(item["type"] === "message" ? ["type"] : [])));
+  if (type === "message") {
+    const isNamed = item["type"] === "message" && asName(item["role"]) !== undefined;
+    return messageValue(without(item, ...made, ...(isNamed ? ["type"] : [])));
+  }
   return type === "reasoning" || asName(item["call_id"]) !== undefined ? without(item, ...made) : item;
 }
 
