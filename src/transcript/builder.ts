@@ -1,7 +1,7 @@
 /** The parts that decoders share: the first entries, and the builder of a transcript. */
-import type { JsonObject, Message, NewMessage } from "../message/message.ts";
-import type { Entry, OtherCall, Transcript, TranscriptProblem } from "./transcript.ts";
-import { defined } from "../message/json.ts";
+import type { JsonObject, Message, NewMessage, Part } from "../message/message.ts";
+import type { Entry, OtherCall, Transcript, TranscriptProblem, TranscriptSource } from "./transcript.ts";
+import { asArray, asObject, defined } from "../message/json.ts";
 import { CallPairing } from "../message/parts.ts";
 import { UniqueIds } from "../message/unique-ids.ts";
 
@@ -24,6 +24,20 @@ export class TranscriptBuilder {
   /** Adds a message, with its id made unique. Returns its index. */
   add(message: NewMessage): number {
     return this.messages.push({ ...message, id: this.ids.take(message.id) }) - 1;
+  }
+
+  /**
+   * Adds what stands on the user's side: results of tools as a message of their own, before the words.
+   *
+   * @param wordsId - the id of words beside results. Default: that of the results, made unique
+   */
+  addUser(about: Omit<NewMessage, "role" | "parts">, parts: readonly Part[], wordsId = about.id): void {
+    const results = parts.filter((part) => part.type === "tool-result");
+    const spoken = parts.filter((part) => part.type !== "tool-result");
+    if (results.length > 0) this.add({ ...about, role: "tool", parts: results });
+    if (spoken.length === 0 && results.length > 0) return;
+    const id = results.length > 0 ? wordsId : about.id;
+    this.add({ ...about, ...defined({ id }), role: "user", parts: spoken });
   }
 
   /** Notes what messages used that are no part of the session. */
@@ -64,4 +78,26 @@ export function withStrays(transcripts: readonly Transcript[], strays: Transcrip
   return first === undefined || strays.length === 0
     ? transcripts
     : [{ ...first, problems: [...strays, ...first.problems] }, ...others];
+}
+
+/** Messages of one session, and the fields beside them. */
+export interface ListedSession {
+  readonly about: JsonObject;
+  readonly messages: readonly Entry[];
+}
+
+/** The sessions of a file that holds an array of messages, `{ messages }`, or JSON lines of either. */
+export function sessionsIn(source: TranscriptSource): readonly ListedSession[] {
+  const only = source.entries.length === 1 ? source.entries[0] : undefined;
+  const list = asArray(only?.value);
+  if (list) return [{ about: {}, messages: list.map((value) => ({ line: 1, value })) }];
+  const sessions: ListedSession[] = [];
+  const loose: Entry[] = [];
+  for (const entry of source.entries) {
+    const about = asObject(entry.value);
+    const messages = asArray(about?.["messages"]);
+    if (!about || !messages) loose.push(entry);
+    else sessions.push({ about, messages: messages.map((value) => ({ line: entry.line, value })) });
+  }
+  return loose.length === 0 ? sessions : [...sessions, { about: {}, messages: loose }];
 }

@@ -6,7 +6,6 @@ import type { WireCall, WireMessage, WireRequest, Written } from "../gateway.ts"
 import { bodyRanges } from "./json-ranges.ts";
 import type { BodyRanges, KnownElements } from "./json-ranges.ts";
 import { recent } from "./recent.ts";
-import { remembered } from "./remembered.ts";
 import { hashMessage } from "./timeless.ts";
 
 /** The part of a shape that its bodies are read by. */
@@ -30,7 +29,7 @@ function placesOf(body: Buffer, list: string, begun?: KnownElements): BodyRanges
 }
 
 /**
- * Reads a body. Its messages, and other members of some size, are parsed only where their bytes are new.
+ * Reads a body. Where it goes on from another one, its messages and other members are parsed only where their bytes are new.
  *
  * @returns undefined for a body that is no JSON, has no list of messages, or one that cannot be read
  */
@@ -41,26 +40,21 @@ export function readBody({ body }: WireCall, shape: MessageShape): ReadBody | un
   const fields: [string, JsonValue][] = [];
   for (const [name, { start, end }] of ranges.members) {
     if (name === shape.list) continue;
-    const value = parsed(body.subarray(start, end));
+    const bytes = body.subarray(start, end);
+    const value = begun?.field(name, bytes) ?? parse(bytes);
     if (value === undefined) return undefined;
     fields.push([name, value]);
   }
   const messages: WireMessage[] = [];
   for (const [place, { start, end }] of ranges.elements.entries()) {
     const raw = body.subarray(start, end);
-    const fact = begun?.messages[place] ?? remembered.of(shape.name, raw, (bytes) => messageFact(bytes, shape));
+    const fact = begun?.messages[place] ?? messageFact(raw, shape);
     if (!fact) return undefined;
     messages.push({ raw, value: fact.value, hash: fact.hash });
   }
-  recent.add({ body, shape: shape.name, ranges, messages });
-  return { messages, fields: Object.fromEntries(fields) };
-}
-
-/** A smaller member is parsed in less time than its hash takes. */
-const small = 2_048;
-
-function parsed(bytes: Buffer): JsonValue | undefined {
-  return bytes.length < small ? parse(bytes) : remembered.of("member", bytes, parse);
+  const found = { messages, fields: Object.fromEntries(fields) };
+  recent.add({ body, shape: shape.name, ranges, ...found });
+  return found;
 }
 
 function parse(bytes: Buffer): JsonValue | undefined {

@@ -1,5 +1,5 @@
 /** Answers of Gemini's API: one body, a list of chunks, or a stream of them. */
-import { asArray, asName, asString, defined, fieldsOf, objectsOf } from "../../message/json.ts";
+import { asArray, asName, defined, fieldsOf, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { errorOf } from "../answer.ts";
 import type { Answer, AnswerBuilder } from "../shape.ts";
@@ -8,8 +8,6 @@ import { geminiUsage } from "./usage.ts";
 /** Puts an answer together as its client will send it back: neighbouring texts of the chunks are one. */
 export class GeminiAnswer implements AnswerBuilder {
   readonly #parts: JsonObject[] = [];
-  /** The pieces of the last part, while it is a text that grows. */
-  #texts: string[] = [];
   #usage: JsonObject = {};
   #head: JsonObject = {};
   #stop: string | undefined;
@@ -32,7 +30,6 @@ export class GeminiAnswer implements AnswerBuilder {
   }
 
   answer(): Answer {
-    this.#close();
     return defined({
       message: this.#parts.length > 0 ? { role: "model", parts: this.#parts } : undefined,
       isComplete: this.isComplete,
@@ -46,25 +43,13 @@ export class GeminiAnswer implements AnswerBuilder {
 
   /** A text goes on with the text before it, unless one of both has a signature or any other field of its own. */
   #take(part: JsonObject): void {
-    const text = asString(part["text"]);
     const last = this.#parts.at(-1);
     const goesOn = last && isPlain(last) && isPlain(part) && last["thought"] === part["thought"];
-    if (text !== undefined && goesOn) {
-      this.#texts.push(text);
-      return;
-    }
-    this.#close();
-    this.#parts.push(part);
-    this.#texts = text === undefined ? [] : [text];
-  }
-
-  #close(): void {
-    const last = this.#parts.at(-1);
-    if (last && this.#texts.length > 1) this.#parts[this.#parts.length - 1] = { ...last, text: this.#texts.join("") };
-    this.#texts = this.#texts.length > 1 ? [this.#texts.join("")] : this.#texts;
+    if (goesOn) this.#parts[this.#parts.length - 1] = { ...last, text: last.text + part.text };
+    else this.#parts.push(part);
   }
 }
 
-function isPlain(part: JsonObject): boolean {
+function isPlain(part: JsonObject): part is JsonObject & { readonly text: string } {
   return typeof part["text"] === "string" && Object.keys(part).every((key) => key === "text" || key === "thought");
 }

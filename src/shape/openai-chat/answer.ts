@@ -12,7 +12,7 @@ interface CallDraft {
   id: string | undefined;
   readonly kind: "function" | "custom";
   name: string;
-  readonly args: string[];
+  args: string;
   rest: JsonObject;
 }
 
@@ -21,8 +21,8 @@ const known = new Set(["role", "tool_calls", "function_call"]);
 
 /** Puts an answer together as its client will send it back; of several choices the first. */
 export class ChatAnswer implements AnswerBuilder {
-  readonly #texts = new Map<string, string[]>();
-  readonly #details = new Map<string, JsonObject[]>();
+  readonly #texts = new Map<string, string>();
+  readonly #details = new Map<string, Map<string, JsonValue>[]>();
   readonly #others = new Map<string, JsonValue>();
   readonly #calls: CallDraft[] = [];
   #whole: JsonObject | undefined;
@@ -97,9 +97,9 @@ export class ChatAnswer implements AnswerBuilder {
     for (const call of objectsOf(delta["tool_calls"])) this.#call(call);
     for (const [field, value] of Object.entries(delta)) {
       if (known.has(field) || value === null) continue;
-      if (typeof value === "string") grownIn(this.#texts, field, value);
+      if (typeof value === "string") this.#texts.set(field, (this.#texts.get(field) ?? "") + value);
       else if (Array.isArray(value)) {
-        for (const item of objectsOf(value)) grownIn(this.#details, field, item);
+        for (const item of objectsOf(value)) gather(this.#details, field, item);
       } else this.#others.set(field, value);
     }
     const single = asObject(delta["function_call"]);
@@ -120,7 +120,7 @@ export class ChatAnswer implements AnswerBuilder {
     let draft = last && (id === undefined || last.id === undefined || last.id === id) ? last : undefined;
     if (!draft) {
       const kind = asObject(call["custom"]) ? "custom" : "function";
-      draft = { index, id, kind, name: "", args: [], rest: {} };
+      draft = { index, id, kind, name: "", args: "", rest: {} };
       this.#calls.push(draft);
     }
     draft.id ??= id;
@@ -129,16 +129,17 @@ export class ChatAnswer implements AnswerBuilder {
     const name = asString(inner["name"]) ?? "";
     if (name !== draft.name) draft.name += name;
     const args = inner["arguments"] ?? inner["input"];
-    if (typeof args === "string") draft.args.push(args);
-    else if (asObject(args)) draft.args.push(JSON.stringify(args));
+    if (typeof args === "string") draft.args += args;
+    else if (asObject(args)) draft.args += JSON.stringify(args);
     draft.rest = { ...draft.rest, ...rest };
   }
 
   #message(): JsonObject | undefined {
     if (this.#whole) return tidied(this.#whole);
-    const texts = [...this.#texts].map(([field, pieces]) => [field, pieces.join("")] as const);
-    const fields = Object.fromEntries(texts.filter(([, text]) => text !== ""));
-    const details = [...this.#details].map(([field, items]) => [field, gathered(items)] as const);
+    const fields = Object.fromEntries([...this.#texts].filter(([, text]) => text !== ""));
+    const details = [...this.#details].map(
+      ([field, items]) => [field, items.map((item) => Object.fromEntries(item))] as const,
+    );
     const message = { ...fields, ...Object.fromEntries(details), ...Object.fromEntries(this.#others) };
     if (Object.keys(message).length === 0 && this.#calls.length === 0) return undefined;
     const calls = this.#calls.map(written);
@@ -147,34 +148,26 @@ export class ChatAnswer implements AnswerBuilder {
   }
 }
 
-function grownIn<Piece>(lists: Map<string, Piece[]>, field: string, piece: Piece): void {
-  const list = lists.get(field);
-  if (list) list.push(piece);
-  else lists.set(field, [piece]);
-}
-
 function written({ id, kind, name, args, rest }: CallDraft): JsonObject {
-  const inner = { name, [kind === "custom" ? "input" : "arguments"]: args.join("") };
+  const inner = { name, [kind === "custom" ? "input" : "arguments"]: args };
   return { ...(id !== undefined && { id }), type: kind, [kind]: inner, ...rest };
 }
 
-/** Pieces of one item, by its type and index, as one. */
-function gathered(items: readonly JsonObject[]): readonly JsonObject[] {
-  const whole: Map<string, JsonValue>[] = [];
-  for (const item of items) {
-    const last = whole.at(-1);
-    const { index, type } = item;
-    if (!last || index === undefined || last.get("index") !== index || last.get("type") !== type) {
-      whole.push(new Map(Object.entries(item)));
-      continue;
-    }
-    for (const [field, value] of Object.entries(item)) {
-      const grows = ["text", "summary", "data"].includes(field) && typeof value === "string";
-      if (grows) last.set(field, (asString(last.get(field)) ?? "") + value);
-      else if (value !== null) last.set(field, value);
-    }
+/** Adds a piece to the item that it goes on, by its type and index, or as one more. */
+function gather(details: Map<string, Map<string, JsonValue>[]>, name: string, piece: JsonObject): void {
+  const items = details.get(name) ?? [];
+  details.set(name, items);
+  const last = items.at(-1);
+  const { index, type } = piece;
+  if (!last || index === undefined || last.get("index") !== index || last.get("type") !== type) {
+    items.push(new Map(Object.entries(piece)));
+    return;
   }
-  return whole.map((item) => Object.fromEntries(item));
+  for (const [field, value] of Object.entries(piece)) {
+    const grows = ["text", "summary", "data"].includes(field) && typeof value === "string";
+    if (grows) last.set(field, (asString(last.get(field)) ?? "") + value);
+    else if (value !== null) last.set(field, value);
+  }
 }
 
 /** Answers name what they do not have, which clients leave out. */

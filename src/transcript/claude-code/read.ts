@@ -222,18 +222,14 @@ class Assembly {
 
   #user(row: JsonObject, content: JsonValue | undefined): void {
     const parts = contentParts(content, this.#builder.calls, claudeCodeBlocks);
-    const results = parts.filter((part) => part.type === "tool-result");
-    const spoken = parts.filter((part) => part.type !== "tool-result");
     const id = asName(row["uuid"]);
-    if (results.length > 0) this.#say(row, "tool", results, id);
-    if (results.length > 0 && spoken.length === 0) return;
-    if (isInterruption(spoken)) this.#markInterrupted();
-    this.#say(row, "user", spoken, results.length > 0 && id !== undefined ? `${id}/text` : id);
-  }
-
-  #say(row: JsonObject, role: "user" | "tool", parts: readonly Part[], id: string | undefined): void {
     const extra = extraOf(row, restOf(asObject(row["message"]) ?? {}, messageFields));
-    this.#builder.add(defined({ id, role, parts, timestamp: isoTime(row["timestamp"]), extra }));
+    if (isInterruption(parts)) this.#markInterrupted();
+    this.#builder.addUser(
+      defined({ id, timestamp: isoTime(row["timestamp"]), extra }),
+      parts,
+      id === undefined ? undefined : `${id}/text`,
+    );
   }
 
   #markInterrupted(): void {

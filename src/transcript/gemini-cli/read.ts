@@ -1,5 +1,5 @@
 /** Sessions of Gemini CLI: JSON lines since version 0.40, one JSON document before, a bare history of contents earlier. */
-import type { JsonObject, JsonValue, NewMessage, Part, ToolResultPart, Usage } from "../../message/message.ts";
+import type { JsonObject, JsonValue, Part, ToolResultPart, Usage } from "../../message/message.ts";
 import { callArguments, opaquePart, opaqueRest, resultContent, textParts, usage } from "../../message/parts.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { partOf } from "../../shape/gemini/parts.ts";
@@ -129,7 +129,7 @@ function addRecord(record: JsonObject, line: number, builder: TranscriptBuilder)
   const timestamp = isoTime(record["timestamp"] ?? record["ts"]);
   const extra = restOf(record, knownFields);
   const content = geminiContent(record["content"] ?? record["parts"], builder.calls);
-  if (type === "user") return addUser(defined({ id, timestamp, extra }), content, builder);
+  if (type === "user") return builder.addUser(defined({ id, timestamp, extra }), content);
   const made = objectsOf(record["toolCalls"]).map((call) => recordedCall(call, builder.calls));
   const parts = [...objectsOf(record["thoughts"]).map(thoughtPart), ...content, ...made.map(({ call }) => call)];
   builder.add(
@@ -149,17 +149,6 @@ function addRecord(record: JsonObject, line: number, builder: TranscriptBuilder)
   const answered = isoTime(last?.["timestamp"]) ?? timestamp;
   const resultsId = id === undefined ? undefined : `${id}/results`;
   builder.add(defined({ id: resultsId, role: "tool" as const, parts: results, timestamp: answered }));
-}
-
-function addUser(
-  about: Omit<NewMessage, "role" | "parts">,
-  content: readonly Part[],
-  builder: TranscriptBuilder,
-): void {
-  const results = content.filter((part) => part.type === "tool-result");
-  const spoken = content.filter((part) => part.type !== "tool-result");
-  if (results.length > 0) builder.add({ ...about, role: "tool", parts: results });
-  if (spoken.length > 0 || results.length === 0) builder.add({ ...about, role: "user", parts: spoken });
 }
 
 /** Reads the content of a message: text, a part of the API, or a list of either. */

@@ -23,6 +23,5 @@ export { bodyRanges } from "../../../src/gateway/wire/json-ranges.ts";
 export { ollamaApi } from "../../../src/gateway/wire/ollama.ts";
 export { RecentBodies } from "../../../src/gateway/wire/recent.ts";
 export type { RecentBody } from "../../../src/gateway/wire/recent.ts";
-export { Remembered } from "../../../src/gateway/wire/remembered.ts";
 export { responsesApi } from "../../../src/gateway/wire/responses/responses.ts";
 export { hashMessage } from "../../../src/gateway/wire/timeless.ts";
