@@ -33,9 +33,9 @@ export interface WireParts<Host extends object>
   readonly profile: Profile;
   /** Fits the paths of requests that carry a conversation. */
   readonly route: RegExp;
-  facts(body: ReadBody, call: WireCall, claims: Claims): WireFacts;
+  readonly facts: (body: ReadBody, call: WireCall, claims: Claims) => WireFacts;
   /** Reads a body without a list of messages. */
-  readOther?(call: WireCall): ReadBody | undefined;
+  readonly readOther?: (call: WireCall) => ReadBody | undefined;
 }
 
 /** Makes an API of its parts. Its system messages stay in their places. */
