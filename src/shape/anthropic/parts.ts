@@ -48,7 +48,12 @@ function knownPart(block: JsonObject, calls: CallPairing, keeper: Keeper): Known
       const isSigned = signature !== undefined;
       const fields = without(block, "type", "thinking", ...(isSigned || !keeper.isExact ? ["signature"] : []));
       const signed = isSigned ? { signature } : {};
-      return { type: "reasoning", text: asString(block["thinking"]) ?? "", ...signed, ...keeper.keep(fields, true) };
+      return {
+        type: "reasoning",
+        text: asString(block["thinking"]) ?? "",
+        ...signed,
+        ...keeper.keep(fields, { isOwn: true }),
+      };
     }
     case "redacted_thinking": {
       const signature = asName(block["data"]);
@@ -85,10 +90,7 @@ function callPart(block: JsonObject, calls: CallPairing, keeper: Keeper): ToolCa
     callId: calls.call(id, name),
     name,
     ...(isRead ? callArguments(input) : given),
-    ...keeper.keep(
-      { ...without(block, "type", "id", "name", "input"), ...(keeper.isExact && odd) },
-      keeper.isExact && !isObject(input),
-    ),
+    ...keeper.keep(without(block, "type", "id", "name", "input"), { odd, isOwn: !isObject(input) }),
   };
 }
 
@@ -107,7 +109,7 @@ function resultPart(block: JsonObject, calls: CallPairing, keeper: Keeper): Tool
     ...calls.result(id, isExact ? undefined : asName(block["name"])),
     content: asArray(content)?.map((item) => resultItem(item, calls, keeper)) ?? asString(content) ?? "",
     ...(isFlag && { isError: isError === true }),
-    ...keeper.keep({ ...without(block, "type", "tool_use_id", "content", ...read), ...(isExact && odd) }),
+    ...keeper.keep(without(block, "type", "tool_use_id", "content", ...read), { odd }),
   };
 }
 
@@ -127,10 +129,8 @@ function mediaPart(block: JsonObject, keeper: Keeper): ImagePart | FilePart | un
   const mediaType = (inline ? asName(source["media_type"]) : undefined) ?? (image ? "image/*" : "application/pdf");
   const rest = without(source, "type", "data", "url", ...(inline ? ["media_type"] : []));
   const fields = without(block, "type", "source", ...(keeper.isExact ? [] : ["title"]));
-  const kept = keeper.keep(
-    { ...fields, ...(keeper.isExact && Object.keys(rest).length > 0 && { source: rest }) },
-    true,
-  );
+  const odd = Object.keys(rest).length > 0 ? { source: rest } : {};
+  const kept = keeper.keep(fields, { odd, isOwn: true });
   const media = { mediaType, ...(data !== undefined && { data }), ...(url !== undefined && { url }), ...kept };
   if (image) return { type: "image", ...media };
   const name = asName(block["title"]);

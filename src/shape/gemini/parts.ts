@@ -54,7 +54,7 @@ function textPart(block: JsonObject, text: string, keeper: Keeper): KnownPart | 
   }
   const signature = asName(block["thoughtSignature"]);
   const rest = without(block, "text", "thought", ...(signature === undefined ? [] : ["thoughtSignature"]));
-  return { type: "reasoning", text, ...defined({ signature }), ...keeper.keep(rest, true) };
+  return { type: "reasoning", text, ...defined({ signature }), ...keeper.keep(rest, { isOwn: true }) };
 }
 
 function callPart(
@@ -73,10 +73,10 @@ function callPart(
     ...(typeof call["name"] !== "string" && { name: orAbsent(call["name"]) }),
     ...((args ?? undefined) === undefined && { args: orAbsent(args) }),
   };
-  const kept = isExact && Object.keys(own).length > 0 && { functionCall: own };
-  const fields = { ...without(block, "functionCall"), ...kept };
+  const odd = Object.keys(own).length > 0 ? { functionCall: own } : {};
   const given = isExact ? { args: args ?? {} } : callArguments(args);
-  return { type: "tool-call", callId: calls.call(id, name), name, ...given, ...keep(fields, true) };
+  const kept = keep(without(block, "functionCall"), { odd, isOwn: true });
+  return { type: "tool-call", callId: calls.call(id, name), name, ...given, ...kept };
 }
 
 function resultPart(
@@ -99,13 +99,13 @@ function resultPart(
     ...(name === undefined && { name: absent }),
     ...(response === undefined ? { response: absent } : alone && { response: field }),
   };
-  const kept = Object.keys(own).length > 0 && { functionResponse: own };
+  const named = Object.keys(own).length > 0 && { functionResponse: own };
   return {
     type: "tool-result",
     ...calls.result(id, name),
     content: media ? [{ type: "text", text }, ...media.map((item) => resultItem(item, calls, keeper))] : text,
     ...(alone && field === "error" && text !== "" && { isError: true }),
-    ...(keeper.isExact && keeper.keep({ ...without(block, "functionResponse"), ...kept }, true)),
+    ...keeper.keep({}, { odd: { ...without(block, "functionResponse"), ...named }, isOwn: true }),
   };
 }
 
@@ -122,8 +122,8 @@ function mediaPart(block: JsonObject, keeper: Keeper): ImagePart | FilePart | un
   const url = inline ? undefined : asName(source?.["fileUri"]);
   if (!source || mediaType === undefined || (data ?? url) === undefined) return undefined;
   const rest = without(source, "mimeType", "data", "fileUri");
-  const fields = { ...without(block, "inlineData", "fileData"), ...(Object.keys(rest).length > 0 && { source: rest }) };
-  const media = { mediaType, ...defined({ data, url }), ...(keeper.isExact && keeper.keep(fields, true)) };
+  const odd = { ...without(block, "inlineData", "fileData"), ...(Object.keys(rest).length > 0 && { source: rest }) };
+  const media = { mediaType, ...defined({ data, url }), ...keeper.keep({}, { odd, isOwn: true }) };
   const name = asName(source["displayName"]);
   return mediaType.startsWith("image/")
     ? { type: "image", ...media }
