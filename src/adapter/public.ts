@@ -14,7 +14,16 @@ export type {
   WindowOptions,
 } from "./host/conversation.ts";
 export type { AdapterEvent, AdapterListener } from "./host/events.ts";
-export { absent, badMessage, hostMessage, hostMessages, keep, keptOf, Originals, present } from "./host/host-fields.ts";
+export {
+  absent,
+  badMessage,
+  hostMessage,
+  hostMessages,
+  keep,
+  keptOf,
+  Originals,
+  present,
+} from "../shape/host-fields.ts";
 export { memoryTools } from "./host/memory-tools.ts";
 export type { MemoryTool, MemoryToolsOptions } from "./host/memory-tools.ts";
 export { recallDeclaration, recallTool } from "./host/recall-tool.ts";

@@ -9,7 +9,8 @@
  * Nothing here may be the reason that an agent fails: whatever goes wrong in the first two, the client's bytes go on.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import type { JsonObject, ToolDefinition, Usage } from "../message/message.ts";
+import type { JsonObject, ToolDefinition } from "../message/message.ts";
+import type { Answer } from "../shape/shape.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { Profile } from "../window/provider/profile.ts";
 
@@ -91,27 +92,6 @@ export interface WireRequest {
 /** A message of a body to write: one of the request's own, in its own bytes, or a new one in the API's shape. */
 export type Written = WireMessage | { readonly made: JsonObject };
 
-/** The provider's answer to a request, as far as it came. */
-export interface WireAnswer {
-  /** The answer as the client will send it back, in the form of {@link WireMessage.value}; absent where none came. */
-  readonly message?: JsonObject;
-  /** Further messages of the same answer, for APIs whose answers are lists of items. */
-  readonly others?: readonly JsonObject[];
-  /** Whether it came to its end. */
-  readonly isComplete: boolean;
-  /** In tokens, as the provider said it; `input` includes what was read from its cache. */
-  readonly usage?: Usage;
-  readonly model?: string;
-  /** The provider's id of the answer. */
-  readonly id?: string;
-  /** Why the model stopped, in the API's word. */
-  readonly stop?: string;
-  /** The edits that the provider made to the request before its model read it, in its own words. */
-  readonly appliedEdits?: readonly JsonObject[];
-  /** The provider's error in the answer, where it has one; also one that came in the middle of a stream. */
-  readonly error?: { readonly type: string; readonly message: string };
-}
-
 /** Reads a copy of an answer while it passes. Never throws. */
 export interface AnswerReader {
   /**
@@ -121,7 +101,7 @@ export interface AnswerReader {
    */
   push(chunk: Buffer): boolean;
   /** The answer, once no more bytes come. */
-  end(): WireAnswer;
+  end(): Answer;
 }
 
 /** Old tool results that the provider is asked to clear. */
@@ -213,7 +193,7 @@ export interface Sending {
 export interface SentAnswer {
   /** 0 where the upstream could not be reached. */
   readonly status: number;
-  readonly answer: WireAnswer;
+  readonly answer: Answer;
   /** Whether the client left before the end. */
   readonly isAborted: boolean;
   /** Whether the upstream refused, as well, the other body that was sent for a refused one. Default: false. */

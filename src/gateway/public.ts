@@ -9,3 +9,4 @@ export { tenantsBy } from "./tenant.ts";
 export type { TenantOf } from "./tenant.ts";
 export { wireApis } from "./wire/apis.ts";
 export type * from "./gateway.ts";
+export type { Answer } from "../shape/shape.ts";

@@ -2,7 +2,7 @@
  * Reads parts from the JSON of a provider or host: arguments, images, opaque blocks, calls paired with results, usage.
  */
 import { parseJson, asObject, asName, asCount, defined, fieldsOf, restOf } from "./json.ts";
-import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "./message.ts";
+import type { JsonObject, JsonValue, Part, ResultContent, ToolCallPart, Usage } from "./message.ts";
 
 /** The arguments of a call. JSON text is parsed; text that is no JSON, or too deep, stays in `argsText` beside `{}`. */
 export function callArguments(value: JsonValue | undefined): { args: JsonValue; argsText?: string } {
@@ -78,6 +78,15 @@ export class CallPairing {
     for (const [id, of] of this.#open) if (name === undefined || of === name) return id;
     return undefined;
   }
+}
+
+/** The thought signature a call came with, under its own name or an adapter's; undefined where it has none. */
+export function thoughtSignature({ opaque }: ToolCallPart): string | undefined {
+  const fields = fieldsOf(opaque);
+  const found = [fields, ...Object.values(fields).map(fieldsOf)]
+    .map(({ thoughtSignature: camel, thought_signature: snake }) => camel ?? snake)
+    .find((value) => typeof value === "string" && value !== "");
+  return found as string | undefined;
 }
 
 /** Usage from a host whose `input` excludes the tokens read from and written to the cache. */

@@ -1,8 +1,9 @@
-/** The parts that decoders share: the first entries, unique ids, and the builder of a transcript. */
-import type { JsonObject, Message, NewMessage } from "../message/message.ts";
-import type { Entry, OtherCall, Transcript, TranscriptProblem } from "./transcript.ts";
-import { defined } from "../message/json.ts";
+/** The parts that decoders share: the first entries, and the builder of a transcript. */
+import type { JsonObject, Message, NewMessage, Part } from "../message/message.ts";
+import type { Entry, OtherCall, Transcript, TranscriptProblem, TranscriptSource } from "./transcript.ts";
+import { asArray, asObject, defined } from "../message/json.ts";
 import { CallPairing } from "../message/parts.ts";
+import { UniqueIds } from "../message/unique-ids.ts";
 
 /** The number of entries that `recognise` examines. */
 const headLength = 50;
@@ -10,31 +11,6 @@ const headLength = 50;
 /** The first entries of a source, which decide its format. */
 export function head(entries: readonly Entry[]): readonly Entry[] {
   return entries.slice(0, headLength);
-}
-
-/** Ids that are unique in one session: the wanted id when it is free, else a numbered copy. */
-export class UniqueIds {
-  /** The ids in use, each with the number of its next copy. */
-  readonly #taken = new Map<string, number>();
-  #next = 1;
-
-  /** @param wanted - the host's id; absent gives `m1`, `m2` … */
-  take(wanted?: string): string {
-    let id = wanted ?? this.#numbered();
-    while (this.#taken.has(id)) id = wanted === undefined ? this.#numbered() : this.#copyOf(wanted);
-    this.#taken.set(id, 2);
-    return id;
-  }
-
-  #numbered(): string {
-    return `m${this.#next++}`;
-  }
-
-  #copyOf(id: string): string {
-    const copy = this.#taken.get(id) ?? 2;
-    this.#taken.set(id, copy + 1);
-    return `${id}#${copy}`;
-  }
 }
 
 /** The transcript that a decoder builds. */
@@ -48,6 +24,20 @@ export class TranscriptBuilder {
   /** Adds a message, with its id made unique. Returns its index. */
   add(message: NewMessage): number {
     return this.messages.push({ ...message, id: this.ids.take(message.id) }) - 1;
+  }
+
+  /**
+   * Adds what stands on the user's side: results of tools as a message of their own, before the words.
+   *
+   * @param wordsId - the id of words beside results. Default: that of the results, made unique
+   */
+  addUser(about: Omit<NewMessage, "role" | "parts">, parts: readonly Part[], wordsId = about.id): void {
+    const results = parts.filter((part) => part.type === "tool-result");
+    const spoken = parts.filter((part) => part.type !== "tool-result");
+    if (results.length > 0) this.add({ ...about, role: "tool", parts: results });
+    if (spoken.length === 0 && results.length > 0) return;
+    const id = results.length > 0 ? wordsId : about.id;
+    this.add({ ...about, ...defined({ id }), role: "user", parts: spoken });
   }
 
   /** Notes what messages used that are no part of the session. */
@@ -88,4 +78,26 @@ export function withStrays(transcripts: readonly Transcript[], strays: Transcrip
   return first === undefined || strays.length === 0
     ? transcripts
     : [{ ...first, problems: [...strays, ...first.problems] }, ...others];
+}
+
+/** Messages of one session, and the fields beside them. */
+export interface ListedSession {
+  readonly about: JsonObject;
+  readonly messages: readonly Entry[];
+}
+
+/** The sessions of a file that holds an array of messages, `{ messages }`, or JSON lines of either. */
+export function sessionsIn(source: TranscriptSource): readonly ListedSession[] {
+  const only = source.entries.length === 1 ? source.entries[0] : undefined;
+  const list = asArray(only?.value);
+  if (list) return [{ about: {}, messages: list.map((value) => ({ line: 1, value })) }];
+  const sessions: ListedSession[] = [];
+  const loose: Entry[] = [];
+  for (const entry of source.entries) {
+    const about = asObject(entry.value);
+    const messages = asArray(about?.["messages"]);
+    if (!about || !messages) loose.push(entry);
+    else sessions.push({ about, messages: messages.map((value) => ({ line: entry.line, value })) });
+  }
+  return loose.length === 0 ? sessions : [...sessions, { about: {}, messages: loose }];
 }

@@ -1,10 +1,12 @@
 /** The list of formats that Windrow reads. To add one, write its decoder in a folder beside these and name it here. */
+import { anthropicMessages } from "./anthropic.ts";
 import { claudeCode } from "./claude-code/read.ts";
 import { codex } from "./codex/read.ts";
 import { geminiCli } from "./gemini-cli/read.ts";
 import { openaiChat } from "./openai-chat/read.ts";
 import { openCode } from "./opencode/read.ts";
 import { pi } from "./pi/read.ts";
+import { qwenCode } from "./qwen-code.ts";
 import { trajectory } from "./trajectory.ts";
 import type { TranscriptDecoder } from "./transcript.ts";
 import { windrow } from "./windrow/read.ts";
@@ -16,7 +18,9 @@ export const decoders: readonly TranscriptDecoder[] = [
   codex,
   pi,
   geminiCli,
+  qwenCode,
   openCode,
   trajectory,
+  anthropicMessages,
   openaiChat,
 ];

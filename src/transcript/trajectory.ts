@@ -2,9 +2,10 @@
  * Normalised trajectories, one session a line: `{ id, messages }`, with messages `{ role, content, thinking?,
  * tool_calls?: [{ id, name, args }], tool_call_id?, name? }`.
  */
-import { chatMessage, isChatMessage } from "./openai-chat/message.ts";
+import { chatMessage, isChatMessage } from "../shape/openai-chat/loose.ts";
 import type { JsonObject } from "../message/message.ts";
-import { head, TranscriptBuilder, UniqueIds, withStrays } from "./builder.ts";
+import { UniqueIds } from "../message/unique-ids.ts";
+import { head, TranscriptBuilder, withStrays } from "./builder.ts";
 import { asArray, asName, asObject, defined, objectsOf } from "../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
 

@@ -9,7 +9,10 @@ import type { SentBlocks } from "../window/sent.ts";
 export interface Transcript {
   /** The session's own id, or the file's name when the format has none. */
   readonly id: string;
-  /** The decoder's name: `windrow`, `openai-chat`, `pi`, `claude-code`, `codex`, `gemini-cli`, `opencode`, `trajectory`. */
+  /**
+   * The decoder's name: `windrow`, `openai-chat`, `anthropic`, `pi`, `claude-code`, `codex`, `gemini-cli`, `qwen-code`,
+   * `opencode`, `trajectory`.
+   */
   readonly format: string;
   /** The model of most assistant messages, when the format names it. */
   readonly model?: string;

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { composeWindow } from "windrow";
 import { ContextManager } from "windrow/adk";
-import { contentsOf, fromContents } from "windrow/gemini";
+import { fromContents } from "windrow/gemini";
+import { contentsOf } from "../kit/inside/shape.ts";
 import type { GeminiContent } from "windrow/gemini";
 import { gemini, miki } from "../kit/inside/window.ts";
 

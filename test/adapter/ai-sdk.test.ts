@@ -6,7 +6,8 @@ import { SessionManager } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { aiSdk, aiSdkAdapter, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "windrow/ai-sdk";
 import type { AiSdkMessage, AiSdkOptions } from "windrow/ai-sdk";
-import { overflowText, smallerBudget, toolDefinitions } from "../kit/inside/adapter.ts";
+import { toolDefinitions } from "../kit/inside/adapter.ts";
+import { overflowText, smallerBudget } from "../kit/inside/shape.ts";
 import type { AiSdkFinishedStep } from "../kit/inside/adapter.ts";
 import { assistant, call, longRun, reasoning, result, tool, user } from "./ai-sdk-transcripts.ts";
 

@@ -1,81 +1,14 @@
 /** Nothing a provider's message can hold is lost on the way in and out. */
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { describe, it } from "vitest";
 import { composeWindow, isWindrowError } from "windrow";
 import type { Message } from "windrow";
-import type { Adapter } from "windrow/adapter";
-import { anthropicAdapter, fromAnthropic, toAnthropic } from "windrow/anthropic";
-import { chatAdapter, fromChat, toChat } from "windrow/chat";
-import { checkMessage } from "../kit/inside/message.ts";
-import { deepFreeze } from "../kit/histories.ts";
-import { anthropicMessages, chatMessages } from "./host-messages.ts";
-import { runs } from "../kit/runs.ts";
+import { fromAnthropic, toAnthropic } from "windrow/anthropic";
+import { fromChat, toChat } from "windrow/chat";
 
 function stored<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
-
-function holds<Host>(adapter: Adapter<Host>, given: readonly Host[]): void {
-  const host = deepFreeze(stored(given));
-  const messages = adapter.decode(host);
-  for (const message of messages) checkMessage(message);
-  const back = adapter.encode(messages);
-  back.forEach((message, index) => assert.equal(message, host[index]));
-  assert.deepEqual(adapter.encode(stored(messages)), host);
-}
-
-interface Call {
-  readonly id?: unknown;
-  readonly tool_use_id?: unknown;
-  readonly type?: unknown;
-  readonly name?: unknown;
-  readonly function?: { readonly name?: unknown };
-  readonly custom?: { readonly name?: unknown };
-}
-
-/** The ids of calls and results as the host wrote them, wherever an id and a name are there. */
-function hostIds(host: readonly { readonly content?: unknown; readonly tool_calls?: unknown }[]): readonly string[] {
-  const named = (value: unknown): value is string => typeof value === "string" && value !== "";
-  return host.flatMap(({ content, tool_calls: calls }) => {
-    const entries = (Array.isArray(calls) ? calls : []) as readonly (Call | null)[];
-    const blocks = (Array.isArray(content) ? content : []) as readonly (Call | null)[];
-    const ids = [
-      ...entries.filter((call) => named((call?.custom ?? call?.function)?.name)).map((call) => call?.id),
-      ...blocks.filter((block) => block?.type === "tool_use" && named(block.name)).map((block) => block?.id),
-      ...blocks.filter((block) => block?.type === "tool_result").map((block) => block?.tool_use_id),
-    ];
-    return ids.filter(named);
-  });
-}
-
-function understands<Host extends object>(adapter: Adapter<Host>, host: readonly Host[]): void {
-  const parts = adapter.decode(host).flatMap((message) => message.parts);
-  const ids = new Set(parts.flatMap((part) => ("callId" in part ? [part.callId] : [])));
-  for (const id of hostIds(host)) assert(ids.has(id), `the call or result ${id} was not understood`);
-}
-
-describe("random messages", () => {
-  it("of the chat-completions API come back as they were", { timeout: 600_000 }, () => {
-    fc.assert(
-      fc.property(chatMessages, (host) => {
-        holds(chatAdapter, host);
-        understands(chatAdapter, host);
-      }),
-      { numRuns: Math.max(600, runs) },
-    );
-  });
-
-  it("of the Anthropic API come back as they were", { timeout: 600_000 }, () => {
-    fc.assert(
-      fc.property(anthropicMessages, (host) => {
-        holds(anthropicAdapter, host);
-        understands(anthropicAdapter, host);
-      }),
-      { numRuns: Math.max(600, runs) },
-    );
-  });
-});
 
 describe("fromChat", () => {
   it.each([

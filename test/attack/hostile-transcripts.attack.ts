@@ -55,6 +55,17 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   "gemini-cli": [
     '{"sessionId":"7f0f3a52-4a0f-4f0e-9b3c-1c2d3e4f5a6b","projectHash":"p","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:09Z","messages":[{"id":"1","timestamp":"2026-01-01T00:00:01Z","type":"user","content":"Hello"},{"id":"2","timestamp":"2026-01-01T00:00:02Z","type":"gemini","content":@,"toolCalls":[{"id":"c1","name":"look","args":@,"result":@,"status":"success","timestamp":@}]}]}',
   ],
+  "anthropic": [
+    '{"role":"user","content":"Hello","ts":@}',
+    '{"role":"assistant","content":[{"type":"thinking","thinking":@,"signature":@},{"type":"tool_use","id":"c1","name":"look","input":@}],"ts":1,"modelInfo":@,"metrics":@}',
+    '{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":@,"is_error":@}],"ts":2}',
+  ],
+  "qwen-code": [
+    '{"uuid":"u1","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"Hello"}]}}',
+    '{"uuid":"u2","parentUuid":@,"sessionId":@,"type":"assistant","message":{"role":"model","parts":[{"functionCall":{"id":"c1","name":"look","args":@}},@]},"model":@,"usageMetadata":@}',
+    '{"uuid":"u3","parentUuid":"u2","type":"tool_result","message":{"parts":[{"functionResponse":{"id":"c1","name":"look","response":@}}]},"toolCallResult":@}',
+    '{"uuid":"u4","parentUuid":"u3","type":"system","subtype":"chat_compression","systemPayload":@}',
+  ],
   "opencode": [
     '{"info":{"id":"ses_1","directory":"/x","title":@,"revert":@},"messages":[{"info":{"id":"msg_1","role":"user","time":{"created":@},"summary":@},"parts":[{"type":"text","text":"Hello"},{"type":"file","mime":@,"url":@}]},{"info":{"id":"msg_2","role":"assistant","modelID":"m","tokens":@,"time":@,"error":@,"path":@},"parts":[{"type":"reasoning","text":@,"metadata":@},{"type":"tool","callID":"c1","tool":"look","state":{"status":"completed","input":@,"output":@,"attachments":@,"time":@},"metadata":@},{"type":"tool","callID":"c2","tool":"look","state":@},{"type":"step-finish","tokens":@},{"type":"odd","data":@},@]},@]}',
   ],

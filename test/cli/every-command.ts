@@ -128,7 +128,6 @@ export const refusals: Readonly<Record<string, readonly Typed[]>> = {
     ({ store, word }) => ["--token", word, "--store", store],
   ],
   completion: [({ word }) => [word]],
-  bench: [({ word }) => [word], ({ word }) => ["loop", "--policy", word], ({ word }) => ["loop", "--family", word]],
   import: [({ word }) => [word]],
   backup: [({ word }) => ["x", "--keep", word]],
   compact: [({ store, word }) => ["latest", "--model", word, "--store", store]],

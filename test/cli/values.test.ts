@@ -60,7 +60,7 @@ const kinds: Readonly<Record<string, RegExp>> = {
 
 /** What a command needs beside the flag. */
 const needs: Readonly<Record<string, string>> = {
-  ...{ view: "latest", search: "x", similar: "x", backup: "nowhere", recall: "latest m1", bench: "loop" },
+  ...{ view: "latest", search: "x", similar: "x", backup: "nowhere", recall: "latest m1" },
   ...{ replay: "FILE", import: "FILE", compose: "FILE --budget 8k", archive: "--archive FILE" },
 };
 

@@ -238,6 +238,59 @@ export const geminiCli = lines([
   gemini("g8", 8, { content: [{ text: "hm", thought: true, thoughtSignature: "c2ln+/==" }, { text: "Done." }] }),
 ]);
 
+/** Cline: an array in one document would be the file; here each message is a line. Counts, a result beside words, an odd block. */
+export const cline = lines([
+  { role: "user", content: [{ type: "text", text: "<task>look</task>" }], ts: 1772359201000 },
+  {
+    ...{
+      role: "assistant",
+      ts: 1772359202000,
+      modelInfo: { modelId: "claude-z", providerId: "anthropic", mode: "act" },
+    },
+    content: [
+      { type: "thinking", thinking: "hm", signature: "c2ln+/==" },
+      { type: "text", text: "Looking.", reasoning_details: [] },
+      use("t1", "read_file", { path: "a" }),
+    ],
+    metrics: { tokens: { prompt: 120, completion: 9, cached: 100 }, cost: 0.01 },
+  },
+  { role: "user", ts: 1772359203000, content: [{ type: "text", text: "[env]" }, result("t1", "body")] },
+  { role: "assistant", content: [{ type: "hosted_tool", name: "search" }], ts: 1772359204000 },
+]);
+
+const qwen = (type: string, uuid: string, parentUuid: string | null, parts: readonly object[], more: object = {}) => ({
+  ...{ uuid, parentUuid, sessionId: "q-1", timestamp: at(Number(uuid.replace(/\D/g, ""))), type, cwd: "/work" },
+  ...{ version: "0.9.0", message: { role: type === "assistant" ? "model" : "user", parts }, ...more },
+});
+const qwenEvent = (uuid: string, parentUuid: string, subtype: string, systemPayload: object) => ({
+  ...qwen("system", uuid, parentUuid, [], { subtype, systemPayload }),
+  message: undefined,
+});
+
+/** Qwen Code: thoughts, a failed call, a compaction, a branch that was left, a title. */
+export const qwenCode = lines([
+  qwen("user", "u1", null, [{ text: "look" }]),
+  qwen(
+    "assistant",
+    "a2",
+    "u1",
+    [
+      { text: "hm", thought: true, thoughtSignature: "c2ln+/==" },
+      { functionCall: { id: "k1", name: "ls", args: { path: "." } } },
+    ],
+    { model: "qwen3", usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 5, thoughtsTokenCount: 7 } },
+  ),
+  qwen("tool_result", "r3", "a2", [answer("k1", "ls", { output: "no" })], {
+    toolCallResult: { callId: "k1", status: "error" },
+  }),
+  qwen("assistant", "a4", "r3", [{ text: "left" }], {
+    usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 1 },
+  }),
+  qwenEvent("s5", "r3", "chat_compression", { info: { originalTokenCount: 9 }, compressedHistory: [] }),
+  qwen("assistant", "a6", "s5", [{ text: "Done." }]),
+  qwenEvent("s7", "a6", "custom_title", { customTitle: "A look" }),
+]);
+
 /** Every fixture with the format that must recognise it. */
 export const fixtures = (
   [
@@ -249,6 +302,8 @@ export const fixtures = (
     ["codex", "codex", codex],
     ["codex-flat", "codex", codexFlat],
     ["gemini-cli", "gemini-cli", geminiCli],
+    ["cline", "anthropic", cline],
+    ["qwen-code", "qwen-code", qwenCode],
     ["opencode", "opencode", opencode],
     ["trajectory", "trajectory", trajectory],
   ] as const

@@ -248,6 +248,54 @@ describe("codex", () => {
   });
 });
 
+describe("anthropic", () => {
+  it("reads Cline's history: its times, models and counts, and results apart from words", async () => {
+    const text = `[${fixture.cline.join(",")}]`;
+    const [session] = await read([text], "api_conversation_history.json");
+    expect(session).toMatchObject({ id: "api_conversation_history", format: "anthropic", model: "claude-z" });
+    expect(session?.messages).toEqual((await readOne(fixture.cline)).messages);
+    expect(roles(session?.messages ?? [])).toBe("user assistant tool user assistant");
+    const [, answer, tool, , last] = session?.messages ?? [];
+    expect(answer).toMatchObject({
+      timestamp: "2026-03-01T10:00:02.000Z",
+      usage: { input: 120, output: 9, cacheRead: 100 },
+      extra: { modelInfo: { mode: "act" }, metrics: { cost: 0.01 } },
+    });
+    expect(answer?.parts).toEqual([
+      { type: "reasoning", text: "hm", signature: "c2ln+/==" },
+      { type: "text", text: "Looking.", opaque: { reasoning_details: [] } },
+      { type: "tool-call", callId: "t1", name: "read_file", args: { path: "a" } },
+    ]);
+    expect(tool?.parts).toEqual([{ type: "tool-result", callId: "t1", name: "read_file", content: "body" }]);
+    expect(last?.parts).toMatchObject([{ type: "opaque", kind: "anthropic/hosted_tool" }]);
+  });
+});
+
+describe("qwen-code", () => {
+  it("reads the branch of the last record, and counts what it leaves out", async () => {
+    const session = await readOne(fixture.qwenCode);
+    expect(session).toMatchObject({ id: "q-1", format: "qwen-code", model: "qwen3", problems: [] });
+    expect(session.messages.map(({ id, role }) => `${id} ${role}`).join(", ")).toBe(
+      "u1 user, a2 assistant, r3 tool, a6 assistant",
+    );
+    expect(session.messages[1]).toMatchObject({
+      usage: { input: 100, output: 12, reasoning: 7 },
+      parts: [
+        { type: "reasoning", text: "hm", signature: "c2ln+/==" },
+        { callId: "k1", name: "ls", args: { path: "." } },
+      ],
+    });
+    expect(session.messages[2]?.parts).toEqual([
+      { type: "tool-result", callId: "k1", name: "ls", content: "no", isError: true },
+    ]);
+    expect(session.meta).toMatchObject({
+      ...{ cwd: "/work", version: "0.9.0", title: "A look", abandoned: 1 },
+      compactions: [{ after: 3, originalTokenCount: 9 }],
+    });
+    expect(session.otherCalls).toMatchObject([{ usage: { input: 9, output: 1 } }]);
+  });
+});
+
 describe("opencode", () => {
   const places = [
     ["export", (data: string) => written(data, "export.jsonl", opencode.join("\n"))],

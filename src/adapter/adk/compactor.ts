@@ -14,7 +14,7 @@ import { recallInTurns } from "../../window/recall/recall.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { eventMessage, isShown } from "./event.ts";
-import { GeminiCalls } from "../gemini/gemini.ts";
+import { GeminiCalls } from "../../shape/gemini/gemini.ts";
 import { windowKinds } from "../host/window-options.ts";
 import type { AdkEvent, AdkInvocation, AdkSession } from "./types.ts";
 

@@ -16,8 +16,8 @@ import { gemini } from "../../window/provider/profile.ts";
 import { limitUi, uiLimits } from "../../window/ui/limits.ts";
 import type { Strategy } from "../../window/window.ts";
 import { candidatePlaces } from "./candidates.ts";
-import { contentMessage, contentsOf, GeminiCalls } from "../gemini/gemini.ts";
-import type { GeminiContent } from "../gemini/gemini.ts";
+import { contentMessage, contentsOf, GeminiCalls } from "../../shape/gemini/gemini.ts";
+import type { GeminiContent } from "../../shape/gemini/gemini.ts";
 import { asName, isObject } from "../../message/json.ts";
 
 /** A message as the manager takes and gives it: a content of Gemini, or one with the role `function`. */

@@ -3,9 +3,9 @@ import type { Message, NewMessage } from "../../message/message.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { asName, asObject, isObject, without, sameJson } from "../../message/json.ts";
 import type { AdkEvent } from "./types.ts";
-import { contentMessage, contentsOf } from "../gemini/gemini.ts";
-import type { GeminiContent } from "../gemini/gemini.ts";
-import { hostMessage, keptOf } from "../host/host-fields.ts";
+import { contentMessage, contentsOf } from "../../shape/gemini/gemini.ts";
+import type { GeminiContent } from "../../shape/gemini/gemini.ts";
+import { hostMessage, keptOf } from "../../shape/host-fields.ts";
 
 const adk = "adk";
 

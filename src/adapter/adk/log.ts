@@ -8,7 +8,7 @@ import type { SessionInfo } from "../../store/store.ts";
 import { hashMessage } from "../../window/hash.ts";
 import { eventMessage, eventOf } from "./event.ts";
 import type { AdkEvent, AdkSessionKey } from "./types.ts";
-import { GeminiCalls } from "../gemini/gemini.ts";
+import { GeminiCalls } from "../../shape/gemini/gemini.ts";
 import { Teller } from "../host/events.ts";
 import { LogWriter } from "../host/journal.ts";
 import type { StartedTool } from "../host/journal.ts";

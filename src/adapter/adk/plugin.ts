@@ -14,7 +14,7 @@ import { anyOf, checkGiven, kinds, oneOf, withActions } from "../../window/optio
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { geminiAdapter } from "../gemini/gemini.ts";
-import type { GeminiContent } from "../gemini/gemini.ts";
+import type { GeminiContent } from "../../shape/gemini/gemini.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { statsListener, Teller } from "../host/events.ts";
 import type { AdapterListener } from "../host/events.ts";

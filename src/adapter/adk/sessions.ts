@@ -8,7 +8,7 @@ import type { AdkLog, AdkLogs } from "./log.ts";
 import type { AdkEvent, AdkSession, AdkSessionKey } from "./types.ts";
 import type { AdapterListener } from "../host/events.ts";
 import { asObject } from "../../message/json.ts";
-import { keptOf } from "../host/host-fields.ts";
+import { keptOf } from "../../shape/host-fields.ts";
 
 /** The part that is used of ADK's BaseSessionService. */
 interface BaseService {

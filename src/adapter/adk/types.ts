@@ -1,5 +1,5 @@
 /** Google ADK's objects, as far as they are read: its own types fit these. ADK itself is never imported. */
-import type { GeminiContent } from "../gemini/gemini.ts";
+import type { GeminiContent } from "../../shape/gemini/gemini.ts";
 
 /** The three names of a session of ADK. */
 export interface AdkSessionKey {

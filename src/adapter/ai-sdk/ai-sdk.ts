@@ -14,7 +14,7 @@ import { calledModel } from "./message.ts";
 import type { AiSdkWindowOptions } from "./message.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
-import { overflowText, smallerBudget } from "./overflow.ts";
+import { overflowText, smallerBudget } from "../../shape/faults.ts";
 import { inCallOrder, instructionsText, newMessages, rawHistory, stepUsage } from "./message.ts";
 import type { AiSdkFinishedStep, AiSdkStep } from "./message.ts";
 import { aiSdkRecallTool, toolDefinitions } from "./tools.ts";

@@ -6,7 +6,15 @@ import { toolCalls } from "../../message/message.ts";
 import type { Adapter } from "../adapter.ts";
 import { marked, unmarked } from "./bytes.ts";
 import { aiSdkName, fromPart, isBareText, toPart } from "./parts.ts";
-import { absent, badMessage, contentNote, hostMessage, hostMessages, keptOf, Originals } from "../host/host-fields.ts";
+import {
+  absent,
+  badMessage,
+  contentNote,
+  hostMessage,
+  hostMessages,
+  keptOf,
+  Originals,
+} from "../../shape/host-fields.ts";
 import { usage } from "../../message/parts.ts";
 import { pi } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";

@@ -11,7 +11,7 @@ import { calledModel } from "./message.ts";
 import type { AiSdkCalledModel, AiSdkWindowOptions } from "./message.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
-import { overflowText, smallerBudget } from "./overflow.ts";
+import { overflowText, smallerBudget } from "../../shape/faults.ts";
 import { inParts, isPromptOf, promptOfSmaller } from "./prompt.ts";
 
 /** Options of {@link aiSdkMiddleware}. */

@@ -15,7 +15,7 @@ import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString } from "../../message/json.ts";
 import { skippedSignature } from "../../window/provider/signed.ts";
 import { urlMark, wrap, unwrap } from "./bytes.ts";
-import { absent, present, standIn } from "../host/host-fields.ts";
+import { absent, present, standIn } from "../../shape/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const aiSdkName = "ai-sdk";

@@ -14,7 +14,7 @@ import {
   Originals,
   present,
 } from "../public.ts";
-import { ownMessages } from "../host/host-fields.ts";
+import { ownMessages } from "../../shape/host-fields.ts";
 import type { Adapter } from "../public.ts";
 
 /** A message of Genkit: its `MessageData`. */

@@ -15,7 +15,7 @@ import type { Adapter } from "../adapter.ts";
 import { asSession } from "../host/given-session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { RequestBlocks, WindowOptions } from "../host/conversation.ts";
-import { hostMessages, Originals, ownMessages } from "../host/host-fields.ts";
+import { hostMessages, Originals, ownMessages } from "../../shape/host-fields.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import type { RecallTool } from "../host/recall-tool.ts";
 import { toolDefinition } from "../host/tool-definition.ts";

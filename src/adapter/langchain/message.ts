@@ -14,8 +14,8 @@ import {
   sameJson,
 } from "../../message/json.ts";
 import type { CallPairing } from "../../message/parts.ts";
-import { absent, badMessage, contentNote, hostMessage, keep, keptOf, present } from "../host/host-fields.ts";
-import { standIn } from "../host/host-fields.ts";
+import { absent, badMessage, contentNote, hostMessage, keep, keptOf, present } from "../../shape/host-fields.ts";
+import { standIn } from "../../shape/host-fields.ts";
 
 /**
  * A message of LangChain: an instance of `@langchain/core`'s `BaseMessage`, or a plain object with the same fields, which

@@ -3,7 +3,7 @@ import type { Message } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import type { HostConversation } from "../host/conversation.ts";
-import { keptOf } from "../host/host-fields.ts";
+import { keptOf } from "../../shape/host-fields.ts";
 import { langchain } from "./message.ts";
 import type { LangChainMessage } from "./message.ts";
 

@@ -2,7 +2,7 @@
 import { isObject, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Part, ResultContent } from "../../message/message.ts";
 import { dataOfUrl, imageFromUrl } from "../../message/parts.ts";
-import { keep, keptOf, standIn } from "../host/host-fields.ts";
+import { keep, keptOf, standIn } from "../../shape/host-fields.ts";
 
 /** The name of the adapter, under which parts keep the fields that have no place in them. */
 export const name = "openai-agents";

@@ -7,7 +7,7 @@ import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { asString } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
-import { badMessage, hostMessages, keep, keptOf, Originals, standIn } from "../host/host-fields.ts";
+import { badMessage, hostMessages, keep, keptOf, Originals, standIn } from "../../shape/host-fields.ts";
 import { results, resultPart, resultItem } from "./results.ts";
 import { name, inputPart, inputBlock } from "./blocks.ts";
 

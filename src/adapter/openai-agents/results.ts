@@ -1,8 +1,8 @@
 /** Result items of the OpenAI Agents SDK as tool results and back, each kind with the output that its API accepts. */
 import { isObject, without, sameJson, asString } from "../../message/json.ts";
 import type { JsonObject, JsonValue, ResultContent, ToolResultPart } from "../../message/message.ts";
-import { blankPicture } from "../host/blank-picture.ts";
-import { keep, keptOf } from "../host/host-fields.ts";
+import { blankPicture } from "../../shape/responses/blank-picture.ts";
+import { keep, keptOf } from "../../shape/host-fields.ts";
 import { inputBlock, inputPart, name } from "./blocks.ts";
 
 /** Result items by the calls they answer; the argument field of calls that have a single one. */

@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { Adapter } from "../adapter.ts";
-import { hostMessages } from "../host/host-fields.ts";
+import { hostMessages } from "../../shape/host-fields.ts";
 import type { JournalHost } from "../host/journal.ts";
 import { fromPi, isCutOff, toPi } from "./message.ts";
 import type { PiMessage } from "./message.ts";

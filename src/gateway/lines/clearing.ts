@@ -6,7 +6,8 @@ import { correct, initialCalibration, observe } from "../../tokens/calibrate.ts"
 import type { CalibrationState, CorrectedCount } from "../../tokens/calibrate.ts";
 import { countOnce, countResultOnce, countTools } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import type { Clearing, WireAnswer, WireRequest } from "../gateway.ts";
+import type { Answer } from "../../shape/shape.ts";
+import type { Clearing, WireRequest } from "../gateway.ts";
 
 /** The share of the budget that is left where results are cleared: each time the provider's cache is written anew behind it. */
 const lowWater = 0.5;
@@ -54,7 +55,7 @@ export class Tallied {
   }
 
   /** Takes what the provider said of a request: what it read, and what it cleared before. */
-  observe({ counted, saved }: Tally, usage: Usage | undefined, applied: WireAnswer["appliedEdits"] = []): void {
+  observe({ counted, saved }: Tally, usage: Usage | undefined, applied: Answer["appliedEdits"] = []): void {
     if (usage?.input === undefined) return;
     const cleared = applied.reduce((sum, edit) => sum + (asCount(edit["cleared_input_tokens"]) ?? 0), 0);
     const tools = applied.find((edit) => (asCount(edit["cleared_tool_uses"]) ?? 0) > 0);

@@ -1,6 +1,6 @@
 /** The mending of a request that was refused for what the gateway did to it: another body, each kind of mend once. */
 import type { SentAnswer, WireRequest } from "../gateway.ts";
-import { isOfOtherLength } from "../wire/faults.ts";
+import { isOfOtherLength } from "../../shape/faults.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { Asked } from "./asked.ts";
 import { lessOf, mostInVain } from "./ceiling.ts";

@@ -1,10 +1,11 @@
 /** A copy of an answer for its reader, decoded where it is compressed. Whatever goes wrong here, the answer passes. */
 import type { Transform } from "node:stream";
-import type { AnswerReader, WireAnswer } from "../gateway.ts";
+import type { Answer } from "../../shape/shape.ts";
+import type { AnswerReader } from "../gateway.ts";
 import { decoderFor, mostDecoded } from "./encoding.ts";
 
 /** An answer of which nothing could be read. */
-const unread: WireAnswer = { isComplete: false };
+const unread: Answer = { isComplete: false };
 
 /** Reads an answer while it passes. */
 export class AnswerCopy {
@@ -13,7 +14,7 @@ export class AnswerCopy {
   #isBroken = false;
   #isComplete = false;
   #decoded = 0;
-  #answer: WireAnswer | undefined;
+  #answer: Answer | undefined;
   /** Settled once the decoder has nothing more, or broke. */
   #closed: Promise<void> = Promise.resolve();
 
@@ -45,7 +46,7 @@ export class AnswerCopy {
   }
 
   /** The answer as far as it was read, always the same. */
-  end(): WireAnswer {
+  end(): Answer {
     this.#answer ??= this.#end();
     this.#isBroken = true;
     this.#decoder?.destroy();
@@ -74,7 +75,7 @@ export class AnswerCopy {
     this.#decoder?.destroy();
   }
 
-  #end(): WireAnswer {
+  #end(): Answer {
     try {
       return this.#reader.end();
     } catch {

@@ -1,28 +1,14 @@
 /** Readers of answers, whatever chunks they come in: a stream of events, lines of JSON, or one body. */
 import type { IncomingHttpHeaders } from "node:http";
-import { asCount, asName, asObject, asString, fieldsOf, parseJson } from "../../message/json.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
-import type { AnswerReader, WireAnswer } from "../gateway.ts";
+import { asObject, parseJson } from "../../message/json.ts";
+import type { Answer, AnswerBuilder } from "../../shape/shape.ts";
+import type { AnswerReader } from "../gateway.ts";
 import { EventStream } from "./events.ts";
 import { JsonEnd } from "./json-end.ts";
-import { bytePieces } from "./pieces.ts";
+import { Pieces } from "./pieces.ts";
 
 /** Most bytes of an answer that are read; behind them it stays incomplete. */
 const mostBytes = 64 * 1024 * 1024;
-
-/** Puts one API's answer together. It is given whole values only, of any shape. */
-export interface AnswerBuilder {
-  /** Takes an event of a stream, or a line of one. */
-  event(data: JsonObject, name: string): void;
-  /** Takes the answer that came as one body. */
-  body(value: JsonValue): void;
-  /** Whether the answer is complete. */
-  readonly isComplete: boolean;
-  /** The answer as far as it came. */
-  answer(): WireAnswer;
-  /** Takes the mark at the end of a stream that is no JSON: `[DONE]`. */
-  done?(): void;
-}
 
 /** The forms in which an answer comes. */
 type Form = "events" | "lines" | "body";
@@ -41,7 +27,7 @@ class Reader implements AnswerReader {
   readonly #builder: AnswerBuilder;
   #form: Form | undefined;
   #events = new EventStream();
-  readonly #chunks = bytePieces();
+  readonly #chunks = new Pieces();
   readonly #jsonEnd = new JsonEnd();
   #bytes = 0;
   #isOver = false;
@@ -60,7 +46,7 @@ class Reader implements AnswerReader {
     return !this.#isOver && this.#builder.isComplete;
   }
 
-  end(): WireAnswer {
+  end(): Answer {
     if (!this.#isOver) {
       this.#guarded(() => {
         if (this.#form === "events") this.#take(this.#events.end());
@@ -127,16 +113,4 @@ function sniffed(chunk: Buffer): Form | undefined {
   const first = chunk.find((byte) => byte > 0x20);
   if (first === undefined) return undefined;
   return first === 0x7b || first === 0x5b ? "body" : "events";
-}
-
-/** The error in an answer: its `error` as an object or a text; undefined where it has none. */
-export function errorOf(fields: JsonObject): NonNullable<WireAnswer["error"]> | undefined {
-  const { error } = fields;
-  if (typeof error === "string") return { type: "error", message: error };
-  const inner = asObject(error);
-  if (!inner) return undefined;
-  const code = asCount(inner["code"]);
-  const named = asName(inner["type"]) ?? asName(inner["code"]) ?? asName(inner["status"]);
-  const type = named ?? (code === undefined ? "error" : String(code));
-  return { type, message: asString(inner["message"]) ?? asString(fieldsOf(inner["error"])["message"]) ?? "" };
 }

@@ -1,9 +1,9 @@
 /** The APIs that the gateway reads. */
 import type { WireApi } from "../gateway.ts";
 import { anthropicMessages } from "./anthropic/anthropic.ts";
-import { chatCompletions } from "./chat/chat.ts";
-import { geminiApi } from "./gemini/gemini.ts";
-import { ollamaApi } from "./ollama/ollama.ts";
+import { chatCompletions } from "./chat.ts";
+import { geminiApi } from "./gemini.ts";
+import { ollamaApi } from "./ollama.ts";
 import { responsesApi } from "./responses/responses.ts";
 
 /** Every API whose requests are read. */

@@ -1,22 +1,15 @@
 /** A request's body: its members and messages as they are read, and the body with other messages. */
 import { isObject, jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { Shape } from "../../shape/shape.ts";
 import type { WireCall, WireMessage, WireRequest, Written } from "../gateway.ts";
 import { bodyRanges } from "./json-ranges.ts";
 import type { BodyRanges, KnownElements } from "./json-ranges.ts";
 import { recent } from "./recent.ts";
-import { remembered } from "./remembered.ts";
 import { hashMessage } from "./timeless.ts";
 
-/** A reader of one API's messages. */
-export interface MessageShape {
-  /** The API's name, by which its messages are remembered. */
-  readonly name: string;
-  /** The member of the body that holds the messages. */
-  readonly list: string;
-  /** The message as it is kept and compared; undefined for what is none of the API's. */
-  value(message: JsonObject): JsonObject | undefined;
-}
+/** The part of a shape that its bodies are read by. */
+type MessageShape = Pick<Shape<JsonObject>, "name" | "list" | "value">;
 
 /** A body whose messages were read. */
 export interface ReadBody {
@@ -36,7 +29,7 @@ function placesOf(body: Buffer, list: string, begun?: KnownElements): BodyRanges
 }
 
 /**
- * Reads a body. Its messages, and other members of some size, are parsed only where their bytes are new.
+ * Reads a body. Where it goes on from another one, its messages and other members are parsed only where their bytes are new.
  *
  * @returns undefined for a body that is no JSON, has no list of messages, or one that cannot be read
  */
@@ -47,26 +40,21 @@ export function readBody({ body }: WireCall, shape: MessageShape): ReadBody | un
   const fields: [string, JsonValue][] = [];
   for (const [name, { start, end }] of ranges.members) {
     if (name === shape.list) continue;
-    const value = parsed(body.subarray(start, end));
+    const bytes = body.subarray(start, end);
+    const value = begun?.field(name, bytes) ?? parse(bytes);
     if (value === undefined) return undefined;
     fields.push([name, value]);
   }
   const messages: WireMessage[] = [];
   for (const [place, { start, end }] of ranges.elements.entries()) {
     const raw = body.subarray(start, end);
-    const fact = begun?.messages[place] ?? remembered.of(shape.name, raw, (bytes) => messageFact(bytes, shape));
+    const fact = begun?.messages[place] ?? messageFact(raw, shape);
     if (!fact) return undefined;
     messages.push({ raw, value: fact.value, hash: fact.hash });
   }
-  recent.add({ body, shape: shape.name, ranges, messages });
-  return { messages, fields: Object.fromEntries(fields) };
-}
-
-/** A smaller member is parsed in less time than its hash takes. */
-const small = 2_048;
-
-function parsed(bytes: Buffer): JsonValue | undefined {
-  return bytes.length < small ? parse(bytes) : remembered.of("member", bytes, parse);
+  const found = { messages, fields: Object.fromEntries(fields) };
+  recent.add({ body, shape: shape.name, ranges, ...found });
+  return found;
 }
 
 function parse(bytes: Buffer): JsonValue | undefined {

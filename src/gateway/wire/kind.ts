@@ -1,6 +1,6 @@
 /** The purpose of a request, and why it may not be composed, by its body. */
 import type { IncomingHttpHeaders } from "node:http";
-import { asArray, asString, fieldsOf, objectsOf } from "../../message/json.ts";
+import { asString, fieldsOf, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { RequestKind } from "../gateway.ts";
 
@@ -37,11 +37,6 @@ export function kindOf({ client, hasTools, hasSchema, messageCount, lastUserText
   return isOwn ? "side" : "turn";
 }
 
-/** Whether a member is a list that is not empty. */
-export function hasItems(value: JsonValue | undefined): boolean {
-  return (asArray(value)?.length ?? 0) > 0;
-}
-
 /** The last text of a message of the user's whose content is text or typed blocks; undefined for other messages. */
 export function lastTextOf(message: JsonObject | undefined): string | undefined {
   if (message?.["role"] !== "user") return undefined;
@@ -68,4 +63,9 @@ export function fixedBy(headers: IncomingHttpHeaders, fields: JsonObject): strin
 /** The type in a member such as `response_format`: `json_schema`, `json_object`, `text`. */
 export function formatType(value: JsonValue | undefined): string | undefined {
   return asString(fieldsOf(value)["type"]);
+}
+
+/** Whether a member such as `response_format` asks for JSON. */
+export function isJsonFormat(value: JsonValue | undefined): boolean {
+  return /^json_(schema|object)$/.test(formatType(value) ?? "");
 }

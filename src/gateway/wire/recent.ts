@@ -1,4 +1,5 @@
 /** The bodies that were read last: a request that goes on from one begins with its bytes, and those are not read again. */
+import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { WireMessage } from "../gateway.ts";
 import type { BodyRanges, KnownElements } from "./json-ranges.ts";
 
@@ -9,11 +10,16 @@ export interface RecentBody {
   readonly shape: string;
   readonly ranges: BodyRanges;
   readonly messages: readonly WireMessage[];
+  /** The members of the body beside its messages, parsed. */
+  readonly fields: JsonObject;
 }
 
-/** Messages that a body begins with, as another one had them. */
+/** What a body has of another one. */
 export interface KnownMessages extends KnownElements {
+  /** The messages that it begins with. */
   readonly messages: readonly WireMessage[];
+  /** The value of a member whose bytes are the other's; undefined for other bytes. */
+  field(name: string, bytes: Buffer): JsonValue | undefined;
 }
 
 interface Entry extends RecentBody {
@@ -59,9 +65,13 @@ export class RecentBodies {
       if (common > length) [best, length] = [entry, common];
     }
     if (!best?.ranges.list) return undefined;
-    const { ranges, messages } = best;
+    const { body: other, ranges, messages, fields } = best;
     return {
       open: best.ranges.list.start - 1,
+      field(name, bytes) {
+        const range = ranges.members.get(name);
+        return range && bytes.equals(other.subarray(range.start, range.end)) ? fields[name] : undefined;
+      },
       elements: ranges.elements.slice(0, length),
       messages: messages.slice(0, length),
     };

@@ -1,7 +1,9 @@
 /** Sessions of Claude Code: JSONL, a tree by uuid and parentUuid, one line a block of an assistant message. */
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { branchOfLastLeaf } from "../branch.ts";
-import { anthropicUsage, blockParts } from "./blocks.ts";
+import { contentParts } from "../../shape/anthropic/parts.ts";
+import { anthropicUsage } from "../../shape/anthropic/usage.ts";
+import { claudeCodeBlocks, claudeCodeFlags as flags } from "./blocks.ts";
 import { head, TranscriptBuilder } from "../builder.ts";
 import { asName, asObject, asString, defined, isoTime, objectsOf, restOf } from "../../message/json.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
@@ -18,9 +20,6 @@ const messageFields: ReadonlySet<string> = new Set([
   "stop_reason",
   "stop_sequence",
 ]);
-
-/** Flags that change the meaning of a line's message. Other fields are the host's bookkeeping. */
-const flags = ["isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly", "origin"];
 
 /**
  * Reads Claude Code sessions. Lines of one assistant message become one message; tool results become messages of role
@@ -198,7 +197,7 @@ class Assembly {
     const content = open
       ? objectsOf(message["content"]).filter((block) => !open.blocks.has(JSON.stringify(block)))
       : message["content"];
-    const parts = blockParts(content, this.#builder.calls);
+    const parts = contentParts(content, this.#builder.calls, claudeCodeBlocks);
     const usage = anthropicUsage(message["usage"]);
     if (open) {
       for (const block of objectsOf(content)) open.blocks.add(JSON.stringify(block));
@@ -222,19 +221,15 @@ class Assembly {
   }
 
   #user(row: JsonObject, content: JsonValue | undefined): void {
-    const parts = blockParts(content, this.#builder.calls);
-    const results = parts.filter((part) => part.type === "tool-result");
-    const spoken = parts.filter((part) => part.type !== "tool-result");
+    const parts = contentParts(content, this.#builder.calls, claudeCodeBlocks);
     const id = asName(row["uuid"]);
-    if (results.length > 0) this.#say(row, "tool", results, id);
-    if (results.length > 0 && spoken.length === 0) return;
-    if (isInterruption(spoken)) this.#markInterrupted();
-    this.#say(row, "user", spoken, results.length > 0 && id !== undefined ? `${id}/text` : id);
-  }
-
-  #say(row: JsonObject, role: "user" | "tool", parts: readonly Part[], id: string | undefined): void {
     const extra = extraOf(row, restOf(asObject(row["message"]) ?? {}, messageFields));
-    this.#builder.add(defined({ id, role, parts, timestamp: isoTime(row["timestamp"]), extra }));
+    if (isInterruption(parts)) this.#markInterrupted();
+    this.#builder.addUser(
+      defined({ id, timestamp: isoTime(row["timestamp"]), extra }),
+      parts,
+      id === undefined ? undefined : `${id}/text`,
+    );
   }
 
   #markInterrupted(): void {

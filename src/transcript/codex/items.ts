@@ -1,9 +1,9 @@
 /** Reads response items of Codex as parts. */
-import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "../../message/message.ts";
-import { chatContent } from "../openai-chat/message.ts";
+import type { JsonObject, JsonValue, Part, ResultContent } from "../../message/message.ts";
+import { chatContent } from "../../shape/openai-chat/loose.ts";
 import type { CallPairing } from "../../message/parts.ts";
-import { callArguments, opaquePart, opaqueRest, resultContent, usage } from "../../message/parts.ts";
-import { asArray, asCount, asName, asObject, asString, defined, objectsOf } from "../../message/json.ts";
+import { callArguments, opaquePart, opaqueRest, resultContent } from "../../message/parts.ts";
+import { asArray, asName, asObject, asString, defined, objectsOf } from "../../message/json.ts";
 
 const format = "codex";
 
@@ -73,21 +73,6 @@ export function codexOutput(item: JsonObject, calls: CallPairing): Part {
     content: outputContent(wrapped?.["content"] ?? output),
     ...(failed ? { isError: true } : {}),
   };
-}
-
-/** Reads the usage of one call. Codex's `input_tokens` is the whole input. */
-export function codexUsage(value: JsonValue | undefined): Usage | undefined {
-  const counts = asObject(value);
-  return (
-    counts &&
-    usage({
-      input: asCount(counts["input_tokens"]),
-      output: asCount(counts["output_tokens"]),
-      cacheRead: asCount(counts["cached_input_tokens"]),
-      cacheWrite: asCount(counts["cache_write_input_tokens"]),
-      reasoning: asCount(counts["reasoning_output_tokens"]),
-    })
-  );
 }
 
 function outputContent(output: JsonValue): string | readonly ResultContent[] {

@@ -1,6 +1,7 @@
 /** Sessions of Codex: rollout JSONL of response items, and the flat lines that earlier versions wrote. */
 import type { JsonObject, JsonValue, NewMessage, Part } from "../../message/message.ts";
-import { codexCall, codexContent, codexOutput, codexReasoning, codexUsage } from "./items.ts";
+import { responsesUsage } from "../../shape/responses/usage.ts";
+import { codexCall, codexContent, codexOutput, codexReasoning } from "./items.ts";
 import { head, TranscriptBuilder } from "../builder.ts";
 import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined, isoTime, restOf } from "../../message/json.ts";
@@ -210,7 +211,7 @@ class Reading {
   /** Reads usage. Codex reports it after the call, sometimes twice; it belongs to the newest assistant message. */
   #usage(info: JsonObject | undefined, timestamp: string | undefined): void {
     const total = info?.["total_token_usage"] && JSON.stringify(info["total_token_usage"]);
-    const usage = codexUsage(info?.["last_token_usage"]);
+    const usage = responsesUsage(info?.["last_token_usage"]);
     const { messages } = this.builder;
     const index = messages.findLastIndex((message) => message.role === "assistant");
     const message = messages[index];

@@ -1,12 +1,26 @@
 /** Sessions of Gemini CLI: JSON lines since version 0.40, one JSON document before, a bare history of contents earlier. */
-import type { JsonObject, NewMessage, Part } from "../../message/message.ts";
-import { geminiContent, geminiUsage, recordedCall, thoughtPart } from "./parts.ts";
-import { head } from "../builder.ts";
-import { asArray, asName, asObject, asString, defined, isoTime, objectsOf, restOf } from "../../message/json.ts";
-import { TranscriptBuilder } from "../builder.ts";
+import type { JsonObject, JsonValue, Part, ToolResultPart, Usage } from "../../message/message.ts";
+import { callArguments, opaquePart, opaqueRest, resultContent, textParts, usage } from "../../message/parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
+import { partOf } from "../../shape/gemini/parts.ts";
+import { flatly } from "../../shape/keeper.ts";
+import {
+  asArray,
+  asCount,
+  asName,
+  asObject,
+  asString,
+  defined,
+  isoTime,
+  objectsOf,
+  restOf,
+} from "../../message/json.ts";
+import { head, TranscriptBuilder } from "../builder.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "gemini-cli";
+
+const recorded = flatly(format);
 
 const spokenTypes: ReadonlySet<unknown> = new Set(["user", "gemini"]);
 
@@ -115,9 +129,9 @@ function addRecord(record: JsonObject, line: number, builder: TranscriptBuilder)
   const timestamp = isoTime(record["timestamp"] ?? record["ts"]);
   const extra = restOf(record, knownFields);
   const content = geminiContent(record["content"] ?? record["parts"], builder.calls);
-  if (type === "user") return addUser(defined({ id, timestamp, extra }), content, builder);
-  const recorded = objectsOf(record["toolCalls"]).map((call) => recordedCall(call, builder.calls));
-  const parts = [...objectsOf(record["thoughts"]).map(thoughtPart), ...content, ...recorded.map(({ call }) => call)];
+  if (type === "user") return builder.addUser(defined({ id, timestamp, extra }), content);
+  const made = objectsOf(record["toolCalls"]).map((call) => recordedCall(call, builder.calls));
+  const parts = [...objectsOf(record["thoughts"]).map(thoughtPart), ...content, ...made.map(({ call }) => call)];
   builder.add(
     defined({
       id,
@@ -125,11 +139,11 @@ function addRecord(record: JsonObject, line: number, builder: TranscriptBuilder)
       parts,
       timestamp,
       model: asName(record["model"]),
-      usage: geminiUsage(record["tokens"]),
+      usage: recordedUsage(record["tokens"]),
       extra,
     }),
   );
-  const results = recorded.flatMap(({ result }) => result ?? []);
+  const results = made.flatMap(({ result }) => result ?? []);
   if (results.length === 0) return;
   const [last] = objectsOf(record["toolCalls"]).toReversed();
   const answered = isoTime(last?.["timestamp"]) ?? timestamp;
@@ -137,13 +151,62 @@ function addRecord(record: JsonObject, line: number, builder: TranscriptBuilder)
   builder.add(defined({ id: resultsId, role: "tool" as const, parts: results, timestamp: answered }));
 }
 
-function addUser(
-  about: Omit<NewMessage, "role" | "parts">,
-  content: readonly Part[],
-  builder: TranscriptBuilder,
-): void {
-  const results = content.filter((part) => part.type === "tool-result");
-  const spoken = content.filter((part) => part.type !== "tool-result");
-  if (results.length > 0) builder.add({ ...about, role: "tool", parts: results });
-  if (spoken.length > 0 || results.length === 0) builder.add({ ...about, role: "user", parts: spoken });
+/** Reads the content of a message: text, a part of the API, or a list of either. */
+function geminiContent(content: JsonValue | undefined, calls: CallPairing): readonly Part[] {
+  if (typeof content === "string") return textParts(content);
+  const blocks = asArray(content) ?? (content === undefined || content === null ? [] : [content]);
+  return blocks.map((block) => partOf(block, calls, recorded));
+}
+
+/** Reads a thought: its subject as a line, then its description. */
+function thoughtPart(thought: JsonObject): Part {
+  const subject = asName(thought["subject"]);
+  const description = asString(thought["description"]) ?? "";
+  return {
+    type: "reasoning",
+    text: subject === undefined ? description : `${subject}\n${description}`,
+    ...opaqueRest(thought, ["description"]),
+  };
+}
+
+/** Reads a tool call and its result, if any. Fields for display only are left out. */
+function recordedCall(
+  record: JsonObject,
+  calls: CallPairing,
+): { readonly call: Part; readonly result?: ToolResultPart } {
+  const name = asName(record["name"]);
+  if (name === undefined) return { call: opaquePart(record, format) };
+  const callId = calls.call(asName(record["id"]), name);
+  const call: Part = { type: "tool-call", callId, name, ...callArguments(record["args"]) };
+  const { result, status } = record;
+  if (result === undefined || result === null) return { call };
+  const parts = geminiContent(result, calls);
+  const [first, ...others] = parts;
+  const isAnswer = first?.type === "tool-result";
+  const texts = isAnswer ? [first.content].flat() : parts;
+  const items = [...texts, ...(isAnswer ? others : [])].map((item) =>
+    typeof item === "string" ? { type: "text" as const, text: item } : item,
+  );
+  const [only] = items;
+  const content = items.length === 1 && only?.type === "text" ? only.text : resultContent(items);
+  const failed = status === "error" || status === "cancelled" || (isAnswer && first.isError === true);
+  return {
+    call,
+    result: { type: "tool-result", ...calls.result(callId, name), content, ...(failed && { isError: true }) },
+  };
+}
+
+/** Reads usage. The CLI counts thoughts beside the answer. */
+function recordedUsage(value: JsonValue | undefined): Usage | undefined {
+  const counts = asObject(value);
+  const [output, thoughts] = [asCount(counts?.["output"]), asCount(counts?.["thoughts"])];
+  return (
+    counts &&
+    usage({
+      input: asCount(counts["input"]),
+      output: output === undefined ? thoughts : output + (thoughts ?? 0),
+      cacheRead: asCount(counts["cached"]),
+      reasoning: thoughts,
+    })
+  );
 }

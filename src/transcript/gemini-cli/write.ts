@@ -9,11 +9,17 @@ import type {
   ToolResultPart,
   Usage,
 } from "../../message/message.ts";
+import { recordedBlock } from "../../shape/gemini/parts.ts";
+import { flatly } from "../../shape/keeper.ts";
 import { onlyText, splitResults } from "../encoder.ts";
 import type { TranscriptEncoder, TranscriptHead } from "../encoder.ts";
 import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "gemini-cli";
+
+const recorded = flatly(format);
+
+const blockOf = (part: Part): readonly JsonValue[] => recordedBlock(part, recorded);
 
 /** Writes sessions for `gemini --resume`. */
 export const geminiCliEncoder: TranscriptEncoder = {
@@ -120,25 +126,4 @@ function responseBlocks({ callId: id, name = "", content, isError }: ToolResultP
     { functionResponse: { id, name, response } },
     ...items.flatMap((item) => (item.type === "text" ? [] : blockOf(item))),
   ];
-}
-
-function blockOf(part: Part): readonly JsonValue[] {
-  switch (part.type) {
-    case "text":
-      return [{ text: part.text }];
-    case "reasoning":
-      return [defined({ text: part.text, thought: true, thoughtSignature: part.signature }) as JsonObject];
-    case "image":
-    case "file": {
-      const { mediaType: mimeType, data, url } = part;
-      const name = part.type === "file" && part.name !== undefined ? { displayName: part.name } : {};
-      if (data !== undefined) return [{ inlineData: { mimeType, data, ...name } }];
-      return url === undefined ? [] : [{ fileData: { mimeType, fileUri: url, ...name } }];
-    }
-    case "opaque":
-      return part.kind.startsWith(`${format}/`) ? [part.data] : [];
-    case "tool-call":
-    case "tool-result":
-      return [];
-  }
 }

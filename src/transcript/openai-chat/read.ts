@@ -1,9 +1,9 @@
 /** Chat-completions messages: an array, `{ messages: […] }`, or JSON lines of either. */
-import type { JsonObject } from "../../message/message.ts";
-import { chatMessage, isChatMessage } from "./message.ts";
-import { head, TranscriptBuilder, UniqueIds } from "../builder.ts";
-import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";
-import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
+import { chatMessage, isChatMessage } from "../../shape/openai-chat/loose.ts";
+import { UniqueIds } from "../../message/unique-ids.ts";
+import { head, sessionsIn, TranscriptBuilder } from "../builder.ts";
+import { asName, asObject, objectsOf, restOf } from "../../message/json.ts";
+import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "openai-chat";
 
@@ -14,7 +14,7 @@ const foreignBlocks: ReadonlySet<unknown> = new Set(["tool_use", "tool_result", 
 export const openaiChat: TranscriptDecoder = {
   format,
   recognise(source: TranscriptSource): number {
-    const sessions = sessionsOf({ ...source, entries: head(source.entries) });
+    const sessions = sessionsIn({ ...source, entries: head(source.entries) });
     const messages = sessions.flatMap((session) => session.messages.slice(0, 50)).map((entry) => asObject(entry.value));
     const known = messages.filter(isChatMessage);
     if (known.length === 0 || known.length * 2 < messages.length) return 0;
@@ -25,7 +25,7 @@ export const openaiChat: TranscriptDecoder = {
   },
   decode(source: TranscriptSource): readonly Transcript[] {
     const ids = new UniqueIds();
-    return sessionsOf(source).map(({ about, messages }, index) => {
+    return sessionsIn(source).map(({ about, messages }, index) => {
       const builder = new TranscriptBuilder();
       for (const { line, value } of messages) {
         const message = chatMessage(value, format, builder.calls);
@@ -41,23 +41,3 @@ export const openaiChat: TranscriptDecoder = {
     });
   },
 };
-
-interface ChatSession {
-  readonly about: JsonObject;
-  readonly messages: readonly Entry[];
-}
-
-function sessionsOf(source: TranscriptSource): readonly ChatSession[] {
-  const only = source.entries.length === 1 ? source.entries[0] : undefined;
-  const list = asArray(only?.value);
-  if (list) return [{ about: {}, messages: list.map((value) => ({ line: 1, value })) }];
-  const sessions: ChatSession[] = [];
-  const loose: Entry[] = [];
-  for (const entry of source.entries) {
-    const about = asObject(entry.value);
-    const messages = asArray(about?.["messages"]);
-    if (!about || !messages) loose.push(entry);
-    else sessions.push({ about, messages: messages.map((value) => ({ line: entry.line, value })) });
-  }
-  return loose.length === 0 ? sessions : [...sessions, { about: {}, messages: loose }];
-}

@@ -15,7 +15,8 @@ import { asArray, asCount, asName, asObject, asString, defined, fieldsOf, isoTim
 import { objectsOf, restOf } from "../../message/json.ts";
 import { callArguments, dataOfUrl, opaquePart, opaqueRest, resultContent, textParts } from "../../message/parts.ts";
 import { usageBesideCache } from "../../message/parts.ts";
-import { head, TranscriptBuilder, UniqueIds, withStrays } from "../builder.ts";
+import { UniqueIds } from "../../message/unique-ids.ts";
+import { head, TranscriptBuilder, withStrays } from "../builder.ts";
 import type { Transcript, TranscriptDecoder, TranscriptProblem, TranscriptSource } from "../transcript.ts";
 
 const format = "opencode";

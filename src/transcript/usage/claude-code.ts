@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../../message/message.ts";
 import { asName, asObject } from "../../message/json.ts";
-import { anthropicUsage } from "../claude-code/blocks.ts";
+import { anthropicUsage } from "../../shape/anthropic/usage.ts";
 import { CallList, keyOf, timeOf } from "./usage.ts";
 import type { CallUsage, UsageReader } from "./usage.ts";
 

@@ -9,7 +9,7 @@ import { checkMessage } from "../../message/schema.ts";
 import { BadLine } from "../../store/format/fields.ts";
 import { decodeMetadata } from "../../store/format/documents.ts";
 import { decodeMessage } from "../../store/format/decode-message.ts";
-import { chatMessage, isChatMessage } from "../openai-chat/message.ts";
+import { chatMessage, isChatMessage } from "../../shape/openai-chat/loose.ts";
 import { TranscriptBuilder } from "../builder.ts";
 import { asArray, asCount, asName, asObject, fieldsOf, objectsOf, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";

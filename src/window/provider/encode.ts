@@ -4,7 +4,8 @@ import type { JsonObject, Message, Part, ReasoningPart, ToolCallPart } from "../
 import { isPiece } from "../../message/step.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { Profile } from "./profile.ts";
-import { isForeign, isReasoning, missingReasoning, skippedSignature, thoughtSignature } from "./signed.ts";
+import { thoughtSignature } from "../../message/parts.ts";
+import { isForeign, isReasoning, missingReasoning, skippedSignature } from "./signed.ts";
 
 /**
  * The message itself where the profile asks for nothing else. Pure, and of this one message alone: the same message is

@@ -1,6 +1,7 @@
 /** Signed reasoning: a provider reads only the reasoning that it signed or sealed itself. */
 import { fieldsOf, isObject } from "../../message/json.ts";
 import type { JsonObject, Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
+import { thoughtSignature } from "../../message/parts.ts";
 import { findModel } from "../../tokens/models.ts";
 import type { Profile } from "./profile.ts";
 
@@ -47,15 +48,6 @@ export function isReasoning(part: Part): part is ReasoningPart | Extract<Part, {
 export function isBound(part: Part): boolean {
   if (!isReasoning(part)) return false;
   return part.type === "opaque" || part.signature !== undefined || part.opaque !== undefined;
-}
-
-/** The thought signature a call came with, under its own name or an adapter's; undefined where it has none. */
-export function thoughtSignature({ opaque }: ToolCallPart): string | undefined {
-  const fields = fieldsOf(opaque);
-  const found = [fields, ...Object.values(fields).map(fieldsOf)]
-    .map(({ thoughtSignature: camel, thought_signature: snake }) => camel ?? snake)
-    .find((value) => typeof value === "string" && value !== "");
-  return found as string | undefined;
 }
 
 /** A call without its thought signature; the call itself where it has none. */

@@ -9,7 +9,8 @@ import { inForm } from "../../message/wire-form.ts";
 import { formOf } from "./profile.ts";
 import type { Profile } from "./profile.ts";
 import { saysReasoning, wantsAnswer } from "./encode.ts";
-import { isForeign, isReasoning, thoughtSignature } from "./signed.ts";
+import { thoughtSignature } from "../../message/parts.ts";
+import { isForeign, isReasoning } from "./signed.ts";
 
 /** A rule for which a provider would refuse the window. */
 export interface Fault {

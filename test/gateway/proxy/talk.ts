@@ -5,7 +5,7 @@ import type {
   ServeGatewayOptions,
   Sending,
   SentAnswer,
-  WireAnswer,
+  Answer,
   WireApi,
   WireCall,
   WireRequest,
@@ -43,7 +43,7 @@ export function talkApi(isStream = true, broken: { readonly reader?: boolean; re
           text += chunk.toString();
           return text.includes("END");
         },
-        end: (): WireAnswer => ({ isComplete: text.includes("END"), message: { text } }),
+        end: (): Answer => ({ isComplete: text.includes("END"), message: { text } }),
       };
     },
     fault: (status: number, message: string) => ({

@@ -1,7 +1,7 @@
 /** Bodies with other messages, and what is remembered of bytes. */
 import { describe, expect, it } from "vitest";
 import type { WireApi, WireRequest } from "windrow/gateway";
-import { anthropicMessages, bodyRanges, RecentBodies, Remembered } from "../../kit/inside/gateway.ts";
+import { anthropicMessages, bodyRanges, RecentBodies } from "../../kit/inside/gateway.ts";
 import type { RecentBody } from "../../kit/inside/gateway.ts";
 
 function read(api: WireApi, body: object | string, headers: Record<string, string> = {}): WireRequest {
@@ -61,43 +61,6 @@ describe("a written body", () => {
   });
 });
 
-describe("Remembered", () => {
-  it("reads bytes once, and forgets what was not asked for longest", () => {
-    const memory = new Remembered(20_000);
-    const calls: string[] = [];
-    const ask = (name: string, kind = "a"): void => {
-      memory.of(kind, Buffer.from(name.padEnd(4_000, ".")), () => calls.push(name));
-    };
-    for (const name of ["1", "2", "3", "1", "4", "5", "1", "2"]) ask(name);
-    expect(calls).toEqual(["1", "2", "3", "4", "5", "2"]);
-    expect(memory.bytes).toBeLessThanOrEqual(20_000);
-    ask("1", "b");
-    expect(calls).toHaveLength(7);
-  });
-
-  it("keeps nothing that is larger than a quarter of it", () => {
-    const memory = new Remembered(1_000);
-    memory.of("a", Buffer.alloc(600), () => 1);
-    expect(memory.bytes).toBe(0);
-  });
-});
-
-describe("Remembered, by time", () => {
-  it("forgets what nobody asked for in five minutes, once something new comes", () => {
-    let now = 0;
-    const memory = new Remembered(20_000, () => now);
-    memory.of("a", Buffer.from("old"), () => 1);
-    now = 200_000;
-    memory.of("a", Buffer.from("asked for again"), () => 1);
-    now = 400_000;
-    memory.of("a", Buffer.from("asked for again"), () => 2);
-    const before = memory.bytes;
-    memory.of("a", Buffer.from("new"), () => 1);
-    expect(memory.bytes).toBe(before);
-    expect(memory.of("a", Buffer.from("asked for again"), () => 3)).toBe(1);
-  });
-});
-
 describe("a request that goes on from another", () => {
   const said = (n: number): object => ({ role: n % 2 === 0 ? "user" : "assistant", content: `message ${n}` });
   const list = (length: number): readonly object[] => Array.from({ length }, (_, n) => said(n));
@@ -132,6 +95,7 @@ describe("a request that goes on from another", () => {
     return {
       body: text,
       shape: "a",
+      fields: {},
       ranges: bodyRanges(text, "messages")!,
       messages: messages.map((value) => ({ raw: text, value: { value: JSON.stringify(value) }, hash: "" })),
     };

@@ -1,7 +1,7 @@
 /** Bodies and answers that somebody made to be read badly. */
 import { describe, expect, it } from "vitest";
 import { wireApis } from "windrow/gateway";
-import type { WireAnswer, WireApi, WireApiName, WireRequest } from "windrow/gateway";
+import type { Answer, WireApi, WireApiName, WireRequest } from "windrow/gateway";
 import { anthropicMessages, chatCompletions, EventStream } from "../../kit/inside/gateway.ts";
 import { objectsOf } from "../../kit/inside/message.ts";
 
@@ -12,7 +12,7 @@ const callOf = (body: string | Buffer): WireRequest["call"] => ({
   body: Buffer.from(body),
 });
 
-function answerOf(api: WireApi, chunks: readonly string[], contentType = "text/event-stream"): WireAnswer {
+function answerOf(api: WireApi, chunks: readonly string[], contentType = "text/event-stream"): Answer {
   const request = api.read(callOf('{"messages":[{"role":"user","content":"hi"}]}'));
   if (!request) throw new Error("the request was not read");
   const reader = api.reader(200, { "content-type": contentType }, request);

@@ -1,9 +1,7 @@
 /** Messages of requests in windows: they come out as they went in. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { composeWindow } from "windrow";
 import type { Message } from "windrow";
-import { adapterConformance, register } from "windrow/testing";
-import { anthropicMessages } from "../../kit/inside/gateway.ts";
 import { apis, hi, read } from "./stage.ts";
 
 const streamed = "/v1beta/models/gemini-test:streamGenerateContent?alt=sse";
@@ -63,23 +61,3 @@ it.each([
     expect(api.write(request, request.messages)).toBe(request.call.body);
   },
 );
-
-const conversation = [
-  { role: "user", content: "Read a.txt" },
-  { role: "system", content: "Be brief.", output_config: { effort: "low" } },
-  {
-    role: "assistant",
-    content: [
-      { type: "thinking", thinking: "", signature: "c2ln" },
-      { type: "text", text: "Let me look." },
-      { type: "tool_use", id: "t1", name: "read", input: { path: "a.txt" } },
-    ],
-  },
-  { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "1\thello\n".repeat(300) }] },
-  { role: "assistant", content: "It says hello." },
-];
-
-register(adapterConformance(anthropicMessages.adapter, [{ name: "values of a request", messages: conversation }]), {
-  describe,
-  it,
-});

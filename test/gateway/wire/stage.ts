@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { WireAnswer, WireApi, WireRequest } from "windrow/gateway";
+import type { Answer, WireApi, WireRequest } from "windrow/gateway";
 import { anthropicMessages, chatCompletions, geminiApi, ollamaApi, responsesApi } from "../../kit/inside/gateway.ts";
 
 export const events: IncomingHttpHeaders = { "content-type": "text/event-stream; charset=utf-8" };
@@ -50,7 +50,7 @@ export function answerIn(
   chunks: readonly (Buffer | string)[],
   headers = events,
   status = 200,
-): WireAnswer & { readonly last: boolean } {
+): Answer & { readonly last: boolean } {
   const reader = request.api.reader(status, headers, request);
   let last = false;
   for (const chunk of chunks) last = reader.push(Buffer.from(chunk));

@@ -1,7 +1,6 @@
 /** Names of src/adapter that tests use and no door exports. */
 export type { AdkEvent, AdkInvocation, AdkRequest, AdkSession } from "../../../src/adapter/adk/types.ts";
 export type { AiSdkFinishedStep } from "../../../src/adapter/ai-sdk/message.ts";
-export { overflowText, smallerBudget } from "../../../src/adapter/ai-sdk/overflow.ts";
 export { toolDefinitions } from "../../../src/adapter/ai-sdk/tools.ts";
 export { Teller } from "../../../src/adapter/host/events.ts";
 export { journalOf } from "../../../src/adapter/host/journal.ts";

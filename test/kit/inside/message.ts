@@ -1,7 +1,7 @@
 /** Names of src/message that tests use and no door exports. */
 export { interruptedText } from "../../../src/message/answers.ts";
 export { hashJson, hashName, hashText } from "../../../src/message/hash.ts";
-export { deepestJson, objectsOf } from "../../../src/message/json.ts";
+export { deepestJson, isObject, objectsOf } from "../../../src/message/json.ts";
 export { messageText, ownText, resultMedia, resultText, toolCalls, toolResults } from "../../../src/message/message.ts";
 export type { JsonObject, JsonValue, ReasoningPart, ResultContent, TextPart } from "../../../src/message/message.ts";
 export { inlineName, looksStructural, quoteText, unquoteText } from "../../../src/message/quote.ts";

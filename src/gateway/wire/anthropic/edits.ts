@@ -3,7 +3,7 @@ import { asName, objectsOf, parseJson } from "../../../message/json.ts";
 import type { JsonObject } from "../../../message/message.ts";
 import type { Clearing, ProviderEdits } from "../../gateway.ts";
 import { writeMember } from "../body.ts";
-import { saysAny } from "../faults.ts";
+import { saysAny } from "../../../shape/faults.ts";
 import { bodyRanges } from "../json-ranges.ts";
 
 const beta = "context-management-2025-06-27";

@@ -2,7 +2,7 @@
 import { asArray, objectsOf } from "../../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../../message/message.ts";
 import type { WireRequest, Written } from "../../gateway.ts";
-import { leadingThinking } from "./value.ts";
+import { leadingThinking } from "../../../shape/anthropic/value.ts";
 
 /** A turn of calls by its places. */
 interface Turn {
