@@ -1,5 +1,5 @@
 /** Agents by their own doors, driven by plain objects of their shapes: no package of theirs is needed. */
-import { ContextManagementPlugin, ContextManager, contextCompactor, geminiAdapter } from "../../src/adapter/adk/adk.ts";
+import { ContextManagementPlugin, ContextManager, geminiAdapter } from "../../src/adapter/adk/adk.ts";
 import { recallTool } from "../../src/adapter/adk/adk.ts";
 import { AgentsSession, openaiAgentsAdapter } from "../../src/adapter/openai-agents/openai-agents.ts";
 import { piExtension } from "../../src/adapter/pi/extension.ts";
@@ -153,7 +153,7 @@ const piExtensionHost: Driven = {
       async answered(_history, answer) {
         for (const { callId: toolCallId, name: toolName } of callsOf(answer)) {
           const content = [{ type: "text", text: `${toolCallId} is long\n`.repeat(500) }];
-          handlers.get("tool_result")?.({ toolCallId, toolName, content }, context);
+          await handlers.get("tool_result")?.({ toolCallId, toolName, content }, context);
         }
       },
       recall: async (query) => execute?.("r", query, undefined, undefined, context).catch(String),
@@ -187,7 +187,6 @@ const adk = (name: string, contextManager?: ContextManager): Driven => ({
       ...(contextManager && { contextManager, uiTrees: "stored" }),
     });
     const tool = recallTool(Tool, plugin);
-    const compactor = contextCompactor({ budget });
     let adkSession = { id: "adk", appName: "app", userId: "me", state: {}, events: [] as never[], lastUpdateTime: 0 };
     const contextOf = (): never => ({ session: adkSession, agent: { name: "a" } }) as never;
     return {
@@ -202,11 +201,7 @@ const adk = (name: string, contextManager?: ContextManager): Driven => ({
         const llmRequest = { model: "gemini-3-pro", contents: contents as never, config };
         await plugin.beforeRunCallback({ invocationContext: contextOf() });
         await plugin.beforeModelCallback({ callbackContext: { invocationContext: contextOf() }, llmRequest });
-        const copy = structuredClone(adkSession);
-        const isOver = compactor.shouldCompact({ session: copy });
-        if (isOver) compactor.compact({ session: copy });
-        const made = copy.events.at(-1) as unknown as { readonly compactedContent?: string; readonly endTime?: number };
-        return [llmRequest.contents, isOver, made?.compactedContent, made?.endTime, contextManager?.getMessages()];
+        return [llmRequest.contents, contextManager?.getMessages()];
       },
       async answered(_history, answer) {
         const usageMetadata = { promptTokenCount: 900, candidatesTokenCount: 40 };

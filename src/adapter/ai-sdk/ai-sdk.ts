@@ -2,11 +2,10 @@
  * The Vercel AI SDK (`ai`), majors 5, 6 and 7: windows for `generateText`, `streamText` and the agent class by way of
  * `prepareStep`, a journal, a recall tool, a middleware for models, and messages in and out. The SDK is never imported.
  */
-import type { Message, ToolDefinition } from "../../message/message.ts";
+import type { ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { checkGiven, fromZero, kinds } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
-import { asSession } from "../host/given-session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { windowKinds } from "../host/window-options.ts";
 import type { HostWindow } from "../host/conversation.ts";
@@ -19,7 +18,7 @@ import { inCallOrder, instructionsText, newMessages, rawHistory, stepUsage } fro
 import type { AiSdkFinishedStep, AiSdkStep } from "./message.ts";
 import { aiSdkRecallTool, toolDefinitions } from "./tools.ts";
 import type { AiSdkRecallTool, AiSdkTool } from "./tools.ts";
-import { aiSdkUiMessagesOf } from "./ui.ts";
+import { aiSdkUiMessagesOf, numbered } from "./ui.ts";
 import type { AiSdkUiMessage } from "./ui.ts";
 
 export { aiSdkMiddleware } from "./middleware.ts";
@@ -178,7 +177,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
  * @throws WindrowError `closed`, `store-unavailable`
  */
 export async function aiSdkMessages<M extends AiSdkMessage = AiSdkMessage>(session: Session): Promise<M[]> {
-  return (await numbered(session)).map(({ message }) => message) as unknown as M[];
+  return (await numbered(session, "aiSdkMessages")).map(({ message }) => message) as unknown as M[];
 }
 
 /**
@@ -189,11 +188,5 @@ export async function aiSdkMessages<M extends AiSdkMessage = AiSdkMessage>(sessi
  * @throws WindrowError `closed`, `store-unavailable`
  */
 export async function aiSdkUiMessages<M extends AiSdkUiMessage = AiSdkUiMessage>(session: Session): Promise<M[]> {
-  return aiSdkUiMessagesOf(await numbered(session)) as M[];
-}
-
-async function numbered(session: Session): Promise<readonly { readonly id: string; readonly message: AiSdkMessage }[]> {
-  const messages: Message[] = [];
-  for await (const message of asSession(session, "aiSdkMessages").messages()) messages.push(message);
-  return messages.flatMap((one) => aiSdkAdapter.encode([one]).map((message) => ({ id: one.id, message })));
+  return aiSdkUiMessagesOf(await numbered(session, "aiSdkUiMessages")) as M[];
 }

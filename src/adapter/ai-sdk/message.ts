@@ -1,13 +1,13 @@
 /** Messages of the AI SDK, majors 5 to 7, in and out; the messages of a run's steps, and the model that a step calls. */
 import { hourWrites } from "../../message/foreign-usage.ts";
-import { asArray, asCount, asObject, asString, defined, isObject, without } from "../../message/json.ts";
+import { asArray, asObject, asString, defined, isObject, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part, Role, Usage } from "../../message/message.ts";
 import { toolCalls } from "../../message/message.ts";
 import type { Adapter } from "../adapter.ts";
 import { marked, unmarked } from "./bytes.ts";
 import { aiSdkName, fromPart, isBareText, toPart } from "./parts.ts";
 import { absent, badMessage, contentNote, hostMessage, hostMessages, keptOf, Originals } from "../host/host-fields.ts";
-import { usage } from "../../message/parts.ts";
+import { usageBy } from "../host/usage.ts";
 import { pi } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import type { WindowOptions } from "../host/conversation.ts";
@@ -225,20 +225,18 @@ export function instructionsText(instructions: unknown): string | undefined {
 
 /** Usage as a step tells it: flat in major 5, with details in 6 and 7. */
 export function stepUsage(given: unknown): Usage {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, inputTokenDetails, outputTokenDetails, raw } =
-    asObject(given) ?? {};
-  const input = asObject(inputTokenDetails);
-  const output = asObject(outputTokenDetails);
-  const counts = {
-    input: asCount(inputTokens),
-    output: asCount(outputTokens),
-    cacheRead: asCount(input?.["cacheReadTokens"] ?? cachedInputTokens),
-    cacheWrite: asCount(input?.["cacheWriteTokens"]),
-    cacheWriteHour: hourWrites(raw),
-    reasoning: asCount(output?.["reasoningTokens"] ?? reasoningTokens),
-  };
-  return usage(counts) ?? {};
+  const counts = usageBy(given, usageNames);
+  const cacheWriteHour = hourWrites(asObject(given)?.["raw"]);
+  return { ...counts, ...(cacheWriteHour !== undefined && { cacheWriteHour }) };
 }
+
+const usageNames = {
+  input: "inputTokens",
+  output: "outputTokens",
+  cacheRead: ["inputTokenDetails.cacheReadTokens", "cachedInputTokens"],
+  cacheWrite: "inputTokenDetails.cacheWriteTokens",
+  reasoning: ["outputTokenDetails.reasoningTokens", "reasoningTokens"],
+};
 
 /** How windows are made where no session says so. The profile defaults to the one of the called model's provider. */
 export type AiSdkWindowOptions = WindowOptions;
