@@ -7,7 +7,7 @@ import { createRecallTool, createTransformContext, journal, piAdapter, piMessage
 import type { Message } from "../../src/message/message.ts";
 import { budget, first, optionsOf } from "./driven.ts";
 import type { Driven, Loose } from "./driven.ts";
-import { callsOf } from "./kit.ts";
+import { callsOf, hashOf } from "./kit.ts";
 
 const agentsHost: Driven = {
   name: "openai-agents",
@@ -169,7 +169,7 @@ class Tool {
   }
 }
 
-const adk = (name: string, contextManager?: ContextManager): Driven => ({
+const adk = (name: string, isManaged = false): Driven => ({
   name,
   profile: "gemini",
   adapter: geminiAdapter as never,
@@ -182,6 +182,7 @@ const adk = (name: string, contextManager?: ContextManager): Driven => ({
   },
   isFree: true,
   open(session, manager) {
+    const contextManager = isManaged ? new ContextManager() : undefined;
     const plugin = new ContextManagementPlugin({
       ...(session ? { manager } : { budget }),
       ...(contextManager && { contextManager, uiTrees: "stored" }),
@@ -192,7 +193,7 @@ const adk = (name: string, contextManager?: ContextManager): Driven => ({
     return {
       async send(history) {
         const events = history.map((content, at) => ({
-          ...{ id: `e${at}-${JSON.stringify(content).length}`, timestamp: 1_700_000_000_000 + at },
+          ...{ id: hashOf(content), timestamp: 1_700_000_000_000 + at },
           ...{ author: content["role"], content },
         }));
         adkSession = { ...adkSession, events: events as never };
@@ -220,6 +221,6 @@ const adk = (name: string, contextManager?: ContextManager): Driven => ({
 });
 
 /** The agents. */
-export const agents = (): readonly Driven[] => [
-  ...[piHost, piExtensionHost, agentsHost, adk("adk"), adk("adk with a ContextManager", new ContextManager())],
+export const agents: readonly Driven[] = [
+  ...[piHost, piExtensionHost, agentsHost, adk("adk"), adk("adk with a ContextManager", true)],
 ];

@@ -2,6 +2,7 @@
  * Windows of every host and provider by their hashes, to tell whether a change of an adapter left them as they were.
  *
  *   npm run bench -- host/hashes
+ *   HASHES_HOSTS=adk,pi npm run bench -- host/hashes     those alone
  *
  * Each is driven through its own door with one generated conversation: with a session and without one, over a resume and
  * a replaced history. A row has a SHA-256 of all windows and answers of recall, and one of the messages that were kept.
@@ -33,12 +34,15 @@ const now = (): number => Date.UTC(2026, 0, 5);
 /** One row a host, with a session and without. */
 export async function benchHosts(): Promise<BenchReport> {
   const rows: BenchRow[] = [];
-  for (const driven of [...apis, ...frameworks, ...agents()]) {
+  const wanted = process.env["HASHES_HOSTS"]?.split(",");
+  const all = [...apis, ...frameworks, ...agents];
+  const hosts = all.filter(({ name }) => wanted === undefined || wanted.includes(name));
+  for (const driven of hosts) {
     rows.push(await rowOf(driven, true));
     if (driven.isFree) rows.push(await rowOf(driven, false));
   }
-  rows.push(await mcpRow(), await memoryRow());
-  for (const driven of [...apis, ...frameworks, ...agents()]) rows.push(...fixtureRows(driven));
+  if (wanted === undefined) rows.push(await mcpRow(), await memoryRow());
+  for (const driven of hosts) rows.push(...fixtureRows(driven));
   return { name: "host/hashes", rows };
 }
 

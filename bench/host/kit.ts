@@ -82,3 +82,10 @@ export class Seen {
     return this.#hash.copy().digest("hex").slice(0, 16);
   }
 }
+
+/** A hash of one value. */
+export function hashOf(value: unknown): string {
+  const seen = new Seen();
+  seen.add(value);
+  return seen.hash;
+}

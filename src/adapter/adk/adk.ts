@@ -4,7 +4,7 @@
  */
 export { ContextManager } from "./context.ts";
 export { createMemoryService } from "./memory.ts";
-export type { AdkMemoryEntry, AdkMemoryOptions, AdkMemoryRequest, AdkMemoryService } from "./memory.ts";
+export type { AdkMemoryService } from "./memory.ts";
 export { ContextManagementPlugin } from "./plugin.ts";
 export type { ContextManagementOptions } from "./plugin.ts";
 export { recallTool } from "./recall.ts";

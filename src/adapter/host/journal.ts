@@ -3,9 +3,6 @@
  * another. An array that does not continue the log is reported.
  */
 import { asSession } from "./given-session.ts";
-import { maskJson } from "../../mask/mask.ts";
-import type { SecretRules } from "../../mask/text.ts";
-import { hashText } from "../../message/hash.ts";
 import { checkMessageJson } from "../../message/json.ts";
 import type { JsonValue, Message, NewMessage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
@@ -14,6 +11,7 @@ import type { Adapter } from "../adapter.ts";
 import { Teller } from "./events.ts";
 import { mayShowOwn } from "./numbered.ts";
 import { Numbered } from "./numbered.ts";
+import { Prints } from "./prints.ts";
 import type { ToolRun } from "../../session/tool-run.ts";
 
 /** How a host's messages stand to the log. */
@@ -182,42 +180,6 @@ const journalKey = Symbol("windrow:journal");
 /** The journal of a session: the same one on every call, so that everything that feeds the session agrees. */
 export function journalOf<Host extends object>(session: Session, host: JournalHost<Host>): HostJournal<Host> {
   return asSession(session, host.adapter.name).attach(journalKey, () => new HostJournal(session, host));
-}
-
-/** Fingerprints of what messages say. Secrets are masked first, so a message has the same one before and after a resume. */
-class Prints {
-  readonly #rules: SecretRules;
-  readonly #known = new WeakMap<Message, number>();
-
-  /** @param rules - by which the store masks what it keeps */
-  constructor(rules: SecretRules) {
-    this.#rules = rules;
-  }
-
-  of(message: Message): number {
-    let print = this.#known.get(message);
-    if (print === undefined) {
-      const { role, parts, extra = {} } = message;
-      const said = [role, parts, extra] as unknown as JsonValue;
-      print = hashText(JSON.stringify(sorted(maskJson(this.#rules, said))));
-      this.#known.set(message, print);
-    }
-    return print;
-  }
-
-  keyOf(message: Message): string {
-    return `${this.of(message)} ${message.timestamp ?? ""}`;
-  }
-}
-
-/** With the keys of every object in order: a message from disk has them in another than one from a host. */
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => sorted(item as JsonValue));
-  if (value === null || typeof value !== "object") return value;
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(
-    entries.sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, item]) => [key, sorted(item)]),
-  );
 }
 
 /** A tool call as a host reports it before it runs. */
