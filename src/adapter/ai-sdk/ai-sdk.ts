@@ -8,16 +8,16 @@ import { checkGiven, fromZero, kinds } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { windowKinds } from "../host/window-options.ts";
-import type { HostWindow } from "../host/conversation.ts";
+import type { HostWindow, WindowOptions } from "../host/conversation.ts";
 import { calledModel } from "./message.ts";
-import type { AiSdkWindowOptions } from "./message.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { overflowText, smallerBudget } from "./overflow.ts";
 import { inCallOrder, instructionsText, newMessages, rawHistory, stepUsage } from "./message.ts";
 import type { AiSdkFinishedStep, AiSdkStep } from "./message.ts";
-import { aiSdkRecallTool, toolDefinitions } from "./tools.ts";
-import type { AiSdkRecallTool, AiSdkTool } from "./tools.ts";
+import { recallTool } from "../host/recall-tool.ts";
+import { forAiSdk, toolDefinitions } from "./tools.ts";
+import type { AiSdkOwnTool, AiSdkTool } from "./tools.ts";
 import { aiSdkUiMessagesOf, numbered } from "./ui.ts";
 import type { AiSdkUiMessage } from "./ui.ts";
 
@@ -26,11 +26,11 @@ export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./middleware.ts";
 export { aiSdkAdapter } from "./message.ts";
 export type { AiSdkMessage } from "./message.ts";
 export { aiSdkMemoryTools } from "./tools.ts";
-export type { AiSdkMemoryTool, AiSdkRecallTool } from "./tools.ts";
+export type { AiSdkOwnTool } from "./tools.ts";
 export type { MemoryToolsOptions } from "../host/memory-tools.ts";
 
 /** How {@link aiSdk} makes windows. With a session its manager sets strategy, profile and counter. */
-export interface AiSdkOptions extends AiSdkWindowOptions {
+export interface AiSdkOptions extends WindowOptions {
   /** Composes from this session's log, and journals the run into it. */
   readonly session?: Session;
   /** The system prompt that the call gets too. Counted, never sent: the SDK sends it. From major 7 on the SDK tells it. */
@@ -81,7 +81,7 @@ export interface AiSdkConversation {
   /** Spread into the call: `generateText({ …, ...hooks })`. */
   readonly hooks: AiSdkHooks;
   /** A tool with which the model brings back what left its window: `tools: { …, recall }`. */
-  readonly recall: AiSdkRecallTool;
+  readonly recall: AiSdkOwnTool;
   /** The newest step's window. */
   readonly newest: () => readonly AiSdkMessage[];
   /**
@@ -108,7 +108,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
   checkGiven("aiSdk", options, aiSdkKinds);
   const { tools = {}, besideTokens = 0 } = options;
   const conversation = new HostConversation<AiSdkMessage>({ adapter: aiSdkAdapter }, options);
-  const recall = aiSdkRecallTool((query) => conversation.recall(query));
+  const recall = forAiSdk(recallTool((query) => conversation.recall(query)));
   let history: readonly AiSdkMessage[] = [];
   let lastStep: AiSdkStep<AiSdkMessage> | undefined;
   let definitions: Promise<readonly ToolDefinition[]> | undefined;

@@ -10,7 +10,6 @@ import { absent, badMessage, contentNote, hostMessage, hostMessages, keptOf, Ori
 import { usageBy } from "../host/usage.ts";
 import { pi } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import type { WindowOptions } from "../host/conversation.ts";
 import type { CalledModel } from "../host/conversation.ts";
 
 /** A message of the AI SDK: its `ModelMessage` fits. Other fields pass through. */
@@ -237,9 +236,6 @@ const usageNames = {
   cacheWrite: "inputTokenDetails.cacheWriteTokens",
   reasoning: ["outputTokenDetails.reasoningTokens", "reasoningTokens"],
 };
-
-/** How windows are made where no session says so. The profile defaults to the one of the called model's provider. */
-export type AiSdkWindowOptions = WindowOptions;
 
 /** The fields that are read of a language model of the SDK; a gateway's model may be its name alone. */
 export type AiSdkCalledModel = string | { readonly provider?: unknown; readonly modelId?: unknown };
