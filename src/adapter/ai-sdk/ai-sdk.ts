@@ -27,7 +27,6 @@ export { aiSdkAdapter } from "./message.ts";
 export type { AiSdkMessage } from "./message.ts";
 export { aiSdkMemoryTools } from "./tools.ts";
 export type { AiSdkOwnTool } from "./tools.ts";
-export type { MemoryToolsOptions } from "../host/memory-tools.ts";
 
 /** How {@link aiSdk} makes windows. With a session its manager sets strategy, profile and counter. */
 export interface AiSdkOptions extends WindowOptions {
@@ -50,7 +49,7 @@ const aiSdkKinds = {
 } as const satisfies Record<keyof AiSdkOptions, Kind>;
 
 /** The event that the callbacks around a tool's run receive. */
-export interface AiSdkToolEvent {
+interface AiSdkToolEvent {
   readonly toolCall: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
   /** How long it took, in ms: major 7. */
   readonly toolExecutionMs?: number;
@@ -59,7 +58,7 @@ export interface AiSdkToolEvent {
 }
 
 /** Settings for `generateText`, `streamText` and the agent class; every major takes those it knows. None ever throws. */
-export interface AiSdkHooks {
+interface AiSdkHooks {
   /** Journals what is new, and answers with the window for this step. */
   readonly prepareStep: <M extends AiSdkMessage>(step: AiSdkStep<M>) => Promise<{ messages: M[] }>;
   /** Journals the answer and its results, and what the call used. */

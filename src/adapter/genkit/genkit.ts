@@ -9,8 +9,10 @@ import type { Kind } from "../../window/options.ts";
 import { loggedMessages } from "../host/given-session.ts";
 import { usageBy } from "../host/usage.ts";
 import { windowKinds } from "../host/window-options.ts";
-import type { HostCall, WindowOptions } from "../public.ts";
-import { HostConversation, recallTool, toolDefinition } from "../public.ts";
+import { HostConversation } from "../host/conversation.ts";
+import type { HostCall, WindowOptions } from "../host/conversation.ts";
+import { recallTool } from "../host/recall-tool.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { genkitAdapter, toGenkit } from "./message.ts";
 import type { GenkitMessage } from "./message.ts";
 
@@ -56,7 +58,7 @@ interface GenkitToolRequest {
 }
 
 /** The hooks of one `ai.generate`. */
-export interface GenkitHooks {
+interface GenkitHooks {
   /** Sends a window in place of all messages, for this call only, and journals the answer before any tool runs. */
   readonly model: <Request extends GenkitRequest, Context extends GenkitContext, Answer extends GenkitAnswer>(
     request: Request,

@@ -28,7 +28,6 @@ import { Revived } from "./revived.ts";
 
 export type { LangChainMessage } from "./message.ts";
 export { createLangGraphStore } from "./store.ts";
-export type { LangGraphStoreOptions } from "./store.ts";
 
 /**
  * How {@link windowMiddleware} makes windows, and where it journals. With a `manager`, the id of a thread's session is kept in
@@ -37,7 +36,7 @@ export type { LangGraphStoreOptions } from "./store.ts";
 export type WindowMiddlewareOptions = ThreadOptions;
 
 /** The middleware's part of the agent's state, under `_windrow`: plain JSON, private to it. */
-export interface WindowMiddlewareState {
+interface WindowMiddlewareState {
   /** The session of the thread, where there is a manager. */
   readonly session?: string;
   /** The state of the newest window, which the next one continues. */
@@ -45,7 +44,7 @@ export interface WindowMiddlewareState {
 }
 
 /** The fields that are read of a request that LangChain's agent is about to send. */
-export interface LangChainRequest {
+interface LangChainRequest {
   readonly messages: readonly LangChainMessage[];
   readonly systemMessage?: LangChainMessage | undefined;
   readonly tools?: readonly unknown[];
@@ -53,7 +52,7 @@ export interface LangChainRequest {
 }
 
 /** The fields that are read of a tool call that is about to run. */
-export interface LangChainToolRequest {
+interface LangChainToolRequest {
   readonly toolCall: { readonly id?: string | undefined; readonly name: string; readonly args: unknown };
   readonly state: unknown;
 }

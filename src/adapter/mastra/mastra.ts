@@ -24,9 +24,8 @@ import { sessionFor } from "./thread.ts";
 import type { MastraThread } from "./thread.ts";
 
 export { memoryProcessor } from "./memory.ts";
-export type { MastraSystemList, MemoryProcessor, MemoryProcessorOptions } from "./memory.ts";
+export type { MemoryProcessor, MemoryProcessorOptions } from "./memory.ts";
 export { sessionIdOf } from "./thread.ts";
-export type { MastraThread } from "./thread.ts";
 export type { MastraMessage } from "./prompt.ts";
 
 /**
@@ -36,7 +35,7 @@ export type { MastraMessage } from "./prompt.ts";
 export type WindowProcessorOptions = ThreadOptions;
 
 /** The fields that are read of Mastra's message list. */
-export interface MastraMessageList {
+interface MastraMessageList {
   readonly get: {
     readonly all: {
       readonly db: () => readonly MastraThread[];
@@ -46,7 +45,7 @@ export interface MastraMessageList {
 }
 
 /** The fields that are read of every hook's arguments. */
-export interface MastraContext {
+interface MastraContext {
   /** Lasts as long as the run, and belongs to this processor. */
   readonly state: Record<string, unknown>;
   readonly messageList?: MastraMessageList;

@@ -22,7 +22,7 @@ export interface MemoryProcessorOptions extends SessionMemoryOptions {
 }
 
 /** The fields that are read of Mastra's message list, and the method that adds to it. */
-export interface MastraSystemList {
+interface MastraSystemList {
   readonly get: {
     readonly all: {
       readonly db: () => readonly {

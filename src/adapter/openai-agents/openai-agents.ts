@@ -25,7 +25,6 @@ import type { AgentsToolOptions } from "./tools.ts";
 
 export { agentsMemoryTools } from "./tools.ts";
 export type { AgentsToolOptions } from "./tools.ts";
-export type { MemoryToolsOptions } from "../host/memory-tools.ts";
 export { groupItems, openaiAgentsAdapter } from "./item.ts";
 export type { AgentItem, AgentItems } from "./item.ts";
 
@@ -51,25 +50,25 @@ const sessionKinds = {
 } as const satisfies Record<keyof AgentsSessionOptions, Kind>;
 
 /** The data that a `callModelInputFilter` receives, and returns with another input. */
-export interface ModelInput {
+interface ModelInput {
   readonly input: AgentItem[];
   readonly instructions?: string | undefined;
 }
 
 /** The fields that are read of an agent. */
-export interface AgentLike {
+interface AgentLike {
   readonly model?: unknown;
   readonly tools?: readonly unknown[];
 }
 
 /** A `Runner` or an `Agent`: what tells of its tools. */
-export interface AgentEvents {
+interface AgentEvents {
   on(type: "agent_tool_start" | "agent_tool_end", listener: (...given: unknown[]) => void): unknown;
   off(type: "agent_tool_start" | "agent_tool_end", listener: (...given: unknown[]) => void): unknown;
 }
 
 /** A change of a history under an id, as the SDK describes it. */
-export type HistoryTransaction =
+type HistoryTransaction =
   | { readonly type: "append_items"; readonly items: readonly AgentItem[] }
   | {
       readonly type: "replace_suffix";

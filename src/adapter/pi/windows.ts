@@ -1,10 +1,11 @@
 /** Windows for pi's agent: within the budget of the model it runs, with its system prompt and tools counted. */
-import type { JsonValue, ToolDefinition } from "../../message/message.ts";
+import type { ToolDefinition } from "../../message/message.ts";
 import { pi as piProfile } from "../../window/provider/profile.ts";
 import { checkGiven, kinds, listOf, withTexts } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { ConversationOptions, HostCall } from "../host/conversation.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { conversationKinds } from "../host/window-options.ts";
 import { agentSlot, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiTool } from "./host.ts";
@@ -77,9 +78,5 @@ function callOf(options: TransformContextOptions, messages: readonly PiMessage[]
 
 /** pi's tools as a window counts them. */
 export function piTools(tools: readonly PiTool[]): readonly ToolDefinition[] {
-  return tools.map(({ name, description, parameters }) => ({
-    name,
-    ...(description !== undefined && { description }),
-    ...(parameters !== undefined && { inputSchema: parameters as JsonValue }),
-  }));
+  return tools.map(({ name, description, parameters }) => toolDefinition(name, description, parameters));
 }
