@@ -6,12 +6,9 @@ import { ContextManagementPlugin, ContextManager, createSessionService } from "w
 import { fromContents } from "windrow/gemini";
 import { SessionManager, validateWindow } from "windrow";
 import { profileOf } from "windrow/window";
-import { checkWindows } from "../kit/kit.mjs";
-import { calling, comparable, goal, jobScript, key, runnerOf, ScriptedLlm, text, turn, windowsOf } from "./host.mjs";
+import { calling, goal, key, runnerOf, ScriptedLlm, text, turn } from "./host.mjs";
 
 const gemini = profileOf("gemini");
-
-const budget = 8_000;
 
 test("the session service keeps what ADK's own keeps", async () => {
   const manager = await SessionManager.open({ store: "ram:" });
