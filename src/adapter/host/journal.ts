@@ -51,16 +51,10 @@ export interface JournalHost<Host extends object> {
 interface Entry<Host> {
   /** A fingerprint of the message with its secrets masked: it is the same before and after a resume. */
   readonly print: number;
-  readonly time: string;
   readonly optional: boolean;
   /** A hash of the message's bytes as the session has them. */
   readonly hash: number;
   host?: Host;
-}
-
-interface Fresh<Host> {
-  readonly message: Message;
-  readonly host: Host;
 }
 
 /** One session's log beside its host's array. One for each session: {@link journalOf}. */
@@ -106,7 +100,11 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
         const missing = broken === undefined ? index >= end : !this.#known.has(this.#prints.keyOf(message));
         return host && missing ? [{ message, host }] : [];
       });
-      await this.#append(fresh);
+      const written = fresh.map(({ message: { id: _id, ...message } }): NewMessage => message);
+      await this.writer.append(written, (stored, index) => {
+        const taken = fresh[index];
+        if (taken) this.#add(stored, taken.message, taken.host);
+      });
       if (broken !== undefined) for (const entry of this.#entries) delete entry.host;
       return broken;
     });
@@ -153,18 +151,9 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
     return message !== undefined && this.#host.optional?.(message) === true;
   }
 
-  #append(fresh: readonly Fresh<Host>[]): Promise<void> {
-    const messages = fresh.map(({ message: { id: _id, ...message } }): NewMessage => message);
-    return this.writer.append(messages, (stored, index) => {
-      const taken = fresh[index];
-      if (taken) this.#add(stored, taken.message, taken.host);
-    });
-  }
-
   #add(stored: Message, message: Message, host: Host | undefined): void {
     const entry: Entry<Host> = {
       print: this.#prints.of(message),
-      time: message.timestamp ?? "",
       optional: this.#isOptional(host),
       hash: hashMessage(stored),
       ...(host && { host }),
