@@ -20,7 +20,7 @@ import { piHost } from "./host.ts";
 import type { PiModel, PiTool } from "./host.ts";
 import type { PiMessage } from "./message.ts";
 import { cutContent, piAnswer, piDeclaration } from "./tools.ts";
-import type { PiContent, PiRecallTool } from "./tools.ts";
+import type { Cut, PiContent, PiRecallTool } from "./tools.ts";
 
 /** The fields that are read of the context that pi gives an extension's handlers. */
 export interface PiExtensionContext {
@@ -31,10 +31,10 @@ export interface PiExtensionContext {
 }
 
 /** Pi's event for a tool's result, before it becomes a message. */
-interface ResultEvent {
+interface ResultEvent<Content = PiContent> {
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly content: readonly PiContent[];
+  readonly content: readonly Content[];
 }
 
 /** Pi's event before it compacts. */
@@ -48,9 +48,36 @@ interface CompactEvent {
   readonly customInstructions?: string;
 }
 
+/** The compaction that pi writes in place of one of its own. */
+interface Compaction {
+  summary: string;
+  firstKeptEntryId: string;
+  tokensBefore: number;
+}
+
 /** The part that is used of pi's `ExtensionAPI`. */
 export interface PiExtensionApi {
-  on(event: string, handler: (event: never, context: PiExtensionContext) => unknown): unknown;
+  on(
+    event: "context",
+    handler: <Message extends PiMessage>(
+      event: { messages: Message[] },
+      context: PiExtensionContext,
+    ) => Promise<{ messages: Message[] } | undefined>,
+  ): unknown;
+  on(
+    event: "tool_result",
+    handler: <Content extends PiContent>(
+      event: ResultEvent<Content>,
+      context: PiExtensionContext,
+    ) => Promise<{ content: Cut<Content> } | undefined>,
+  ): unknown;
+  on(
+    event: "session_before_compact",
+    handler: (event: CompactEvent, context: PiExtensionContext) => Promise<{ compaction: Compaction } | undefined>,
+  ): unknown;
+  on(event: "session_start", handler: () => void): unknown;
+  on(event: "session_tree", handler: () => void): unknown;
+  on(event: "session_compact", handler: () => void): unknown;
   registerTool(tool: PiExtensionTool): void;
   registerCommand(
     name: string,
@@ -112,20 +139,22 @@ export function piExtension(pi: PiExtensionApi): void {
     state = undefined;
     sent = undefined;
   };
-  for (const name of ["session_start", "session_tree", "session_compact"]) pi.on(name, forget);
+  pi.on("session_start", forget);
+  pi.on("session_tree", forget);
+  pi.on("session_compact", forget);
 
   let ui: PiExtensionContext["ui"] | undefined;
   const conversation = new HostConversation<PiMessage>(piHost, {
     on: (event) => event.type === "adapter-failed" && ui?.notify(`Windrow: ${event.error.message}`, "warning"),
   });
-  const on = <Event>(name: string, work: (event: Event, context: PiExtensionContext) => unknown): void => {
-    pi.on(name, (event, context) => {
-      ui = context.ui;
+  const handled =
+    <Event, Result>(work: (event: Event, context: PiExtensionContext) => Result | Promise<Result>) =>
+    (event: Event, context: PiExtensionContext): Promise<Result | undefined> => {
+      ({ ui } = context);
       return conversation.attempt(() => work(event, context));
-    });
-  };
+    };
 
-  on("context", async ({ messages }: { readonly messages: readonly PiMessage[] }, context) => {
+  const windowed = handled(async ({ messages }: { readonly messages: readonly PiMessage[] }, context) => {
     const window = await conversation.window(async () => {
       const tokens = budget(context.model);
       if (tokens === undefined) return undefined;
@@ -149,8 +178,9 @@ export function piExtension(pi: PiExtensionApi): void {
     sent = messages;
     return { messages: [...window.messages] };
   });
+  pi.on("context", windowed as never);
 
-  on("tool_result", ({ toolCallId, toolName, content }: ResultEvent, { model, sessionManager }) => {
+  const cutResult = handled(({ toolCallId, toolName, content }: ResultEvent, { model, sessionManager }) => {
     const tokens = budget(model);
     if (tokens === undefined || toolName === recallDeclaration.name) return undefined;
     const id = `r${new PiBranch(sessionManager).results.length + 1}`;
@@ -158,14 +188,16 @@ export function piExtension(pi: PiExtensionApi): void {
     if (cut) pi.appendEntry(entryTypes.result, { id, toolCallId, content } satisfies KeptResult);
     return cut && { content: cut };
   });
+  pi.on("tool_result", cutResult as never);
 
-  on("session_before_compact", ({ preparation, customInstructions }: CompactEvent, { model }) => {
+  const compacted = handled(({ preparation, customInstructions }: CompactEvent, { model }) => {
     if (customInstructions !== undefined && customInstructions !== "") return undefined;
     const { firstKeptEntryId, tokensBefore } = preparation;
     const most = Math.min(compactionTokens, capOf(budget(model) ?? Infinity));
     const summary = compactionText(preparation, most, mask);
     return summary === "" ? undefined : { compaction: { summary, firstKeptEntryId, tokensBefore } };
   });
+  pi.on("session_before_compact", compacted);
 
   pi.registerTool({
     ...piDeclaration(recallDeclaration),
