@@ -204,7 +204,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: "^src/(store/open|tokens/exact|adapter/mcp/(mcp|memory-server)|telemetry/[^/]+)\\.ts$",
+        pathNot: "^src/(store/open|tokens/exact|adapter/mcp/(mcp|memory-server|add-tool)|telemetry/[^/]+)\\.ts$",
       },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "npm-peer"] },
     },

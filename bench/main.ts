@@ -17,7 +17,19 @@ import type { BenchReport, BenchRow } from "./bench.ts";
 type Bench = () => Promise<BenchReport | readonly BenchRow[]>;
 
 const folder = new URL("./", import.meta.url);
-const noBenches = ["main", "bench", "peer", "kit", "child", "tasks-kit", "append-kit"];
+const noBenches = [
+  "main",
+  "bench",
+  "peer",
+  "kit",
+  "child",
+  "tasks-kit",
+  "append-kit",
+  "driven",
+  "frameworks",
+  "agents",
+  "apis",
+];
 
 const values = process.argv.slice(2);
 const json = values.includes("--json");

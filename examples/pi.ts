@@ -2,7 +2,7 @@
 import { Agent } from "@earendil-works/pi-agent-core";
 import { createFauxCore, fauxAssistantMessage, fauxToolCall } from "@earendil-works/pi-ai/providers/faux";
 import { SessionManager } from "windrow";
-import { createAfterToolCall, createRecallTool, createTransformContext, journal } from "windrow/pi";
+import { createRecallTool, createTransformContext, journal } from "windrow/pi";
 
 const faux = createFauxCore({});
 const asked = Array.from({ length: 40 }, (_, index) =>
@@ -30,7 +30,6 @@ const initialState = { systemPrompt: "You read logs.", model: faux.getModel(), t
 const agent = new Agent({ initialState, streamFn: faux.streamSimple });
 journal(agent, session);
 agent.transformContext = createTransformContext({ session });
-agent.afterToolCall = createAfterToolCall(session);
 
 await agent.prompt("Which part of the log is the slowest?");
 const { messages, tokens, epoch } = session.stats();

@@ -1,75 +1,14 @@
-/** ADK's own compaction beside Windrow's, the session service beside ADK's, and the manager of the miki design in a real run. */
+/** The session service beside ADK's, and the manager of the miki design in a real run. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  BaseSessionService,
-  FunctionTool,
-  InMemorySessionService,
-  TruncatingContextCompactor,
-  createEvent,
-} from "@google/adk";
-import { ContextManagementPlugin, ContextManager, contextCompactor, createSessionService } from "windrow/adk";
+import { BaseSessionService, FunctionTool, InMemorySessionService, createEvent } from "@google/adk";
+import { ContextManagementPlugin, ContextManager, createSessionService } from "windrow/adk";
 import { fromContents } from "windrow/gemini";
 import { SessionManager, validateWindow } from "windrow";
 import { profileOf } from "windrow/window";
-import { checkWindows } from "../kit/kit.mjs";
-import { calling, comparable, goal, jobScript, key, runnerOf, ScriptedLlm, text, turn, windowsOf } from "./host.mjs";
+import { calling, goal, key, runnerOf, ScriptedLlm, text, turn } from "./host.mjs";
 
 const gemini = profileOf("gemini");
-
-const budget = 8_000;
-
-async function compacted(compactor, { pause = false } = {}) {
-  const sessionService = new InMemorySessionService();
-  await sessionService.createSession(key);
-  const model = new ScriptedLlm(jobScript());
-  const runner = runnerOf({ model, sessionService, agent: { contextCompactors: [compactor] } });
-  if (pause) paused(sessionService);
-  await turn(runner);
-  return { model, session: await sessionService.getSession(key) };
-}
-
-/** Events of a run that takes its time: no two in one millisecond. */
-function paused(sessionService) {
-  const append = sessionService.appendEvent.bind(sessionService);
-  sessionService.appendEvent = async (request) => {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-    return append(request);
-  };
-}
-
-const firstPart = ({ contents }) => Object.keys(contents[0].parts[0])[0];
-const says = ({ contents }, words) => JSON.stringify(contents).includes(words);
-
-test("ADK's truncation begins with a call and loses the goal; Windrow's compactor and plug-in do neither", async () => {
-  const theirs = await compacted(new TruncatingContextCompactor({ threshold: 4 }));
-  const cut = theirs.model.requests.slice(8);
-  assert(
-    cut.some((request) => firstPart(request) === "functionCall"),
-    "ADK has mended it: mend this test",
-  );
-  assert(cut.every((request) => !says(request, goal)));
-
-  const ours = await compacted(contextCompactor({ budget }), { pause: true });
-  assert(
-    ours.session.events.some((event) => event.isCompacted),
-    "nothing was compacted",
-  );
-  for (const request of ours.model.requests) {
-    assert.equal(firstPart(request), "text");
-    assert(says(request, goal));
-  }
-});
-
-test("the compactor: windows in budget, every event still there, the rest as without", async () => {
-  const { model, session } = await compacted(contextCompactor({ budget }), { pause: true });
-  checkWindows(windowsOf(model), { profile: gemini, budget: budget + 20 });
-  const compactions = session.events.filter((event) => event.isCompacted);
-  assert(compactions.length >= 2, `${compactions.length} compactions`);
-  const plain = await compacted({ shouldCompact: () => false, compact: () => {} });
-  const raw = session.events.filter((event) => !event.isCompacted);
-  assert.deepEqual(comparable(raw), comparable(plain.session.events));
-});
 
 test("the session service keeps what ADK's own keeps", async () => {
   const manager = await SessionManager.open({ store: "ram:" });

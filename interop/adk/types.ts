@@ -3,7 +3,6 @@ import { BaseSessionService, FunctionTool, LlmAgent, Runner } from "@google/adk"
 import type { BaseMemoryService, Event } from "@google/adk";
 import type { Content } from "@google/genai";
 import {
-  contextCompactor,
   ContextManagementPlugin,
   ContextManager,
   createMemoryService,
@@ -22,7 +21,6 @@ const agent = new LlmAgent({
   name: "agent",
   model: "gemini-3-pro",
   tools: [recallTool(FunctionTool, plugin)],
-  contextCompactors: [contextCompactor({ budget: 60_000 })],
 });
 const runner = new Runner({ appName: "app", agent, sessionService, memoryService, plugins: [plugin] });
 

@@ -75,11 +75,11 @@ const id = process.argv[2];`;
 
 test("the lines for large results run as they stand", () => {
   const named = `import { SessionManager } from "windrow";
-import { createAfterToolCall, createRecallTool } from "windrow/pi";`;
+import { createRecallTool } from "windrow/pi";`;
   const [opened, ...rest] = tools.trim().split("\n");
   const created = "const session = await manager.create();";
-  const end = "console.log(agent.state.tools[0].name, typeof agent.afterToolCall); await manager.close();";
-  assert.equal(run("tools.mjs", [agent, named, opened, created, ...rest, end].join("\n")), "recall function");
+  const end = "console.log(agent.state.tools[0].name); await manager.close();";
+  assert.equal(run("tools.mjs", [agent, named, opened, created, ...rest, end].join("\n")), "recall");
 });
 
 /** A provider for the command: it plays the kit's job. */

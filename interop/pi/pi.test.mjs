@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createPrepareRequest, createTransformContext, journal, piAdapter, piMessages } from "windrow/pi";
+import { createTransformContext, journal, piAdapter, piMessages } from "windrow/pi";
 import { SessionManager, validateWindow } from "windrow";
 import { countTools, estimate } from "windrow/testing";
 import { countTokens } from "windrow";
@@ -100,7 +100,7 @@ async function unmanaged() {
   return twin;
 }
 
-for (const way of ["alone", "with a session", ...(next ? ["by prepareRequest"] : [])]) {
+for (const way of ["alone", "with a session"]) {
   test(`windows ${way}: valid, in budget, growing at their end; the agent's own messages untouched`, async () => {
     const events = [];
     const on = (event) => events.push(event);
@@ -110,8 +110,7 @@ for (const way of ["alone", "with a session", ...(next ? ["by prepareRequest"] :
     else {
       const session = await manager.create();
       journal(agent, session, { on });
-      if (way === "by prepareRequest") agent.prepareRequest = createPrepareRequest(agent, { session, on });
-      else agent.transformContext = createTransformContext({ session, on });
+      agent.transformContext = createTransformContext({ session, on });
     }
     await agent.prompt("Where are windows composed?");
     const epochs = checkWindows(contexts, events);
@@ -120,8 +119,13 @@ for (const way of ["alone", "with a session", ...(next ? ["by prepareRequest"] :
     assert.deepEqual(lasting(agent.state.messages), lasting(twin.agent.state.messages));
     const [managed, plain] = [cost(agent.state.messages), cost(twin.agent.state.messages)];
     console.log(`${way}: ${contexts.length} calls, ${epochs} epochs, cost ${managed} managed, ${plain} unmanaged`);
-    const hook = way === "by prepareRequest" ? "prepareRequest" : "transformContext";
-    fired({ host: `pi, ${way}`, version, calls: contexts.length, epochs, fired: { [hook]: contexts.length } });
+    fired({
+      host: `pi, ${way}`,
+      version,
+      calls: contexts.length,
+      epochs,
+      fired: { transformContext: contexts.length },
+    });
     assert(managed < plain);
     await manager.close();
   });

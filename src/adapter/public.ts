@@ -2,30 +2,11 @@
 export { CallPairing } from "../message/parts.ts";
 export type { Adapter } from "./adapter.ts";
 export { HostConversation } from "./host/conversation.ts";
-export type {
-  CalledModel,
-  CallReader,
-  ConversationHost,
-  ConversationOptions,
-  HostCall,
-  HostWindow,
-  RequestBlocks,
-  SharedParts,
-  WindowOptions,
-} from "./host/conversation.ts";
+export type { ConversationOptions, HostCall, HostWindow, WindowOptions } from "./host/conversation.ts";
 export type { AdapterEvent, AdapterListener } from "./host/events.ts";
-export {
-  absent,
-  badMessage,
-  hostMessage,
-  hostMessages,
-  keep,
-  keptOf,
-  Originals,
-  present,
-} from "../shape/host-fields.ts";
+export { badMessage, hostMessage, keep, keptOf, Originals } from "../shape/host-fields.ts";
 export { memoryTools } from "./host/memory-tools.ts";
 export type { MemoryTool, MemoryToolsOptions } from "./host/memory-tools.ts";
 export { recallDeclaration, recallTool } from "./host/recall-tool.ts";
-export type { RecallAnswer, RecallDeclaration, RecallTool } from "./host/recall-tool.ts";
+export type { RecallTool } from "./host/recall-tool.ts";
 export { toolDefinition } from "./host/tool-definition.ts";

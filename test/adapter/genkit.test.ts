@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import type { AdapterEvent } from "windrow/adapter";
 import { fromGenkit, genkitMessages, toGenkit, windowMiddleware } from "windrow/genkit";
-import type { GenkitHooks, GenkitMessage } from "windrow/genkit";
+import type { GenkitMessage, WindowMiddleware } from "windrow/genkit";
 import { transcriptOf } from "./transcripts.ts";
 import { openSession } from "../kit/sessions.ts";
 
@@ -52,7 +52,7 @@ describe("fromGenkit and toGenkit", () => {
 
 /** Genkit's loop, as far as its middleware sees it. */
 async function generate(
-  { model, tool }: GenkitHooks,
+  { model, tool }: ReturnType<WindowMiddleware["instantiate"]>,
   messages: readonly GenkitMessage[],
   answers: readonly GenkitMessage[],
 ): Promise<GenkitMessage[]> {

@@ -28,9 +28,9 @@ it("finishes every run that a message answers, with its own line and time, and w
   const journal = journalOf(session, { adapter: anthropicAdapter, optional: () => false });
   await journal.sync(host.slice(0, 2));
   // What ran without being announced has no run to finish.
-  for (const { id, name, input } of calls.slice(1)) await journal.startTool({ callId: id, name, args: input });
-  journal.endTool("b", 120);
-  journal.endTool("c", 340);
+  for (const { id, name, input } of calls.slice(1)) await journal.writer.startTool({ callId: id, name, args: input });
+  journal.writer.endTool("b", 120);
+  journal.writer.endTool("c", 340);
   expect(session.idleSince).toBeUndefined();
   expect(await journal.sync(host)).toBeUndefined();
   expect(await journal.sync(host)).toBeUndefined();

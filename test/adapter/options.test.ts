@@ -1,7 +1,7 @@
 /** Options of every host: a wrong name or value is refused where it is given, and never at the first call. */
 import { expect, it } from "vitest";
 import { isWindrowError, SessionManager } from "windrow";
-import { contextCompactor, ContextManagementPlugin } from "windrow/adk";
+import { ContextManagementPlugin } from "windrow/adk";
 import { aiSdk, aiSdkMiddleware } from "windrow/ai-sdk";
 import { windowMiddleware as genkitMiddleware } from "windrow/genkit";
 import { windowMiddleware as langchainMiddleware } from "windrow/langchain";
@@ -21,7 +21,6 @@ const hosts: Readonly<Record<string, (options: never) => unknown>> = {
   "langchain's windowMiddleware": langchainMiddleware,
   "windowProcessor": windowProcessor,
   "AgentsSession": (options) => new AgentsSession(session, options),
-  "contextCompactor": contextCompactor,
   "ContextManagementPlugin": (options) => new ContextManagementPlugin(options),
   "openstarry's ContextManager": (options) => new ContextManager(undefined, options),
   "journal": (options) => journal({} as never, session, options),
@@ -51,11 +50,9 @@ const wrong: readonly (readonly [string, object, RegExp])[] = [
   ["windowProcessor", { counter: 7 }, /`counter` is a text or an object with `name`/],
   ["windowProcessor", { counter: "cl100" }, /no token counter "cl100"\. Did you mean "cl100k"/],
   ["ContextManagementPlugin", { counter: "estimat" }, /no token counter "estimat".*estimate/],
-  ["contextCompactor", { budget: 900, counter: "estimat" }, /no token counter "estimat".*estimate/],
   ["openstarry's ContextManager", { budget: 900, counter: "o200" }, /no token counter "o200"\. Did you mean "o200k"/],
   ["AgentsSession", { modell: "gpt-4o" }, /has no option "modell".*model/],
   ["AgentsSession", { tools: [{}] }, /`tools` is a list/],
-  ["contextCompactor", { budget: 900, stratgy: "pi" }, /has no option "stratgy".*strategy/],
   ["journal", { once: () => undefined }, /has no option "once"/],
   ["serveMcpHttp", { prt: 1 }, /has no option "prt".*port/],
 ];

@@ -1,70 +1,11 @@
-/** Large results and recall under pi, and its extension, driven by hand; interop/pi drives them in the real pi. */
+/** The extension of pi's coding agent, driven by hand; interop/pi drives it in the real pi. */
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "windrow";
-import type { Session, Store } from "windrow";
-import { createAfterToolCall, createRecallTool, createTransformContext, piMessages } from "windrow/pi";
 import type { PiMessage } from "windrow/pi";
-import { openStore } from "windrow/store";
-import { faultyStore } from "windrow/testing";
 import { piExtension } from "../kit/inside/adapter.ts";
 import type { PiExtensionApi, PiExtensionContext } from "../kit/inside/adapter.ts";
-import { resultText } from "../kit/inside/message.ts";
-import { call, pi, result, user } from "./pi-transcripts.ts";
-import { listed } from "../kit/sessions.ts";
+import { call, result, user } from "./pi-transcripts.ts";
 
 const lines = Array.from({ length: 800 }, (_, line) => `line ${line} of the report`).join("\n");
-const outcome = (id: string, text = lines) => ({
-  toolCall: { id, name: "read" },
-  result: { content: [{ type: "text", text }] },
-});
-
-async function open(ingestCap?: number, store: string | Store = "ram:"): Promise<Session> {
-  const options = { store, budget: 8_000, profile: "pi", ...(ingestCap !== undefined && { ingestCap }) };
-  return (await SessionManager.open(options)).create();
-}
-
-describe("createAfterToolCall", () => {
-  it("asks for an ingestCap", async () => {
-    const session = await open();
-    expect(() => createAfterToolCall(session)).toThrow(expect.objectContaining({ code: "bad-option" }));
-  });
-
-  it("leaves small results alone, and gives the log the whole of a large one", async () => {
-    const session = await open(500);
-    const after = createAfterToolCall(session);
-    expect(await after(outcome("c1", "short"))).toBeUndefined();
-    const cut = await after(outcome("c1"));
-    const text = cut?.content[0]?.text ?? "";
-    expect(text).toMatch(
-      /^\[Windrow: an excerpt, quoted behind a space or \|; the whole \(800 lines, [\d,]+ tokens\) is in the session's log/,
-    );
-    expect(text.length).toBeLessThan(lines.length / 3);
-
-    const told = pi({ ...result("c1", text), content: cut?.content });
-    const messages = [user("Read"), call("c1"), told];
-    const transform = createTransformContext({ session });
-    const window = await transform(messages);
-    await transform(structuredClone(messages));
-    expect(session.stats().messages).toBe(3);
-    expect(JSON.stringify(window)).toMatch(/the whole \(.*\) is m3/);
-    const part = (await listed(session.messages()))[2]?.parts[0];
-    expect(part?.type === "tool-result" && resultText(part)).toBe(lines);
-    expect(await piMessages(session)).toEqual(JSON.parse(JSON.stringify(messages)));
-    const recalled = await createRecallTool(session).execute("r", { query: "line 555" });
-    expect(recalled.content[0]?.text).toContain("line 555 of the report");
-    await expect(createRecallTool(session).execute("r", { id: "m999" })).rejects.toThrow("There is no message m999");
-  });
-
-  it("leaves every result whole while the log cannot be written", async () => {
-    const faulty = faultyStore(await openStore("ram:"));
-    faulty.fail("append");
-    const session = await open(500, faulty.store);
-    const messages = [user("Read")];
-    expect(await createTransformContext({ session })(messages)).toBe(messages);
-    expect(await createAfterToolCall(session)(outcome("c1"))).toBeUndefined();
-  });
-});
-
 describe("piExtension", () => {
   function host(flag?: string) {
     const handlers = new Map<string, (event: unknown, context: PiExtensionContext) => unknown>();
@@ -90,8 +31,21 @@ describe("piExtension", () => {
     };
     const send = (messages: readonly PiMessage[]) =>
       handlers.get("context")?.({ messages: [...messages] }, context) as Promise<{ messages: PiMessage[] } | undefined>;
-    return { send, entries, notices };
+    const fire = (event: string, given: object) => Promise.resolve(handlers.get(event)?.(given, context));
+    return { send, fire, entries, notices };
   }
+
+  it("keeps a large result whole in an entry, and gives pi an excerpt that names it", async () => {
+    const { fire, entries } = host();
+    const content = [{ type: "text", text: `${lines}\n`.repeat(6) }];
+    const given = await fire("tool_result", { toolCallId: "c1", toolName: "read", content });
+    expect(JSON.stringify(given)).toMatch(
+      /an excerpt, .*; the whole \(4,801 lines, [\d,]+ tokens\) is r1 for the tool recall/,
+    );
+    expect(JSON.stringify(given).length).toBeLessThan(lines.length * 2);
+    expect(entries).toMatchObject([{ customType: "windrow-result", data: { id: "r1", toolCallId: "c1", content } }]);
+    expect(await fire("tool_result", { toolCallId: "c2", toolName: "read", content: [] })).toBeUndefined();
+  });
 
   const run = (steps: number): PiMessage[] => [
     user("Read it all"),

@@ -66,8 +66,6 @@ describe("createTransformContext", () => {
     expect(blocks?.system).toBeGreaterThan(1_000);
     expect(blocks?.tools).toBeGreaterThan(300);
     expect(Object.values(blocks ?? {}).reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(5_000);
-    const less = await createTransformContext({ budget: 5_000, systemTokens: 2_500 })(messages);
-    expect(JSON.stringify(less).length).toBeLessThan(JSON.stringify(plain).length);
   });
 
   it("returns its input when the signal is aborted, without an event", async () => {

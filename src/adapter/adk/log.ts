@@ -11,7 +11,6 @@ import type { AdkEvent, AdkSessionKey } from "./types.ts";
 import { GeminiCalls } from "../../shape/gemini/gemini.ts";
 import { Teller } from "../host/events.ts";
 import { LogWriter } from "../host/journal.ts";
-import type { StartedTool } from "../host/journal.ts";
 
 const createdId = "windrow:created";
 
@@ -26,17 +25,18 @@ export interface LoggedEvent {
 /** The log of one session of ADK, event by event. */
 export class AdkLog {
   readonly session: Session;
+  /** What is written into the session. */
+  readonly writer: LogWriter;
   /** Whether a session service keeps the log; then nobody else needs to. */
   served = false;
   readonly #logged = new Map<string, LoggedEvent>();
   readonly #calls = new GeminiCalls();
-  readonly #writer: LogWriter;
   readonly #events: AdkEvent[] = [];
   #state: Readonly<Record<string, unknown>> | undefined;
 
   private constructor(session: Session) {
     this.session = session;
-    this.#writer = new LogWriter(session);
+    this.writer = new LogWriter(session);
   }
 
   /** Reads what the log holds. */
@@ -77,18 +77,13 @@ export class AdkLog {
    * @throws WindrowError as `Session.append`; what was not appended is by the next call
    */
   sync(events: readonly AdkEvent[]): Promise<void> {
-    return this.#writer.inTurn(async () => {
+    return this.writer.inTurn(async () => {
       for (const [index, event] of events.entries()) {
         if (event.partial === true || this.#logged.has(event.id)) continue;
         const message = eventMessage(event, index, this.#calls);
-        await this.#writer.append([message], (stored) => this.#note(event, stored));
+        await this.writer.append([message], (stored) => this.#note(event, stored));
       }
     });
-  }
-
-  /** Records that a tool is about to run. */
-  startTool(call: StartedTool): Promise<void> {
-    return this.#writer.startTool(call);
   }
 
   #note(event: AdkEvent, message: Message): void {

@@ -1,29 +1,15 @@
 /** A memory service for ADK: `load_memory` and `preload_memory` find what earlier sessions of the same app and user said. */
-import { WindrowError } from "../../errors.ts";
-import { askMemory } from "../../memory/ask.ts";
-import { memoryTokens } from "../../memory/memory.ts";
-import type { Memory, MemoryPassage } from "../../memory/memory.ts";
+import type { MemoryPassage } from "../../memory/memory.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import { isAtRest } from "../../store/shared/rules.ts";
-import { counterOf } from "../../tokens/counters.ts";
-import type { TokenCounter } from "../../tokens/counter.ts";
-import { aboveZero, anyOf, checkGiven, kinds, withActions } from "../../window/options.ts";
-import type { Kind } from "../../window/options.ts";
+import { checkGiven } from "../../window/options.ts";
+import { sessionMemory, sessionMemoryKinds } from "../host/session-memory.ts";
+import type { SessionMemoryOptions } from "../host/session-memory.ts";
 import { eventOf } from "./event.ts";
 import { adkLogs, keyOf } from "./log.ts";
 import type { AdkSession } from "./types.ts";
-
-/** The options of {@link createMemoryService}. */
-export interface AdkMemoryOptions {
-  /** The memory that is asked. Default: the manager's. */
-  readonly memory?: Memory;
-  /** Most tokens of one answer. Default 2,000. */
-  readonly maxTokens?: number;
-  /** The counter of these tokens: an object or a name. Default `estimate`. */
-  readonly counter?: string | TokenCounter;
-}
 
 /** The request of ADK's `searchMemory`. */
 export interface AdkMemoryRequest {
@@ -48,12 +34,6 @@ export interface AdkMemoryService<Added = AdkSession> {
   searchMemory(request: AdkMemoryRequest): Promise<{ memories: AdkMemoryEntry[] }>;
 }
 
-const optionKinds = {
-  memory: withActions("receive", "query"),
-  maxTokens: aboveZero,
-  counter: anyOf(kinds.text, kinds.counter),
-} as const satisfies Record<keyof AdkMemoryOptions, Kind>;
-
 /** The record of a session that was added while it ran; `to` is its newest message then. */
 const addedType = "adk-memory";
 
@@ -68,16 +48,10 @@ const addedType = "adk-memory";
  */
 export function createMemoryService<Added extends AdkSession = AdkSession>(
   manager: SessionManager,
-  options: AdkMemoryOptions = {},
+  options: SessionMemoryOptions = {},
 ): AdkMemoryService<Added> {
-  checkGiven("createMemoryService", options, optionKinds);
-  const { memory = manager.memory, maxTokens = memoryTokens } = options;
-  if (!memory) {
-    const message =
-      'createMemoryService needs a memory: SessionManager.open({ …, memory: "store" }), or its option `memory`.';
-    throw new WindrowError("bad-option", message, { option: "memory" });
-  }
-  const counter = counterOf(options.counter);
+  checkGiven("createMemoryService", options, sessionMemoryKinds);
+  const { memory, ask } = sessionMemory("createMemoryService", manager, options);
   const logs = adkLogs(manager);
 
   return {
@@ -92,10 +66,7 @@ export function createMemoryService<Added extends AdkSession = AdkSession>(
 
     async searchMemory({ appName, userId, query }) {
       const ends = await endsOf(manager, { appName, userId }, memory.readsStore === true);
-      if (ends.size === 0) return { memories: [] };
-      const where = { sessionId: [...ends.keys()] };
-      const passages = await askMemory(memory, { text: query, maxTokens, counter, where });
-      // A memory that takes no notice of `where` tells no other user's words either.
+      const passages = await ask(query, [...ends.keys()]);
       const own = passages.filter(({ sessionId, seq }) => seq <= (ends.get(sessionId) ?? 0));
       return { memories: await Promise.all(own.map((passage) => entryOf(manager, passage))) };
     },

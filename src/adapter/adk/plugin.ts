@@ -1,6 +1,5 @@
 /** A plug-in for ADK's Runner that sends windows, journals what happens, and counts what it costs. */
 import { WindrowError } from "../../errors.ts";
-import { usage } from "../../message/parts.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
@@ -18,6 +17,7 @@ import type { GeminiContent } from "../../shape/gemini/gemini.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { statsListener, Teller } from "../host/events.ts";
 import type { AdapterListener } from "../host/events.ts";
+import { usageBy } from "../host/usage.ts";
 import { statsKinds } from "../../session/manager/stats-line.ts";
 import type { StatsLineOptions } from "../../session/manager/stats-line.ts";
 import { PluginBase } from "./callbacks.ts";
@@ -25,7 +25,7 @@ import type { ContextManager } from "./context.ts";
 import { asRequested, isShown } from "./event.ts";
 import { adkLogs } from "./log.ts";
 import type { AdkLog, AdkLogs } from "./log.ts";
-import type { AdkContext, AdkEvent, AdkInvocation, AdkRequest, AdkResponse, AdkSession, AdkTool } from "./types.ts";
+import type { AdkContext, AdkEvent, AdkInvocation, AdkRequest, AdkResponse, AdkSession } from "./types.ts";
 import { adkCall } from "./window.ts";
 
 /** How {@link ContextManagementPlugin} makes windows. */
@@ -64,9 +64,36 @@ const pluginKinds = {
   on: kinds.action,
 } as const satisfies Record<keyof ContextManagementOptions, Kind>;
 
-function besideManager(option: string): WindrowError {
-  const message = `\`${option}\` has no effect beside a \`manager\`: give it to \`SessionManager.open\`.`;
-  return new WindrowError("bad-option", message, { option });
+const usageNames = {
+  input: "promptTokenCount",
+  output: "output",
+  cacheRead: "cachedContentTokenCount",
+  reasoning: "thoughtsTokenCount",
+};
+
+interface ModelStart {
+  readonly callbackContext: AdkContext;
+  readonly llmRequest: AdkRequest;
+}
+
+interface ModelEnd {
+  readonly callbackContext: AdkContext;
+  readonly llmResponse: AdkResponse;
+}
+
+interface ToolRun {
+  readonly tool: { readonly name: string };
+  readonly toolArgs: Record<string, unknown>;
+  readonly toolContext: AdkContext;
+}
+
+interface ToolEnd extends ToolRun {
+  readonly result: Record<string, unknown>;
+}
+
+interface RunEvent {
+  readonly invocationContext: AdkInvocation;
+  readonly event: AdkEvent;
 }
 
 /** One agent's view of one session. */
@@ -98,7 +125,10 @@ export class ContextManagementPlugin extends PluginBase {
     checkGiven("ContextManagementPlugin", options, pluginKinds);
     const { strategy, manager } = options;
     const set = (["strategy", "counter"] as const).find((name) => options[name] !== undefined);
-    if (manager && set !== undefined) throw besideManager(set);
+    if (manager && set !== undefined) {
+      const message = `\`${set}\` has no effect beside a \`manager\`: give it to \`SessionManager.open\`.`;
+      throw new WindrowError("bad-option", message, { option: set });
+    }
     checkCounterName(options.counter);
     this.#options = { ...options, ...(strategy !== undefined && { strategy: strategyOf(strategy) }) };
     this.#logs = options.manager && adkLogs(options.manager);
@@ -113,16 +143,9 @@ export class ContextManagementPlugin extends PluginBase {
   }
 
   /** Puts the window into the request. ADK's session keeps every event; the request is ADK's copy. */
-  async beforeModelCallback({
-    callbackContext,
-    llmRequest,
-  }: {
-    callbackContext: AdkContext;
-    llmRequest: AdkRequest;
-  }): Promise<undefined> {
-    await this.#quietly(async () => {
-      const { invocationContext } = callbackContext;
-      const log = await this.#log(invocationContext);
+  async beforeModelCallback({ callbackContext, llmRequest }: ModelStart): Promise<undefined> {
+    const { invocationContext } = callbackContext;
+    await this.#quietly(invocationContext, async (log) => {
       await this.#keepSnapshot(log?.session);
       const { contextManager } = this.#options;
       const snapshot = contextManager?.getContextSnapshot();
@@ -140,56 +163,25 @@ export class ContextManagementPlugin extends PluginBase {
   }
 
   /** Records what the call used. */
-  async afterModelCallback({
-    callbackContext,
-    llmResponse,
-  }: {
-    callbackContext: AdkContext;
-    llmResponse: AdkResponse;
-  }): Promise<undefined> {
+  async afterModelCallback({ callbackContext, llmResponse }: ModelEnd): Promise<undefined> {
     const { usageMetadata: used, partial, modelVersion: model } = llmResponse;
     if (!used || partial === true) return;
-    await this.#quietly(async () => {
-      const log = await this.#log(callbackContext.invocationContext);
-      const output = (used.candidatesTokenCount ?? 0) + (used.thoughtsTokenCount ?? 0);
-      const counts = {
-        input: used.promptTokenCount,
-        output,
-        cacheRead: used.cachedContentTokenCount,
-        reasoning: used.thoughtsTokenCount,
-      };
-      await log?.session.endStep({ usage: usage(counts) ?? {}, ...(model !== undefined && { model }) });
-    });
+    const output = (used.candidatesTokenCount ?? 0) + (used.thoughtsTokenCount ?? 0);
+    const counts = usageBy({ ...used, output }, usageNames) ?? {};
+    await this.#quietly(callbackContext.invocationContext, (log) =>
+      log?.session.endStep({ usage: counts, ...(model !== undefined && { model }) }),
+    );
   }
 
   /** Records that a tool is about to run: after a crash `session.inDoubt()` names it. */
-  async beforeToolCallback({
-    tool,
-    toolArgs,
-    toolContext,
-  }: {
-    tool: AdkTool;
-    toolArgs: Record<string, unknown>;
-    toolContext: AdkContext;
-  }): Promise<undefined> {
+  async beforeToolCallback({ tool, toolArgs: args, toolContext }: ToolRun): Promise<undefined> {
     const { functionCallId: callId, invocationContext } = toolContext;
     if (callId === undefined) return;
-    await this.#quietly(async () => {
-      const log = await this.#log(invocationContext);
-      await log?.startTool({ callId, name: tool.name, args: toolArgs });
-    });
+    await this.#quietly(invocationContext, (log) => log?.writer.startTool({ callId, name: tool.name, args }));
   }
 
   /** With `uiTrees: "stored"`, a dump of a screen cut to the limits; else nothing, and the result stays as it is. */
-  async afterToolCallback({
-    tool,
-    result,
-  }: {
-    tool: AdkTool;
-    toolArgs: Record<string, unknown>;
-    toolContext: AdkContext;
-    result: Record<string, unknown>;
-  }): Promise<Record<string, unknown> | undefined> {
+  async afterToolCallback({ tool, result }: ToolEnd): Promise<Record<string, unknown> | undefined> {
     const { contextManager, uiTrees } = this.#options;
     if (!contextManager || uiTrees !== "stored" || typeof result !== "object" || result === null) return undefined;
     const given = result as JsonObject;
@@ -198,27 +190,16 @@ export class ContextManagementPlugin extends PluginBase {
   }
 
   /** Journals an event before ADK hands it on, unless a session service of {@link createSessionService} does. */
-  async onEventCallback({
-    invocationContext,
-    event,
-  }: {
-    invocationContext: AdkInvocation;
-    event: AdkEvent;
-  }): Promise<undefined> {
+  async onEventCallback({ invocationContext, event }: RunEvent): Promise<undefined> {
     if (event.partial === true) return;
     this.#feed(invocationContext.session, event);
-    await this.#quietly(async () => {
-      const log = await this.#log(invocationContext);
-      if (log && !log.served) await log.sync([event]);
-    });
+    await this.#quietly(invocationContext, (log) => (log?.served === false ? log.sync([event]) : undefined));
   }
 
   /** Journals what the user said, once ADK has it. */
-  async beforeRunCallback({ invocationContext }: { invocationContext: AdkInvocation }): Promise<undefined> {
+  async beforeRunCallback({ invocationContext }: Pick<RunEvent, "invocationContext">): Promise<undefined> {
     this.#feed(invocationContext.session);
-    await this.#quietly(async () => {
-      await this.#log(invocationContext);
-    });
+    await this.#quietly(invocationContext, () => undefined);
   }
 
   /**
@@ -281,10 +262,13 @@ export class ContextManagementPlugin extends PluginBase {
     return conversation;
   }
 
-  /** Runs work; a failure is reported as `adapter-failed` and not thrown. */
-  async #quietly(work: () => Promise<void>): Promise<void> {
+  /** Does work on the log of an invocation; a failure is reported as `adapter-failed` and not thrown. */
+  async #quietly(
+    invocation: AdkInvocation,
+    work: (log: AdkLog | undefined) => Promise<unknown> | undefined,
+  ): Promise<void> {
     try {
-      await work();
+      await work(await this.#log(invocation));
     } catch (error) {
       this.#teller.failed(error);
     }

@@ -1,37 +1,31 @@
 /** A tool for ADK that brings back what left a window. */
-import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { recallTool as toolOver } from "../host/recall-tool.ts";
-import type { AdkContext, AdkInvocation } from "./types.ts";
+import type { ContextManagementPlugin } from "./plugin.ts";
+import type { AdkContext } from "./types.ts";
 
 /** Options of ADK's FunctionTool. `parameters` is a schema of Gemini's. */
-export interface RecallToolOptions {
+interface RecallToolOptions {
   readonly name: string;
   readonly description: string;
   readonly parameters: object;
   readonly execute: (input: unknown, toolContext?: AdkContext) => Promise<object>;
 }
 
-/** An object that recalls messages that left an agent's window: a plug-in, or a context compactor. */
-export interface AdkRecaller {
-  recall(query: RecallQuery, invocation: AdkInvocation): Promise<Recalled>;
-}
-
 /**
- * The recall tool for an agent whose Runner has the plug-in, or that has the compactor: `tools: [recallTool(FunctionTool,
- * plugin), …]`. It takes the `id` that a note names (`m12`, `m12-m40`), or words to look for.
+ * The recall tool for an agent whose Runner has the plug-in: `tools: [recallTool(FunctionTool, plugin), …]`. It takes the `id` that a note names (`m12`, `m12-m40`), or words to look for.
  *
  * @param FunctionTool - ADK's class, which makes the tool
  */
 export function recallTool<Tool>(
   FunctionTool: new (options: never) => Tool,
-  recaller: AdkRecaller,
+  plugin: ContextManagementPlugin,
   { name }: { readonly name?: string } = {},
 ): Tool {
   const toolFor = (context?: AdkContext): ReturnType<typeof toolOver> =>
     toolOver(
       async (query) => {
         if (!context) throw new Error("Recall works in a run of an agent.");
-        return recaller.recall(query, context.invocationContext);
+        return plugin.recall(query, context.invocationContext);
       },
       name === undefined ? {} : { name },
     );

@@ -67,8 +67,3 @@ export interface AdkResponse {
     readonly cachedContentTokenCount?: number;
   };
 }
-
-/** A tool of ADK. */
-export interface AdkTool {
-  readonly name: string;
-}

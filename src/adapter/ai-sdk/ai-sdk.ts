@@ -2,24 +2,23 @@
  * The Vercel AI SDK (`ai`), majors 5, 6 and 7: windows for `generateText`, `streamText` and the agent class by way of
  * `prepareStep`, a journal, a recall tool, a middleware for models, and messages in and out. The SDK is never imported.
  */
-import type { Message, ToolDefinition } from "../../message/message.ts";
+import type { ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { checkGiven, fromZero, kinds } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
-import { asSession } from "../host/given-session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { windowKinds } from "../host/window-options.ts";
-import type { HostWindow } from "../host/conversation.ts";
+import type { HostWindow, WindowOptions } from "../host/conversation.ts";
 import { calledModel } from "./message.ts";
-import type { AiSdkWindowOptions } from "./message.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { overflowText, smallerBudget } from "../../shape/faults.ts";
 import { inCallOrder, instructionsText, newMessages, rawHistory, stepUsage } from "./message.ts";
 import type { AiSdkFinishedStep, AiSdkStep } from "./message.ts";
-import { aiSdkRecallTool, toolDefinitions } from "./tools.ts";
-import type { AiSdkRecallTool, AiSdkTool } from "./tools.ts";
-import { aiSdkUiMessagesOf } from "./ui.ts";
+import { recallTool } from "../host/recall-tool.ts";
+import { forAiSdk, toolDefinitions } from "./tools.ts";
+import type { AiSdkOwnTool, AiSdkTool } from "./tools.ts";
+import { aiSdkUiMessagesOf, numbered } from "./ui.ts";
 import type { AiSdkUiMessage } from "./ui.ts";
 
 export { aiSdkMiddleware } from "./middleware.ts";
@@ -27,11 +26,10 @@ export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./middleware.ts";
 export { aiSdkAdapter } from "./message.ts";
 export type { AiSdkMessage } from "./message.ts";
 export { aiSdkMemoryTools } from "./tools.ts";
-export type { AiSdkMemoryTool, AiSdkRecallTool } from "./tools.ts";
-export type { MemoryToolsOptions } from "../host/memory-tools.ts";
+export type { AiSdkOwnTool } from "./tools.ts";
 
 /** How {@link aiSdk} makes windows. With a session its manager sets strategy, profile and counter. */
-export interface AiSdkOptions extends AiSdkWindowOptions {
+export interface AiSdkOptions extends WindowOptions {
   /** Composes from this session's log, and journals the run into it. */
   readonly session?: Session;
   /** The system prompt that the call gets too. Counted, never sent: the SDK sends it. From major 7 on the SDK tells it. */
@@ -51,7 +49,7 @@ const aiSdkKinds = {
 } as const satisfies Record<keyof AiSdkOptions, Kind>;
 
 /** The event that the callbacks around a tool's run receive. */
-export interface AiSdkToolEvent {
+interface AiSdkToolEvent {
   readonly toolCall: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
   /** How long it took, in ms: major 7. */
   readonly toolExecutionMs?: number;
@@ -60,7 +58,7 @@ export interface AiSdkToolEvent {
 }
 
 /** Settings for `generateText`, `streamText` and the agent class; every major takes those it knows. None ever throws. */
-export interface AiSdkHooks {
+interface AiSdkHooks {
   /** Journals what is new, and answers with the window for this step. */
   readonly prepareStep: <M extends AiSdkMessage>(step: AiSdkStep<M>) => Promise<{ messages: M[] }>;
   /** Journals the answer and its results, and what the call used. */
@@ -82,7 +80,7 @@ export interface AiSdkConversation {
   /** Spread into the call: `generateText({ …, ...hooks })`. */
   readonly hooks: AiSdkHooks;
   /** A tool with which the model brings back what left its window: `tools: { …, recall }`. */
-  readonly recall: AiSdkRecallTool;
+  readonly recall: AiSdkOwnTool;
   /** The newest step's window. */
   readonly newest: () => readonly AiSdkMessage[];
   /**
@@ -109,7 +107,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
   checkGiven("aiSdk", options, aiSdkKinds);
   const { tools = {}, besideTokens = 0 } = options;
   const conversation = new HostConversation<AiSdkMessage>({ adapter: aiSdkAdapter }, options);
-  const recall = aiSdkRecallTool((query) => conversation.recall(query));
+  const recall = forAiSdk(recallTool((query) => conversation.recall(query)));
   let history: readonly AiSdkMessage[] = [];
   let lastStep: AiSdkStep<AiSdkMessage> | undefined;
   let definitions: Promise<readonly ToolDefinition[]> | undefined;
@@ -178,7 +176,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
  * @throws WindrowError `closed`, `store-unavailable`
  */
 export async function aiSdkMessages<M extends AiSdkMessage = AiSdkMessage>(session: Session): Promise<M[]> {
-  return (await numbered(session)).map(({ message }) => message) as unknown as M[];
+  return (await numbered(session, "aiSdkMessages")).map(({ message }) => message) as unknown as M[];
 }
 
 /**
@@ -189,11 +187,5 @@ export async function aiSdkMessages<M extends AiSdkMessage = AiSdkMessage>(sessi
  * @throws WindrowError `closed`, `store-unavailable`
  */
 export async function aiSdkUiMessages<M extends AiSdkUiMessage = AiSdkUiMessage>(session: Session): Promise<M[]> {
-  return aiSdkUiMessagesOf(await numbered(session)) as M[];
-}
-
-async function numbered(session: Session): Promise<readonly { readonly id: string; readonly message: AiSdkMessage }[]> {
-  const messages: Message[] = [];
-  for await (const message of asSession(session, "aiSdkMessages").messages()) messages.push(message);
-  return messages.flatMap((one) => aiSdkAdapter.encode([one]).map((message) => ({ id: one.id, message })));
+  return aiSdkUiMessagesOf(await numbered(session, "aiSdkUiMessages")) as M[];
 }

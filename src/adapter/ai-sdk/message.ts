@@ -1,6 +1,6 @@
 /** Messages of the AI SDK, majors 5 to 7, in and out; the messages of a run's steps, and the model that a step calls. */
 import { hourWrites } from "../../message/foreign-usage.ts";
-import { asArray, asCount, asObject, asString, defined, isObject, without } from "../../message/json.ts";
+import { asArray, asObject, asString, defined, isObject, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part, Role, Usage } from "../../message/message.ts";
 import { toolCalls } from "../../message/message.ts";
 import type { Adapter } from "../adapter.ts";
@@ -15,10 +15,9 @@ import {
   keptOf,
   Originals,
 } from "../../shape/host-fields.ts";
-import { usage } from "../../message/parts.ts";
+import { usageBy } from "../host/usage.ts";
 import { pi } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import type { WindowOptions } from "../host/conversation.ts";
 import type { CalledModel } from "../host/conversation.ts";
 
 /** A message of the AI SDK: its `ModelMessage` fits. Other fields pass through. */
@@ -233,23 +232,18 @@ export function instructionsText(instructions: unknown): string | undefined {
 
 /** Usage as a step tells it: flat in major 5, with details in 6 and 7. */
 export function stepUsage(given: unknown): Usage {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, inputTokenDetails, outputTokenDetails, raw } =
-    asObject(given) ?? {};
-  const input = asObject(inputTokenDetails);
-  const output = asObject(outputTokenDetails);
-  const counts = {
-    input: asCount(inputTokens),
-    output: asCount(outputTokens),
-    cacheRead: asCount(input?.["cacheReadTokens"] ?? cachedInputTokens),
-    cacheWrite: asCount(input?.["cacheWriteTokens"]),
-    cacheWriteHour: hourWrites(raw),
-    reasoning: asCount(output?.["reasoningTokens"] ?? reasoningTokens),
-  };
-  return usage(counts) ?? {};
+  const counts = usageBy(given, usageNames);
+  const cacheWriteHour = hourWrites(asObject(given)?.["raw"]);
+  return { ...counts, ...(cacheWriteHour !== undefined && { cacheWriteHour }) };
 }
 
-/** How windows are made where no session says so. The profile defaults to the one of the called model's provider. */
-export type AiSdkWindowOptions = WindowOptions;
+const usageNames = {
+  input: "inputTokens",
+  output: "outputTokens",
+  cacheRead: ["inputTokenDetails.cacheReadTokens", "cachedInputTokens"],
+  cacheWrite: "inputTokenDetails.cacheWriteTokens",
+  reasoning: ["outputTokenDetails.reasoningTokens", "reasoningTokens"],
+};
 
 /** The fields that are read of a language model of the SDK; a gateway's model may be its name alone. */
 export type AiSdkCalledModel = string | { readonly provider?: unknown; readonly modelId?: unknown };

@@ -1,21 +1,22 @@
 /** A middleware for language models of the AI SDK: windows at the prompt, and one retry where the provider says too large. */
 import { asString } from "../../message/json.ts";
-import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
+import type { JsonObject, Message, ToolDefinition } from "../../message/message.ts";
 import { countMessage } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { checkGiven, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
+import type { WindowOptions } from "../host/conversation.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { windowKinds } from "../host/window-options.ts";
-import { calledModel } from "./message.ts";
-import type { AiSdkCalledModel, AiSdkWindowOptions } from "./message.ts";
-import { aiSdkAdapter, encodeWindow } from "./message.ts";
-import type { AiSdkMessage } from "./message.ts";
+import { aiSdkAdapter, calledModel, encodeWindow } from "./message.ts";
+import type { AiSdkCalledModel, AiSdkMessage } from "./message.ts";
+
 import { overflowText, smallerBudget } from "../../shape/faults.ts";
 import { inParts, isPromptOf, promptOfSmaller } from "./prompt.ts";
 
 /** Options of {@link aiSdkMiddleware}. */
-export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
+export interface AiSdkMiddlewareOptions extends WindowOptions {
   /**
    * The conversation of {@link aiSdk} whose windows reach the model: they go as they are, and one that the provider refuses
    * is made again smaller, from the same log, so that `recall` still answers by its ids.
@@ -111,30 +112,26 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
   };
 
   /** A smaller call, or undefined where the error is another one or nothing smaller can be made. */
-  const smaller = async <Call extends AiSdkCall>(
+  const smaller = <Call extends AiSdkCall>(
     error: unknown,
     params: Call,
     model: AiSdkCalledModel,
-  ): Promise<Call | undefined> => {
-    const text = overflowText(error);
-    if (text === undefined) return undefined;
-    let again: Call | undefined;
-    const own = options.conversation;
-    const window = own?.newest() ?? [];
-    if (own && isPromptOf(params.prompt, window)) {
-      await conversation.attempt(async () => {
+  ): Promise<Call | undefined> =>
+    conversation.attempt(async () => {
+      const text = overflowText(error);
+      const own = options.conversation;
+      const window = own?.newest() ?? [];
+      if (text === undefined) return undefined;
+      if (own && isPromptOf(params.prompt, window)) {
         const less = await own.smaller(error);
-        if (less && less !== window) again = { ...params, prompt: promptOfSmaller(less, window, params.prompt) };
-      });
-      return again;
-    }
-    await conversation.attempt(async () => {
+        return less && less !== window
+          ? { ...params, prompt: promptOfSmaller(less, window, params.prompt) }
+          : undefined;
+      }
       const { prompt, tokens } = sent.get(params) ?? { prompt: params.prompt, tokens: tokensOf(params) };
       conversation.limit(smallerBudget(tokens, text));
-      again = await windowOf(prompt, params, model);
+      return windowOf(prompt, params, model);
     });
-    return again;
-  };
 
   return {
     // Majors 6 and 7 read this field only in their types, so one value serves both.
@@ -149,7 +146,7 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
       } catch (error) {
         const again = await smaller(error, params, model);
         if (!again) throw error;
-        return await model.doGenerate(again);
+        return model.doGenerate(again);
       }
     },
     wrapStream: async ({ doStream, params, model }) => {
@@ -163,7 +160,7 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
       } catch (error) {
         const again = await smaller(error, params, model);
         if (!again) throw error;
-        return await model.doStream(again);
+        return model.doStream(again);
       }
     },
   };
@@ -181,15 +178,8 @@ function promptOf(messages: readonly Message[]): readonly AiSdkMessage[] {
 
 function toolsOf({ tools = [] }: AiSdkCall): readonly ToolDefinition[] {
   return tools.map((tool) => {
-    const { name, id, description, inputSchema, ...rest } = JSON.parse(JSON.stringify(tool)) as Record<
-      string,
-      JsonValue
-    >;
-    return {
-      name: asString(name ?? id) ?? "",
-      ...(typeof description === "string" && { description }),
-      inputSchema: inputSchema ?? rest,
-    };
+    const { name, id, description, inputSchema, ...rest } = JSON.parse(JSON.stringify(tool)) as JsonObject;
+    return toolDefinition(asString(name ?? id) ?? "", description, inputSchema ?? rest);
   });
 }
 

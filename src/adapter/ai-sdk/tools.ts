@@ -1,10 +1,10 @@
 /** Tools of the AI SDK: what of them is counted, the tool that brings back what left the window, and those of a memory. */
 import type { JsonValue, ToolDefinition } from "../../message/message.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { memoryToolsOf } from "../host/memory-tools.ts";
-import type { MemoryToolsOptions } from "../host/memory-tools.ts";
-import { recallTool } from "../host/recall-tool.ts";
+import type { MemoryTool, MemoryToolsOptions } from "../host/memory-tools.ts";
+import type { RecallTool } from "../host/recall-tool.ts";
+import { jsonSchemaOf } from "../host/tool-definition.ts";
 
 /** The fields that are read of a tool of the SDK. */
 export interface AiSdkTool {
@@ -32,51 +32,35 @@ export async function toolDefinitions(tools: Readonly<Record<string, AiSdkTool>>
 }
 
 async function schemaOf(given: unknown): Promise<JsonValue | undefined> {
-  const schema = fieldsOf(typeof given === "function" && !("~standard" in given) ? (given as () => unknown)() : given);
-  if (schema["jsonSchema"] !== undefined) return plain(await Promise.resolve(schema["jsonSchema"]));
-  const { input } = fieldsOf(fieldsOf(schema["~standard"])["jsonSchema"]);
-  if (typeof input === "function") return plain((input as (options: object) => unknown)({ target: "draft-07" }));
-  if (!("_zod" in schema)) return undefined;
+  const schema = typeof given === "function" && !("~standard" in given) ? (given as () => unknown)() : given;
+  const fields = fieldsOf(schema);
+  if (fields["jsonSchema"] !== undefined) return jsonSchemaOf(await Promise.resolve(fields["jsonSchema"]));
+  const told = "~standard" in fields ? jsonSchemaOf(fields) : undefined;
+  if (told !== undefined || !("_zod" in fields)) return told;
   const { toJSONSchema } = await import("zod");
-  return plain(toJSONSchema(given as Parameters<typeof toJSONSchema>[0], { io: "input" }));
+  return jsonSchemaOf(toJSONSchema(given as Parameters<typeof toJSONSchema>[0], { io: "input" }));
 }
 
-function plain(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue;
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  const holds = (typeof value === "object" && value !== null) || typeof value === "function";
-  return holds ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
-/** The input that the model gives the recall tool. */
-export type AiSdkRecallInput = Pick<RecallQuery, "id" | "query">;
-
-/** The recall tool, as `tools` of the SDK takes it. */
-export interface AiSdkRecallTool {
-  readonly description: string;
-  /** A `Schema` of the SDK. Typed so that every major's own type takes it. */
-  readonly inputSchema: never;
-  readonly execute: (input: AiSdkRecallInput) => Promise<string>;
-}
-
-/**
- * The recall tool in the SDK's shape.
- *
- * @param recall - such as `(query) => conversation.recall(query)`
- */
-export function aiSdkRecallTool(recall: (query: RecallQuery) => Promise<Recalled>): AiSdkRecallTool {
-  const { description, inputSchema, execute } = recallTool(recall);
-  return { description, inputSchema: schemaFor(inputSchema, "recall takes { id } or { query }, both texts."), execute };
-}
-
-/** A tool of a memory, as `tools` of the SDK takes it. */
-export interface AiSdkMemoryTool {
+/** A tool of Windrow's, as `tools` of the SDK takes it. */
+export interface AiSdkOwnTool {
   readonly description: string;
   /** A `Schema` of the SDK. Typed so that every major's own type takes it. */
   readonly inputSchema: never;
   readonly execute: (input: object, options?: { readonly abortSignal?: AbortSignal | undefined }) => Promise<string>;
+}
+
+/** A tool in the SDK's shape; its fields are texts. */
+export function forAiSdk({ name, description, inputSchema, execute }: RecallTool | MemoryTool): AiSdkOwnTool {
+  const validate = (value: unknown): object =>
+    typeof value === "object" && Object.values(fieldsOf(value)).every((text) => typeof text === "string")
+      ? { success: true, value }
+      : { success: false, error: new Error(`${name} takes an object with texts.`) };
+  const marks = { [Symbol.for("vercel.ai.schema")]: true, [Symbol.for("vercel.ai.validator")]: true };
+  return {
+    description,
+    inputSchema: { ...marks, jsonSchema: inputSchema, validate } as never,
+    execute: (input, { abortSignal } = {}) => execute(input, abortSignal),
+  };
 }
 
 /**
@@ -86,29 +70,12 @@ export interface AiSdkMemoryTool {
  * @example
  * const tools = { ...own, ...aiSdkMemoryTools(manager.memory, { files: new MemoryFiles(store, { user }) }) };
  */
-export function aiSdkMemoryTools(memory: Memory, options: MemoryToolsOptions = {}): Record<string, AiSdkMemoryTool> {
+export function aiSdkMemoryTools(memory: Memory, options: MemoryToolsOptions = {}): Record<string, AiSdkOwnTool> {
   const tools = memoryToolsOf("aiSdkMemoryTools", memory, options);
-  return Object.fromEntries(
-    tools.map(({ name, description, inputSchema, execute }) => [
-      name,
-      {
-        description,
-        inputSchema: schemaFor(inputSchema, `${name} takes an object with texts.`),
-        execute: (input: object, { abortSignal } = {}) => execute(input, abortSignal),
-      } satisfies AiSdkMemoryTool,
-    ]),
-  );
+  return Object.fromEntries(tools.map((tool) => [tool.name, forAiSdk(tool)]));
 }
 
-/** A schema of the SDK, for tools whose fields are texts. */
-function schemaFor(jsonSchema: object, wrong: string): never {
-  return {
-    [Symbol.for("vercel.ai.schema")]: true,
-    [Symbol.for("vercel.ai.validator")]: true,
-    jsonSchema,
-    validate: (value: unknown) =>
-      typeof value === "object" && Object.values(fieldsOf(value)).every((text) => typeof text === "string")
-        ? { success: true, value }
-        : { success: false, error: new Error(wrong) },
-  } as never;
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  const holds = (typeof value === "object" && value !== null) || typeof value === "function";
+  return holds ? (value as Readonly<Record<string, unknown>>) : {};
 }

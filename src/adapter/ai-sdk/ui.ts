@@ -1,6 +1,9 @@
 /** Model messages of the AI SDK as its UI messages: what `useChat` shows after a reload. */
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
+import type { Session } from "../../session/session.ts";
+import { loggedMessages } from "../host/given-session.ts";
+import { aiSdkAdapter } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { marked, unwrap } from "./bytes.ts";
 
@@ -17,10 +20,20 @@ export interface AiSdkUiMessage {
   readonly parts: AiSdkUiPart[];
 }
 
+/** A message as the SDK has it, under its id in a session's log. */
+export interface NumberedMessage {
+  readonly id: string;
+  readonly message: AiSdkMessage;
+}
+
+/** The messages of a session's log in the SDK's shape. */
+export async function numbered(session: Session, owner: string): Promise<readonly NumberedMessage[]> {
+  const messages = await loggedMessages(session, owner);
+  return messages.flatMap((one) => aiSdkAdapter.encode([one]).map((message) => ({ id: one.id, message })));
+}
+
 /** UI messages of model messages with their ids; an answer's steps and their results become one message. */
-export function aiSdkUiMessagesOf(
-  messages: readonly { readonly id: string; readonly message: AiSdkMessage }[],
-): AiSdkUiMessage[] {
+export function aiSdkUiMessagesOf(messages: readonly NumberedMessage[]): AiSdkUiMessage[] {
   const shown: AiSdkUiMessage[] = [];
   const calls = new Map<string, { fields: AiSdkUiPart; readonly answer: AiSdkUiPart[]; readonly at: number }>();
   const settle = (block: JsonObject): void => {

@@ -2,17 +2,17 @@
  * Genkit 1: one middleware for `ai.generate` that sends windows and journals the run. Genkit itself is never imported,
  * and the messages of its requests and answers stay as they are.
  */
-import { usage } from "../../message/parts.ts";
-import { asCount, asObject } from "../../message/json.ts";
-import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { checkGiven, kinds } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
-import { asSession } from "../host/given-session.ts";
+import { loggedMessages } from "../host/given-session.ts";
+import { usageBy } from "../host/usage.ts";
 import { windowKinds } from "../host/window-options.ts";
-import type { HostCall, WindowOptions } from "../public.ts";
-import { HostConversation, recallTool, toolDefinition } from "../public.ts";
+import { HostConversation } from "../host/conversation.ts";
+import type { HostCall, WindowOptions } from "../host/conversation.ts";
+import { recallTool } from "../host/recall-tool.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { genkitAdapter, toGenkit } from "./message.ts";
 import type { GenkitMessage } from "./message.ts";
 
@@ -58,7 +58,7 @@ interface GenkitToolRequest {
 }
 
 /** The hooks of one `ai.generate`. */
-export interface GenkitHooks {
+interface GenkitHooks {
   /** Sends a window in place of all messages, for this call only, and journals the answer before any tool runs. */
   readonly model: <Request extends GenkitRequest, Context extends GenkitContext, Answer extends GenkitAnswer>(
     request: Request,
@@ -119,7 +119,7 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
         if (!answer.message || answer.finishReason === "blocked") return answer;
         const spoken = [...history, answer.message];
         await conversation.record(spoken);
-        await conversation.endStep({ usage: usageOf(answer.usage) });
+        await conversation.endStep({ usage: usageBy(answer.usage, usageNames) });
         await conversation.attempt(() => noteCallIds(callIds, spoken));
         return answer;
       },
@@ -128,9 +128,8 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
         const callId = callIds.get(request) ?? ref;
         if (callId === undefined) return next(request, context);
         await conversation.startTool({ callId, name, args: input });
-        const began = performance.now();
         const answer = await next(request, context);
-        conversation.endTool(callId, performance.now() - began);
+        conversation.endTool(callId);
         return answer;
       },
     };
@@ -145,9 +144,7 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
  * @throws WindrowError `closed`, `store-unavailable`
  */
 export async function genkitMessages<Host = GenkitMessage>(session: Session): Promise<Host[]> {
-  const messages: Message[] = [];
-  for await (const message of asSession(session, "genkitMessages").messages()) messages.push(message);
-  return toGenkit(messages) as Host[];
+  return toGenkit(await loggedMessages(session, "genkitMessages")) as Host[];
 }
 
 /** The leading system messages, which Genkit is given anew on every call, and all others. */
@@ -198,16 +195,12 @@ function noteCallIds(callIds: WeakMap<object, string>, spoken: readonly GenkitMe
   });
 }
 
-function usageOf(given: unknown): Message["usage"] {
-  const { inputTokens, outputTokens, cachedContentTokens, thoughtsTokens } = asObject(given) ?? {};
-  return usage({
-    input: asCount(inputTokens),
-    output: asCount(outputTokens),
-    cacheRead: asCount(cachedContentTokens),
-    cacheWrite: undefined,
-    reasoning: asCount(thoughtsTokens),
-  });
-}
+const usageNames = {
+  input: "inputTokens",
+  output: "outputTokens",
+  cacheRead: "cachedContentTokens",
+  reasoning: "thoughtsTokens",
+};
 
 /** The recall tool as Genkit runs tools: a function with its description beside it. */
 function forGenkit({ name, description, inputSchema, execute }: ReturnType<typeof recallTool>): object {

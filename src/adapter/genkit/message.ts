@@ -1,21 +1,11 @@
 /** The messages of Genkit in and out: what has no place in a message is kept beside it. */
 import { parseJson, sameJson, without, asArray, asName, asObject, asString, defined } from "../../message/json.ts";
-import { dataOfUrl } from "../../message/parts.ts";
+import { CallPairing, dataOfUrl } from "../../message/parts.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import {
-  absent,
-  badMessage,
-  CallPairing,
-  hostMessage,
-  hostMessages,
-  keep,
-  keptOf,
-  Originals,
-  present,
-} from "../public.ts";
-import { ownMessages } from "../../shape/host-fields.ts";
-import type { Adapter } from "../public.ts";
+import { absent, badMessage, hostMessage, hostMessages, keep, keptOf, Originals } from "../../shape/host-fields.ts";
+import { ownMessages, present } from "../../shape/host-fields.ts";
+import type { Adapter } from "../adapter.ts";
 
 /** A message of Genkit: its `MessageData`. */
 export interface GenkitMessage {

@@ -4,6 +4,7 @@
  */
 import { WindrowError } from "../../errors.ts";
 import type { SecretRules } from "../../mask/text.ts";
+import { defined } from "../../message/json.ts";
 import type { Message, ToolDefinition, Usage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -167,8 +168,8 @@ export class HostConversation<Host extends object> {
   }
 
   /** Appends what the host has and the log lacks. Never rejects: the next call appends what a failing store refused. */
-  record(messages: readonly Host[]): Promise<void> {
-    return this.attempt(async () => {
+  async record(messages: readonly Host[]): Promise<void> {
+    await this.attempt(async () => {
       if (!this.journal) return;
       await this.#match(this.journal, messages);
       this.teller.succeeded();
@@ -176,29 +177,31 @@ export class HostConversation<Host extends object> {
   }
 
   /** Records that a tool is about to run, so that a crash in between is seen. Never rejects. */
-  startTool(call: StartedTool): Promise<void> {
-    return this.attempt(async () => this.journal?.startTool(call));
+  async startTool(call: StartedTool): Promise<void> {
+    await this.attempt(() => this.journal?.writer.startTool(call));
   }
 
-  /** Notes how long a started tool took, in milliseconds. */
-  endTool(callId: string, durationMs: number): void {
-    this.journal?.endTool(callId, durationMs);
+  /**
+   * Notes that a started tool has ended.
+   *
+   * @param durationMs - how long it took. Default: since its start was recorded
+   */
+  endTool(callId: string, durationMs?: number): void {
+    this.journal?.writer.endTool(callId, durationMs);
   }
 
   /** Records what a model call used. Never rejects. */
-  endStep(used: { readonly usage?: Usage | undefined; readonly model?: string | undefined } = {}): Promise<void> {
-    const { usage, model } = used;
-    return this.attempt(async () =>
-      this.session?.endStep({ ...(usage && { usage }), ...(model !== undefined && { model }) }),
-    );
+  async endStep(used: { readonly usage?: Usage | undefined; readonly model?: string | undefined } = {}): Promise<void> {
+    await this.attempt(() => this.session?.endStep(defined({ usage: used.usage, model: used.model })));
   }
 
-  /** Does a piece of work whose failure is sent as an event and goes no further. */
-  async attempt(work: () => unknown): Promise<void> {
+  /** The result of a piece of work; its failure is sent as an event, and gives undefined. */
+  async attempt<Result>(work: () => Result | Promise<Result>): Promise<Result | undefined> {
     try {
-      await work();
+      return await work();
     } catch (error) {
       this.teller.failed(error);
+      return undefined;
     }
   }
 
@@ -289,7 +292,7 @@ export class HostConversation<Host extends object> {
     const history = liveHistory(settings, given);
     const { state, brokenAt } = this.#epochs.recognise(history);
     if (!log && !this.#host.isShared) this.#tellReplaced(brokenAt);
-    this.#numbered.fromHistory(() => log?.whole?.(given) ?? given);
+    this.#numbered.fromHistory(() => given);
     const { profile, recallTools } = this.#options;
     const strategy = settings?.strategy ?? this.#strategy;
     const names = settings ? settings.recallTools : recallTools;

@@ -1,5 +1,6 @@
-/** The check of a session that a host's door is given. */
+/** A session that a host's door is given, and the messages that its log holds. */
 import { WindrowError } from "../../errors.ts";
+import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { shown } from "../../shown.ts";
 
@@ -16,4 +17,15 @@ export function asSession(session: Session, owner: string): Session {
     "bad-option",
     `${owner} takes a session, as \`await manager.create()\` gives it, not ${given}.`,
   );
+}
+
+/**
+ * The messages of a session's log, for a host's door that gives them back.
+ *
+ * @throws WindrowError `bad-option` as {@link asSession}, `closed`, `store-unavailable`
+ */
+export async function loggedMessages(session: Session, owner: string): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  for await (const message of asSession(session, owner).messages()) messages.push(message);
+  return messages;
 }

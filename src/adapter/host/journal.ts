@@ -3,17 +3,15 @@
  * another. An array that does not continue the log is reported.
  */
 import { asSession } from "./given-session.ts";
-import { maskJson } from "../../mask/mask.ts";
-import type { SecretRules } from "../../mask/text.ts";
-import { hashText } from "../../message/hash.ts";
 import { checkMessageJson } from "../../message/json.ts";
-import type { JsonValue, Message, NewMessage, Part } from "../../message/message.ts";
+import type { JsonValue, Message, NewMessage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { hashMessage } from "../../window/hash.ts";
 import type { Adapter } from "../adapter.ts";
 import { Teller } from "./events.ts";
 import { mayShowOwn } from "./numbered.ts";
 import { Numbered } from "./numbered.ts";
+import { Prints } from "./prints.ts";
 import type { ToolRun } from "../../session/tool-run.ts";
 
 /** How a host's messages stand to the log. */
@@ -37,8 +35,6 @@ export interface HostLog<Host extends object> {
   match(messages: readonly Host[]): LogMatch | Promise<LogMatch>;
   /** The host's own object for a window's message that no edit changed. */
   hostOf(message: Message): Host | undefined;
-  /** The messages with the log's whole results in the place of those that the host was given cut. */
-  whole?(messages: readonly Message[]): Promise<readonly Message[]>;
 }
 
 /** How a journal reads its host. */
@@ -55,22 +51,18 @@ export interface JournalHost<Host extends object> {
 interface Entry<Host> {
   /** A fingerprint of the message with its secrets masked: it is the same before and after a resume. */
   readonly print: number;
-  readonly time: string;
   readonly optional: boolean;
   /** A hash of the message's bytes as the session has them. */
   readonly hash: number;
   host?: Host;
 }
 
-interface Fresh<Host> {
-  readonly message: Message;
-  readonly host: Host;
-}
-
 /** One session's log beside its host's array. One for each session: {@link journalOf}. */
 export class HostJournal<Host extends object> implements HostLog<Host> {
   readonly session: Session;
   readonly teller: Teller;
+  /** What is written into the session. */
+  readonly writer: LogWriter;
   /** The messages that the notes of this session's windows number, where one host conversation makes them all. */
   readonly numbered: Numbered;
   readonly #host: JournalHost<Host>;
@@ -78,18 +70,13 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
   readonly #entries: Entry<Host>[] = [];
   readonly #byId = new Map<string, Entry<Host>>();
   readonly #known = new Set<string>();
-  readonly #writer: LogWriter;
-  /** Whole results by call id, for the log; the host received them cut. */
-  readonly #whole = new Map<string, readonly Part[]>();
-  /** Whether the log holds a result whole that the host was given cut. */
-  #hasWhole = false;
   #loaded = false;
 
   /** @internal */
   constructor(session: Session, host: JournalHost<Host>) {
     this.session = session;
     this.numbered = new Numbered(session);
-    this.#writer = new LogWriter(session);
+    this.writer = new LogWriter(session);
     this.#host = host;
     this.#prints = new Prints(session.settings.secretRules);
     this.teller = new Teller(host.adapter.name, session.settings.secretRules);
@@ -103,7 +90,7 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
    * @throws WindrowError as `Session.append`; what was not appended is by the next call
    */
   sync(messages: readonly Host[]): Promise<number | undefined> {
-    return this.#writer.inTurn(async () => {
+    return this.writer.inTurn(async () => {
       await this.#load();
       const decoded = this.#host.adapter.decode(messages);
       decoded.forEach(checkMessageJson);
@@ -113,7 +100,11 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
         const missing = broken === undefined ? index >= end : !this.#known.has(this.#prints.keyOf(message));
         return host && missing ? [{ message, host }] : [];
       });
-      await this.#append(fresh);
+      const written = fresh.map(({ message: { id: _id, ...message } }): NewMessage => message);
+      await this.writer.append(written, (stored, index) => {
+        const taken = fresh[index];
+        if (taken) this.#add(stored, taken.message, taken.host);
+      });
       if (broken !== undefined) for (const entry of this.#entries) delete entry.host;
       return broken;
     });
@@ -123,37 +114,6 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
   async match(messages: readonly Host[]): Promise<LogMatch> {
     const brokenAt = await this.sync(messages);
     return brokenAt === undefined ? { isLog: true } : { isLog: false, brokenAt };
-  }
-
-  /** Records that a tool is about to run. */
-  startTool(call: StartedTool): Promise<void> {
-    return this.#writer.startTool(call);
-  }
-
-  /** Notes how long a started tool took; its record is written with its result. */
-  endTool(callId: string, durationMs: number): void {
-    this.#writer.endTool(callId, durationMs);
-  }
-
-  /** Says that the host will have this result cut: the log gets these parts, whole, beside what the host has. */
-  keepWhole(callId: string, parts: readonly Part[]): void {
-    this.#whole.set(callId, parts);
-  }
-
-  /** The host's messages with the log's whole results in the place of those that the host was given cut. */
-  async whole(messages: readonly Message[]): Promise<readonly Message[]> {
-    if (!this.#hasWhole) return messages;
-    const given = new Set(messages.map((message) => this.#prints.of(message)));
-    const whole = new Map<number, readonly Part[]>();
-    for await (const message of this.session.messages()) {
-      if (message.extra?.[shownParts] === undefined) continue;
-      const print = this.#prints.of(message);
-      if (given.has(print)) whole.set(print, message.parts);
-    }
-    return messages.map((message) => {
-      const parts = whole.get(this.#prints.of(message));
-      return parts ? { ...message, parts } : message;
-    });
   }
 
   /** The host's own object for a message of a window that no edit changed. */
@@ -191,35 +151,16 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
     return message !== undefined && this.#host.optional?.(message) === true;
   }
 
-  #append(fresh: readonly Fresh<Host>[]): Promise<void> {
-    const messages = fresh.map(({ message }) => this.#forLog(message));
-    return this.#writer.append(messages, (stored, index) => {
-      const taken = fresh[index];
-      if (taken) this.#add(stored, taken.message, taken.host);
-    });
-  }
-
-  /** The host's message as the log takes it: whole, under an id of the session's own. */
-  #forLog({ id: _id, ...fresh }: Message): NewMessage {
-    const [result] = fresh.parts;
-    const whole = result?.type === "tool-result" ? this.#whole.get(result.callId) : undefined;
-    if (!whole) return fresh;
-    return { ...fresh, parts: whole, extra: { ...fresh.extra, [shownParts]: fresh.parts as unknown as JsonValue } };
-  }
-
   #add(stored: Message, message: Message, host: Host | undefined): void {
     const entry: Entry<Host> = {
       print: this.#prints.of(message),
-      time: message.timestamp ?? "",
       optional: this.#isOptional(host),
       hash: hashMessage(stored),
       ...(host && { host }),
     };
     this.#entries.push(entry);
-    this.#hasWhole ||= stored.extra?.[shownParts] !== undefined;
     this.#byId.set(stored.id, entry);
     this.#known.add(this.#prints.keyOf(message));
-    for (const part of message.parts) if (part.type === "tool-result") this.#whole.delete(part.callId);
   }
 }
 
@@ -228,54 +169,6 @@ const journalKey = Symbol("windrow:journal");
 /** The journal of a session: the same one on every call, so that everything that feeds the session agrees. */
 export function journalOf<Host extends object>(session: Session, host: JournalHost<Host>): HostJournal<Host> {
   return asSession(session, host.adapter.name).attach(journalKey, () => new HostJournal(session, host));
-}
-
-/** Fingerprints of what messages say. Secrets are masked first, so a message has the same one before and after a resume. */
-class Prints {
-  readonly #rules: SecretRules;
-  readonly #known = new WeakMap<Message, number>();
-
-  /** @param rules - by which the store masks what it keeps */
-  constructor(rules: SecretRules) {
-    this.#rules = rules;
-  }
-
-  of(message: Message): number {
-    let print = this.#known.get(message);
-    if (print === undefined) {
-      const { role, parts, extra = {} } = asHostHas(message);
-      const said = [role, parts, extra] as unknown as JsonValue;
-      print = hashText(JSON.stringify(sorted(maskJson(this.#rules, said))));
-      this.#known.set(message, print);
-    }
-    return print;
-  }
-
-  keyOf(message: Message): string {
-    return `${this.of(message)} ${message.timestamp ?? ""}`;
-  }
-}
-
-/** With the keys of every object in order: a message from disk has them in another than one from a host. */
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => sorted(item as JsonValue));
-  if (value === null || typeof value !== "object") return value;
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(
-    entries.sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, item]) => [key, sorted(item)]),
-  );
-}
-
-/** Stands, in `extra`, for the parts a host has of a message whose log holds more: an excerpt of a large result. */
-export const shownParts = "windrow:shown";
-
-/** A message of a log as its host has it: with the excerpt where the log holds the whole. */
-export function asHostHas(message: Message): Message {
-  const { [shownParts]: parts, ...extra } = message.extra ?? {};
-  if (!Array.isArray(parts)) return message;
-  const { extra: _extra, ...rest } = message;
-  const shown = { ...rest, parts: parts as unknown as readonly Part[] };
-  return Object.keys(extra).length > 0 ? { ...shown, extra } : shown;
 }
 
 /** A tool call as a host reports it before it runs. */
@@ -289,7 +182,7 @@ export interface StartedTool {
 /** The writes of one host into one session. */
 export class LogWriter {
   readonly session: Session;
-  readonly #runs = new Map<string, { readonly run: ToolRun; durationMs?: number }>();
+  readonly #runs = new Map<string, { readonly run: ToolRun; readonly began: number; durationMs?: number }>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(session: Session) {
@@ -307,14 +200,19 @@ export class LogWriter {
   startTool({ callId, name, args }: StartedTool): Promise<void> {
     return this.inTurn(async () => {
       const call = { callId, name, args: JSON.parse(JSON.stringify(args ?? {})) as JsonValue };
-      this.#runs.set(callId, { run: await this.session.startTool(call, { allowMasks: true }) });
+      const run = await this.session.startTool(call, { allowMasks: true });
+      this.#runs.set(callId, { run, began: performance.now() });
     });
   }
 
-  /** Notes how long a started tool took, in milliseconds; it is written with the tool's result. */
-  endTool(callId: string, durationMs: number): void {
+  /**
+   * Notes that a started tool has ended; how long it took is written with its result.
+   *
+   * @param durationMs - milliseconds. Default: since its start was recorded
+   */
+  endTool(callId: string, durationMs?: number): void {
     const started = this.#runs.get(callId);
-    if (started) started.durationMs = durationMs;
+    if (started) started.durationMs = durationMs ?? performance.now() - started.began;
   }
 
   /**

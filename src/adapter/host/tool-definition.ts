@@ -17,9 +17,13 @@ interface StandardSchema {
 
 /** The JSON Schema of a schema; undefined where it gives none. */
 export function jsonSchemaOf(schema: unknown): JsonValue | undefined {
-  if (typeof schema !== "object" || schema === null) return undefined;
-  const standard = (schema as StandardSchema)["~standard"];
-  if (!standard) return JSON.parse(JSON.stringify(schema)) as JsonValue;
+  // A schema of ArkType is a function.
+  const standard = (schema as StandardSchema | null | undefined)?.["~standard"];
+  if (!standard) {
+    return typeof schema === "object" && schema !== null
+      ? (JSON.parse(JSON.stringify(schema)) as JsonValue)
+      : undefined;
+  }
   try {
     return standard.jsonSchema?.input?.({ target: "draft-07" }) as JsonValue | undefined;
   } catch {

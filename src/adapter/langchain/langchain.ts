@@ -5,16 +5,16 @@
  */
 import { z } from "zod";
 import type { Message } from "../../message/message.ts";
-import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { checkGiven } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
-import { asSession } from "../host/given-session.ts";
-import { HostConversation } from "../host/conversation.ts";
-import type { RequestBlocks, WindowOptions } from "../host/conversation.ts";
+import type { HostConversation, RequestBlocks } from "../host/conversation.ts";
+import { HostConversations } from "../host/conversations.ts";
+import type { ThreadOptions } from "../host/conversations.ts";
+import { loggedMessages } from "../host/given-session.ts";
 import { hostMessages, Originals, ownMessages } from "../../shape/host-fields.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import type { RecallTool } from "../host/recall-tool.ts";
@@ -22,27 +22,21 @@ import { toolDefinition } from "../host/tool-definition.ts";
 import { hostKinds } from "../host/window-options.ts";
 import { fromMessage, langchain, toFields } from "./message.ts";
 import type { LangChainMessage } from "./message.ts";
-import { LangChainSessions } from "./sessions.ts";
+import { ThreadSessions } from "./sessions.ts";
 import { forLangChain, ToolResults } from "./tools.ts";
 import { Revived } from "./revived.ts";
 
 export type { LangChainMessage } from "./message.ts";
 export { createLangGraphStore } from "./store.ts";
-export type { LangGraphStoreOptions } from "./store.ts";
 
-/** How {@link windowMiddleware} makes windows, and where it journals. */
-export interface WindowMiddlewareOptions extends WindowOptions {
-  /** Journals one conversation into this session. Its manager then sets strategy, profile and counter. */
-  readonly session?: Session;
-  /**
-   * Journals every thread into a session of its own; its id is kept in the agent's state, so that a checkpointer brings
-   * it back. A thread that goes on from an earlier checkpoint gets a fork. Not with `session`.
-   */
-  readonly manager?: SessionManager;
-}
+/**
+ * How {@link windowMiddleware} makes windows, and where it journals. With a `manager`, the id of a thread's session is kept in
+ * the agent's state, so that a checkpointer brings it back; a thread that goes on from an earlier checkpoint gets a fork.
+ */
+export type WindowMiddlewareOptions = ThreadOptions;
 
 /** The middleware's part of the agent's state, under `_windrow`: plain JSON, private to it. */
-export interface WindowMiddlewareState {
+interface WindowMiddlewareState {
   /** The session of the thread, where there is a manager. */
   readonly session?: string;
   /** The state of the newest window, which the next one continues. */
@@ -50,7 +44,7 @@ export interface WindowMiddlewareState {
 }
 
 /** The fields that are read of a request that LangChain's agent is about to send. */
-export interface LangChainRequest {
+interface LangChainRequest {
   readonly messages: readonly LangChainMessage[];
   readonly systemMessage?: LangChainMessage | undefined;
   readonly tools?: readonly unknown[];
@@ -58,10 +52,12 @@ export interface LangChainRequest {
 }
 
 /** The fields that are read of a tool call that is about to run. */
-export interface LangChainToolRequest {
+interface LangChainToolRequest {
   readonly toolCall: { readonly id?: string | undefined; readonly name: string; readonly args: unknown };
   readonly state: unknown;
 }
+
+type Conversation = HostConversation<LangChainMessage>;
 
 interface AgentState {
   readonly messages: readonly LangChainMessage[];
@@ -111,12 +107,8 @@ export const langchainAdapter: Adapter<LangChainMessage> = {
  * @throws WindrowError `closed`, `store-unavailable`
  */
 export async function langchainMessages<Host = LangChainMessage>(session: Session): Promise<Host[]> {
-  const messages: Message[] = [];
-  for await (const message of asSession(session, "langchainMessages").messages()) messages.push(message);
-  return toLangChain(messages) as Host[];
+  return toLangChain(await loggedMessages(session, "langchainMessages")) as Host[];
 }
-
-const host = { adapter: langchainAdapter };
 
 const stateSchema = z.object({ _windrow: z.any().optional() });
 
@@ -154,11 +146,20 @@ export interface WindowMiddleware {
  */
 export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowMiddleware {
   checkGiven("windowMiddleware", options, hostKinds satisfies Record<keyof WindowMiddlewareOptions, Kind>);
-  const sessions = new LangChainSessions(options, (session) => {
-    // Without a session, every thread comes through one conversation.
-    const shared = { secretRules: options.manager?.secretRules };
-    return new HostConversation({ ...host, isShared: !session }, { ...options, session }, shared);
-  });
+  const conversations = new HostConversations({ adapter: langchainAdapter }, options);
+  const threads = new ThreadSessions();
+  /** The conversation of a thread: one that begins gets a session, and one that calls its model may have gone back. */
+  const conversationOf = (thread: AgentState, at: "start" | "call" | "between"): Promise<Conversation> =>
+    conversations.of(async (manager) => {
+      const given = thread._windrow?.session;
+      if (given === undefined) return at === "start" ? manager.create() : undefined;
+      return threads.session(
+        manager,
+        given,
+        thread.messages,
+        (session) => at !== "between" || !conversations.has(session),
+      );
+    });
   /** By the model's answer: what its window left to go on from. */
   const states = new WeakMap<object, WindowState>();
   /** By the model's answer: the messages that the notes of its window number, where it was not made from a log. */
@@ -169,7 +170,7 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
   const recallIn = (state: unknown): RecallTool =>
     recallTool(async (query) => {
       const thread = stateOf(state);
-      const conversation = await sessions.of(thread, "between");
+      const conversation = await conversationOf(thread, "between");
       const answer = thread.messages.findLast((message) => requests.has(message));
       return conversation.recall(query, { messages: (answer && requests.get(answer)) ?? thread.messages });
     });
@@ -179,16 +180,16 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
     stateSchema,
     tools: [forLangChain(recallIn)],
     async beforeAgent(state) {
-      const conversation = await sessions.of(state, "start");
+      const conversation = await conversationOf(state, "start");
       await conversation.record(state.messages);
-      const session = sessions.idOf(conversation);
+      const session = conversations.idOf(conversation);
       return session === undefined || session === state._windrow?.session
         ? undefined
         : { _windrow: { ...state._windrow, session } };
     },
     async wrapModelCall(request, handler) {
       const state = stateOf(request.state);
-      const conversation = await sessions.of(state, "call");
+      const conversation = await conversationOf(state, "call");
       const { messages } = request;
       const sent = await conversation.window({ messages, ...blocksOf(request), state: state._windrow?.window });
       if (!sent) return handler(request);
@@ -200,18 +201,18 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
       return answer;
     },
     async afterModel(state) {
-      const conversation = await sessions.of(state, "between");
+      const conversation = await conversationOf(state, "between");
       await conversation.record(state.messages);
       const answer = state.messages.findLast((message) => states.has(message));
       const { usage, model } = (answer && fromLangChain([answer])[0]) ?? {};
       await conversation.endStep({ usage, model });
       const window = (answer && states.get(answer)) ?? state._windrow?.window;
-      const session = sessions.idOf(conversation);
+      const session = conversations.idOf(conversation);
       return { _windrow: { ...(session !== undefined && { session }), ...(window && { window }) } };
     },
     async wrapToolCall(request, handler) {
       const state = stateOf(request.state);
-      const conversation = await sessions.of(state, "between");
+      const conversation = await conversationOf(state, "between");
       const { id: callId, name, args } = request.toolCall;
       if (callId !== undefined) await conversation.startTool({ callId, name, args });
       const result = await results.run(request, handler);

@@ -1,21 +1,12 @@
 /** One message of LangChain as a Message and back: what has no place in a message is kept beside it. */
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role, ToolCallPart } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import { opaquePart, usage } from "../../message/parts.ts";
-import {
-  asArray,
-  asCount,
-  asName,
-  asObject,
-  asString,
-  defined,
-  isObject,
-  without,
-  sameJson,
-} from "../../message/json.ts";
+import { opaquePart } from "../../message/parts.ts";
+import { asArray, asName, asObject, asString, defined, isObject, without, sameJson } from "../../message/json.ts";
 import type { CallPairing } from "../../message/parts.ts";
 import { absent, badMessage, contentNote, hostMessage, keep, keptOf, present } from "../../shape/host-fields.ts";
 import { standIn } from "../../shape/host-fields.ts";
+import { usageBy } from "../host/usage.ts";
 
 /**
  * A message of LangChain: an instance of `@langchain/core`'s `BaseMessage`, or a plain object with the same fields, which
@@ -81,23 +72,18 @@ export function fromMessage(given: LangChainMessage, index: number, calls: CallP
     role,
     parts: read.parts,
     model: role === "assistant" ? (asName(metadata?.["model_name"]) ?? asName(metadata?.["model"])) : undefined,
-    usage: role === "assistant" ? usageOf(host) : undefined,
+    usage: role === "assistant" ? usageBy(host["usage_metadata"], usageNames) : undefined,
     extra: { [langchain]: kept },
   });
 }
 
-function usageOf(host: JsonObject): Message["usage"] {
-  const given = asObject(host["usage_metadata"]) ?? {};
-  const input = asObject(given["input_token_details"]) ?? {};
-  const output = asObject(given["output_token_details"]) ?? {};
-  return usage({
-    input: asCount(given["input_tokens"]),
-    output: asCount(given["output_tokens"]),
-    cacheRead: asCount(input["cache_read"]),
-    cacheWrite: asCount(input["cache_creation"]),
-    reasoning: asCount(output["reasoning"]),
-  });
-}
+const usageNames = {
+  input: "input_tokens",
+  output: "output_tokens",
+  cacheRead: "input_token_details.cache_read",
+  cacheWrite: "input_token_details.cache_creation",
+  reasoning: "output_token_details.reasoning",
+};
 
 interface Fields {
   readonly parts: readonly Part[];

@@ -42,7 +42,7 @@ interface KeptItem extends Item {
 type Items = Map<string, KeptItem>;
 
 /** The options of {@link createLangGraphStore}. */
-export interface LangGraphStoreOptions extends MemoryLogOptions {
+interface LangGraphStoreOptions extends MemoryLogOptions {
   /** The session that puts, so that `windrow erase` of it takes its items out. Default: none. */
   readonly sessionId?: string;
 }

@@ -3,20 +3,18 @@
  * other threads said. Mastra itself is never imported, and its messages, in the run and in its memory, stay as they are.
  */
 import { z } from "zod";
-import type { Message, ToolDefinition } from "../../message/message.ts";
+import type { ToolDefinition } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import { usage as usageFrom } from "../../message/parts.ts";
-import { asCount } from "../../message/json.ts";
 import { checkGiven } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Adapter } from "../adapter.ts";
-import { aiSdkAdapter } from "../ai-sdk/message.ts";
-import { aiSdkUiMessagesOf } from "../ai-sdk/ui.ts";
+import { aiSdkAdapter, stepUsage } from "../ai-sdk/message.ts";
+import { aiSdkUiMessagesOf, numbered } from "../ai-sdk/ui.ts";
 import type { AiSdkUiMessage } from "../ai-sdk/ui.ts";
-import { asSession } from "../host/given-session.ts";
-import { HostConversation } from "../host/conversation.ts";
-import type { WindowOptions } from "../host/conversation.ts";
+import type { HostConversation } from "../host/conversation.ts";
+import { HostConversations } from "../host/conversations.ts";
+import type { ThreadOptions } from "../host/conversations.ts";
 import { recallDeclaration, recallTool } from "../host/recall-tool.ts";
 import { hostKinds } from "../host/window-options.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
@@ -26,24 +24,18 @@ import { sessionFor } from "./thread.ts";
 import type { MastraThread } from "./thread.ts";
 
 export { memoryProcessor } from "./memory.ts";
-export type { MastraSystemList, MemoryProcessor, MemoryProcessorOptions } from "./memory.ts";
+export type { MemoryProcessor, MemoryProcessorOptions } from "./memory.ts";
 export { sessionIdOf } from "./thread.ts";
-export type { MastraThread } from "./thread.ts";
 export type { MastraMessage } from "./prompt.ts";
 
-/** How {@link windowProcessor} makes windows, and where it journals. */
-export interface WindowProcessorOptions extends WindowOptions {
-  /** Journals one conversation into this session. Its manager then sets strategy, profile and counter. */
-  readonly session?: Session;
-  /**
-   * Journals every thread of Mastra's memory into a session of its own ({@link sessionIdOf} names it), and every run
-   * without a thread into a new one. Not with `session`.
-   */
-  readonly manager?: SessionManager;
-}
+/**
+ * How {@link windowProcessor} makes windows, and where it journals. With a `manager`, a thread of Mastra's memory has the
+ * session that {@link sessionIdOf} names, and every run without a thread a new one.
+ */
+export type WindowProcessorOptions = ThreadOptions;
 
 /** The fields that are read of Mastra's message list. */
-export interface MastraMessageList {
+interface MastraMessageList {
   readonly get: {
     readonly all: {
       readonly db: () => readonly MastraThread[];
@@ -53,7 +45,7 @@ export interface MastraMessageList {
 }
 
 /** The fields that are read of every hook's arguments. */
-export interface MastraContext {
+interface MastraContext {
   /** Lasts as long as the run, and belongs to this processor. */
   readonly state: Record<string, unknown>;
   readonly messageList?: MastraMessageList;
@@ -97,8 +89,6 @@ const recallInput = z.object({
   query: z.string().optional().describe(query.description),
 });
 
-const host = { adapter: mastraAdapter };
-
 /** The facts that a run carries from step to step. */
 interface Run {
   conversation: HostConversation<MastraMessage>;
@@ -118,33 +108,12 @@ interface Run {
  */
 export function windowProcessor(options: WindowProcessorOptions = {}): WindowProcessor {
   checkGiven("windowProcessor", options, hostKinds satisfies Record<keyof WindowProcessorOptions, Kind>);
-  const make = (session?: Session): HostConversation<MastraMessage> =>
-    // Without a session, every run comes through one conversation.
-    new HostConversation(
-      { ...host, isShared: !session },
-      { ...options, session },
-      { secretRules: options.manager?.secretRules },
-    );
-  const only = make(options.session);
-  const manager = options.session ? undefined : options.manager;
-  const bySession = new WeakMap<Session, HostConversation<MastraMessage>>();
-
-  const conversationOf = async (list: MastraMessageList | undefined): Promise<HostConversation<MastraMessage>> => {
-    if (!manager) return only;
-    try {
-      const thread = list?.get.all.db().findLast(({ threadId }) => threadId !== undefined);
-      const session = await sessionFor(manager, thread ?? {});
-      const conversation = bySession.get(session) ?? make(session);
-      bySession.set(session, conversation);
-      return conversation;
-    } catch (error) {
-      only.teller.failed(error);
-      return only;
-    }
-  };
+  const conversations = new HostConversations({ adapter: mastraAdapter }, options);
   const runs = new WeakMap<object, Promise<Run>>();
   const runOf = ({ state, messageList }: MastraContext): Promise<Run> => {
-    const run = runs.get(state) ?? conversationOf(messageList).then((conversation) => ({ conversation, tools: [] }));
+    const open = (manager: SessionManager): Promise<Session> =>
+      sessionFor(manager, messageList?.get.all.db().findLast(({ threadId }) => threadId !== undefined) ?? {});
+    const run = runs.get(state) ?? conversations.of(open).then((conversation) => ({ conversation, tools: [] }));
     runs.set(state, run);
     return run;
   };
@@ -178,7 +147,7 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
       for (const { toolCallId: callId, toolName: name, args } of given.toolCalls ?? []) {
         await conversation.startTool({ callId, name, args });
       }
-      await conversation.endStep({ usage: usageOf(given.usage) });
+      await conversation.endStep({ usage: stepUsage(given.usage) });
       return given.messageList;
     },
     async processOutputResult(given) {
@@ -189,17 +158,6 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
   };
 }
 
-function usageOf(given: unknown): Message["usage"] {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = (given ?? {}) as Record<string, unknown>;
-  return usageFrom({
-    input: asCount(inputTokens),
-    output: asCount(outputTokens),
-    cacheRead: asCount(cachedInputTokens),
-    cacheWrite: undefined,
-    reasoning: asCount(reasoningTokens),
-  });
-}
-
 /**
  * The messages a session's log holds, for `agent.stream(messages)` where Mastra's memory does not bring them back: UI
  * messages of the AI SDK, which alone tell Mastra where one step ends and the next begins.
@@ -208,9 +166,5 @@ function usageOf(given: unknown): Message["usage"] {
  * @throws WindrowError `closed`, `store-unavailable`
  */
 export async function mastraMessages<Host = AiSdkUiMessage>(session: Session): Promise<Host[]> {
-  const messages: { id: string; message: MastraMessage }[] = [];
-  for await (const message of asSession(session, "mastraMessages").messages()) {
-    for (const written of mastraAdapter.encode([message])) messages.push({ id: message.id, message: written });
-  }
-  return aiSdkUiMessagesOf(messages) as Host[];
+  return aiSdkUiMessagesOf(await numbered(session, "mastraMessages")) as Host[];
 }

@@ -16,7 +16,7 @@ import { packageVersion } from "../../version.ts";
 import { checkGiven, kinds, listOf, whole } from "../../window/options.ts";
 import { eachInTurn } from "../../turns.ts";
 import type { Kind } from "../../window/options.ts";
-import { answer, reads, writes } from "./answer.ts";
+import { addTool, writes } from "./add-tool.ts";
 import { addMemoryTools } from "./memory-server.ts";
 import type { McpTools } from "./tools.ts";
 
@@ -81,74 +81,53 @@ export function mcpServer(tools: McpTools): McpServer {
         "longer in view. windrow_memory_search tells what earlier sessions found about something.",
     },
   );
-  server.registerTool(
+  addTool(
+    server,
     recallDeclaration.name,
-    {
-      description: "Brings back earlier messages of a session word for word: by id, by range, or by words.",
-      inputSchema: z.object({ ...queryShape, session: sessionField }),
-      annotations: reads,
-    },
-    ({ session, max_tokens: maxTokens, ...asked }, { mcpReq: { signal } }) =>
-      answer(tools.recall(session, defined(asked), maxTokens, signal)),
+    "Brings back earlier messages of a session word for word: by id, by range, or by words.",
+    { ...queryShape, session: sessionField },
+    ({ session, max_tokens: maxTokens, ...asked }, signal) => tools.recall(session, defined(asked), maxTokens, signal),
   );
-  server.registerTool(
+  addTool(
+    server,
     "windrow_search",
+    "Finds messages that hold some words, in a session or in all of them: one line each, with the id to recall it by.",
     {
-      description:
-        "Finds messages that hold some words, in a session or in all of them: one line each, with the id to recall it by.",
-      inputSchema: z.object({
-        query: z.string().min(1).describe("Words, a path, a line"),
-        limit: z.number().int().positive().max(100).optional().describe("Most messages; 10 without"),
-        session: sessionField.describe('The session: its id, its first characters, latest (the default), or "all"'),
-      }),
-      annotations: reads,
+      query: z.string().min(1).describe("Words, a path, a line"),
+      limit: z.number().int().positive().max(100).optional().describe("Most messages; 10 without"),
+      session: sessionField.describe('The session: its id, its first characters, latest (the default), or "all"'),
     },
-    ({ session, query: words, limit }, { mcpReq: { signal } }) => answer(tools.search(session, words, limit, signal)),
+    ({ session, query: words, limit }, signal) => tools.search(session, words, limit, signal),
   );
-  server.registerTool(
+  addTool(
+    server,
     "windrow_sessions",
-    {
-      description: "Lists the newest sessions, each with what its user said first.",
-      inputSchema: z.object({ limit: z.number().int().positive().max(200).optional() }),
-      annotations: reads,
-    },
-    ({ limit }) => answer(tools.sessions(limit)),
+    "Lists the newest sessions, each with what its user said first.",
+    { limit: z.number().int().positive().max(200).optional() },
+    ({ limit }) => tools.sessions(limit),
   );
-  server.registerTool(
-    "windrow_stats",
-    {
-      description: "A session in numbers, and its tool calls without a result.",
-      inputSchema: z.object({ session: sessionField }),
-      annotations: reads,
-    },
-    ({ session }) => answer(tools.stats(session)),
+  const ofSession = { session: sessionField };
+  addTool(server, "windrow_stats", "A session in numbers, and its tool calls without a result.", ofSession, (given) =>
+    tools.stats(given.session),
   );
-  server.registerTool(
-    "windrow_pins",
-    {
-      description: "Lists the texts that stand in every window of a session.",
-      inputSchema: z.object({ session: sessionField }),
-      annotations: reads,
-    },
-    ({ session }) => answer(tools.pins(session)),
+  addTool(server, "windrow_pins", "Lists the texts that stand in every window of a session.", ofSession, (given) =>
+    tools.pins(given.session),
   );
-  server.registerTool(
+  addTool(
+    server,
     "windrow_pin",
-    {
-      description: "Puts a text into every window of a session that no other program is writing.",
-      inputSchema: z.object({ text: z.string().min(1), session: sessionField }),
-      annotations: writes,
-    },
-    ({ session, text }) => answer(tools.pin(session, text)),
+    "Puts a text into every window of a session that no other program is writing.",
+    { text: z.string().min(1), session: sessionField },
+    ({ session, text }) => tools.pin(session, text),
+    writes,
   );
-  server.registerTool(
+  addTool(
+    server,
     "windrow_unpin",
-    {
-      description: "Takes a pinned text out of the windows of a session that no other program is writing.",
-      inputSchema: z.object({ pin: z.string().describe("The pin's id, such as p1"), session: sessionField }),
-      annotations: writes,
-    },
-    ({ session, pin }) => answer(tools.unpin(session, pin)),
+    "Takes a pinned text out of the windows of a session that no other program is writing.",
+    { pin: z.string().describe("The pin's id, such as p1"), session: sessionField },
+    ({ session, pin }) => tools.unpin(session, pin),
+    writes,
   );
   addMemoryTools(server, tools.memory);
   addResources(server, tools);

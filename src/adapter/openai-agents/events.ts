@@ -1,17 +1,12 @@
 /** Readers of the OpenAI Agents SDK's events, usage and tools. */
 import { parseJson } from "../../message/json.ts";
-import type { JsonValue, ToolDefinition, Usage } from "../../message/message.ts";
+import type { ToolDefinition, Usage } from "../../message/message.ts";
+import type { StartedTool } from "../host/journal.ts";
+import { usageBy } from "../host/usage.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
 
-/** A call of a tool. */
-export interface ToolCall {
-  readonly callId: string;
-  readonly name: string;
-  readonly args: JsonValue;
-}
-
 /** The call of a tool's event: the event's last argument names it. */
-export function toolCallOf(given: readonly unknown[]): ToolCall | undefined {
+export function toolCallOf(given: readonly unknown[]): StartedTool | undefined {
   const { toolCall } = (given.at(-1) ?? {}) as { readonly toolCall?: Readonly<Record<string, unknown>> };
   const { callId, name, type, arguments: text } = toolCall ?? {};
   if (typeof callId !== "string" || callId === "") return undefined;
@@ -22,17 +17,8 @@ export function toolCallOf(given: readonly unknown[]): ToolCall | undefined {
 
 /** The usage of one model call, as the SDK reports it. */
 export function usageOf(entry: unknown): Usage {
-  const { inputTokens, outputTokens, inputTokensDetails } = entry as {
-    readonly inputTokens?: number;
-    readonly outputTokens?: number;
-    readonly inputTokensDetails?: { readonly cached_tokens?: number };
-  };
-  const cacheRead = inputTokensDetails?.cached_tokens;
-  return {
-    ...(inputTokens !== undefined && { input: inputTokens }),
-    ...(outputTokens !== undefined && { output: outputTokens }),
-    ...(cacheRead !== undefined && { cacheRead }),
-  };
+  const names = { input: "inputTokens", output: "outputTokens", cacheRead: "inputTokensDetails.cached_tokens" };
+  return usageBy(entry, names) ?? {};
 }
 
 /** An agent's own tools. */

@@ -4,15 +4,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
-import { maskJson } from "../../mask/mask.ts";
-import type { SecretRules } from "../../mask/text.ts";
-import { jsonFault, isObject, without } from "../../message/json.ts";
+import { jsonFault, without } from "../../message/json.ts";
 import { asString } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, NewMessage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import { hashText } from "../../message/hash.ts";
 import { LogWriter } from "../host/journal.ts";
-import type { StartedTool } from "../host/journal.ts";
+import { printOf, Prints } from "../host/prints.ts";
 import { callOf, groupItems, kindOf, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem } from "./item.ts";
 
@@ -55,50 +52,34 @@ function toPlain(value: unknown, mediaType = "text/plain"): JsonValue | undefine
   return Object.fromEntries(fields.filter(([, entry]) => entry !== undefined)) as JsonObject;
 }
 
-/** A fingerprint of an item; the order of its fields does not matter. */
-export function printOf(item: AgentItem): number {
-  return hashText(JSON.stringify(item, (_key, value: unknown) => (isObject(value) ? sorted(value) : value)));
-}
-
-function sorted(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
-}
-
-/**
- * A fingerprint of an item without its secrets: the same before and after a resume. It is taken of the item as a
- * message, since the log's mask goes by the fields of messages.
- */
-function maskedPrint(item: AgentItem, rules: SecretRules): number {
-  const [message] = openaiAgentsAdapter.decode([[item]]);
-  if (!message) return printOf(item);
-  const { role, parts, extra = {} } = message;
-  return printOf({ said: maskJson(rules, [role, parts, extra] as unknown as JsonValue) } as AgentItem);
-}
-
 /** The history of one session. */
 export class AgentHistory {
   readonly session: Session;
+  /** What is written into the session. */
+  readonly writer: LogWriter;
   #entries: Entry[] = [];
   /** Items that were seen on their way to the model and that the host has not added yet. */
   readonly #ahead = new Map<number, number>();
   readonly #operations = new Map<string, JsonValue>();
-  readonly #writer: LogWriter;
-  readonly #prints = new WeakMap<AgentItem, number>();
+  readonly #prints: Prints;
+  readonly #printed = new WeakMap<AgentItem, number>();
   readonly #writes: Write[] = [];
   #cut = false;
   #loading: Promise<void> | undefined;
 
   constructor(session: Session) {
     this.session = session;
-    this.#writer = new LogWriter(session);
+    this.writer = new LogWriter(session);
+    this.#prints = new Prints(session.settings.secretRules);
   }
 
   /** A fingerprint of a plain item; a secret counts as its placeholder, as it does in the log. */
   print(item: AgentItem): number {
-    let print = this.#prints.get(item);
+    let print = this.#printed.get(item);
     if (print === undefined) {
-      print = maskedPrint(item, this.session.settings.secretRules);
-      this.#prints.set(item, print);
+      // The log's mask goes by the fields of messages.
+      const [message] = openaiAgentsAdapter.decode([[item]]);
+      this.#printed.set(item, (print = message ? this.#prints.of(message) : printOf(item)));
     }
     return print;
   }
@@ -180,27 +161,12 @@ export class AgentHistory {
 
   /** Writes what the log lacks. What cannot be written now is by the next call. */
   flush(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.writer.inTurn(async () => {
       for (let write = this.#writes[0]; write; write = this.#writes[0]) {
         await this.#write(write);
         this.#writes.shift();
       }
     });
-  }
-
-  /** Runs a piece of work when all earlier writes have ended. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#writer.inTurn(work);
-  }
-
-  /** Records that a tool is about to run. */
-  startTool(call: StartedTool): Promise<void> {
-    return this.#writer.startTool(call);
-  }
-
-  /** Notes how long a tool took, in milliseconds. */
-  endTool(callId: string, durationMs: number): void {
-    this.#writer.endTool(callId, durationMs);
   }
 
   /** The history as messages, under the ids they have in the log. */
@@ -260,7 +226,7 @@ export class AgentHistory {
     const messages = decoded.map(({ id: _id, ...given }): NewMessage => {
       return cut ? { ...given, extra: { ...given.extra, [operationField]: cut.operation } } : given;
     });
-    await this.#writer.append(messages, ({ id }, index) => {
+    await this.writer.append(messages, ({ id }, index) => {
       for (const entry of groups[index] ?? []) entry.messageId = id;
     });
     if (cut) await this.session.records.append(recordType, { adapter: openaiAgentsAdapter.name, at, ...cut });

@@ -2,8 +2,6 @@
  * The OpenAI Agents SDK (`@openai/agents` 0.20): a `Session` in Windrow's log, a `callModelInputFilter` that journals
  * during the run and sends windows, and the options of a recall tool. The SDK itself is never imported.
  */
-import { agentsToolOptions } from "./function-tool.ts";
-import type { AgentsToolOptions } from "./function-tool.ts";
 import { WindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
@@ -18,13 +16,15 @@ import type { HostLog } from "../host/journal.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import { windowKinds } from "../host/window-options.ts";
 import { toolCallOf, toolsOf, usageOf } from "./events.ts";
-import { AgentHistory, plainItem, printOf } from "./history.ts";
+import { AgentHistory, plainItem } from "./history.ts";
+import { printOf } from "../host/prints.ts";
 import { groupItems, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem, AgentItems } from "./item.ts";
+import { agentsToolOptions } from "./tools.ts";
+import type { AgentsToolOptions } from "./tools.ts";
 
-export { agentsMemoryTools } from "./memory-tools.ts";
-export type { AgentsToolOptions } from "./function-tool.ts";
-export type { MemoryToolsOptions } from "../host/memory-tools.ts";
+export { agentsMemoryTools } from "./tools.ts";
+export type { AgentsToolOptions } from "./tools.ts";
 export { groupItems, openaiAgentsAdapter } from "./item.ts";
 export type { AgentItem, AgentItems } from "./item.ts";
 
@@ -50,25 +50,25 @@ const sessionKinds = {
 } as const satisfies Record<keyof AgentsSessionOptions, Kind>;
 
 /** The data that a `callModelInputFilter` receives, and returns with another input. */
-export interface ModelInput {
+interface ModelInput {
   readonly input: AgentItem[];
   readonly instructions?: string | undefined;
 }
 
 /** The fields that are read of an agent. */
-export interface AgentLike {
+interface AgentLike {
   readonly model?: unknown;
   readonly tools?: readonly unknown[];
 }
 
 /** A `Runner` or an `Agent`: what tells of its tools. */
-export interface AgentEvents {
+interface AgentEvents {
   on(type: "agent_tool_start" | "agent_tool_end", listener: (...given: unknown[]) => void): unknown;
   off(type: "agent_tool_start" | "agent_tool_end", listener: (...given: unknown[]) => void): unknown;
 }
 
 /** A change of a history under an id, as the SDK describes it. */
-export type HistoryTransaction =
+type HistoryTransaction =
   | { readonly type: "append_items"; readonly items: readonly AgentItem[] }
   | {
       readonly type: "replace_suffix";
@@ -230,20 +230,13 @@ export class AgentsSession {
    * @returns ends it
    */
   watch(events: AgentEvents): () => void {
-    const starts = new Map<string, number>();
+    const { writer } = this.#history;
     const started = (...given: readonly unknown[]): void => {
       const call = toolCallOf(given);
-      void this.#conversation.attempt(() => this.#history.inTurn(() => this.#used(given[0])));
-      if (!call) return;
-      starts.set(call.callId, performance.now());
-      void this.#conversation.attempt(() => this.#history.startTool(call));
+      void this.#conversation.attempt(() => writer.inTurn(() => this.#used(given[0])));
+      if (call) void this.#conversation.attempt(() => writer.startTool(call));
     };
-    const ended = (...given: readonly unknown[]): void => {
-      const callId = toolCallOf(given)?.callId ?? "";
-      const since = starts.get(callId);
-      starts.delete(callId);
-      if (since !== undefined) this.#history.endTool(callId, performance.now() - since);
-    };
+    const ended = (...given: readonly unknown[]): void => writer.endTool(toolCallOf(given)?.callId ?? "");
     events.on("agent_tool_start", started);
     events.on("agent_tool_end", ended);
     return () => {
@@ -262,7 +255,7 @@ export class AgentsSession {
     work();
     try {
       await this.#history.flush();
-      await this.#history.inTurn(() => this.#used(runContext));
+      await this.#history.writer.inTurn(() => this.#used(runContext));
       this.#conversation.teller.succeeded();
     } catch (error) {
       this.#conversation.teller.failed(error);

@@ -23,7 +23,7 @@ import { toolDefinition } from "../host/tool-definition.ts";
 export type { ChatMessage } from "../chat/chat.ts";
 
 /** A tool as an agent defines it; further fields are kept. */
-export interface OpenStarryTool {
+interface OpenStarryTool {
   readonly name: string;
   readonly description?: string;
   /** JSON Schema, under either name. */

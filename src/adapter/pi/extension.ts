@@ -11,8 +11,6 @@ import { budgetFor, loadCounterFor, modelShare } from "../../window/apply-settin
 import { strategyFrom } from "../../window/by-name.ts";
 import type { Report, Strategy, WindowState } from "../../window/window.ts";
 import { HostConversation } from "../host/conversation.ts";
-import { Teller } from "../host/events.ts";
-import type { AdapterListener } from "../host/events.ts";
 import { recallDeclaration, recallTool } from "../host/recall-tool.ts";
 import { composeBranch, entryTypes, PiBranch } from "./branch.ts";
 import type { KeptResult, PiSessionManager } from "./branch.ts";
@@ -33,14 +31,14 @@ export interface PiExtensionContext {
 }
 
 /** Pi's event for a tool's result, before it becomes a message. */
-export interface PiToolResultEvent<Content> {
+interface ResultEvent<Content = PiContent> {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly content: readonly Content[];
 }
 
 /** Pi's event before it compacts. */
-export interface PiCompactEvent {
+interface CompactEvent {
   readonly preparation: Leaving & {
     readonly firstKeptEntryId: string;
     /** Tokens. */
@@ -48,6 +46,13 @@ export interface PiCompactEvent {
   };
   /** The user's wishes for the summary; Windrow then leaves it to pi and its model. */
   readonly customInstructions?: string;
+}
+
+/** The compaction that pi writes in place of one of its own. */
+interface Compaction {
+  summary: string;
+  firstKeptEntryId: string;
+  tokensBefore: number;
 }
 
 /** The part that is used of pi's `ExtensionAPI`. */
@@ -62,13 +67,13 @@ export interface PiExtensionApi {
   on(
     event: "tool_result",
     handler: <Content extends PiContent>(
-      event: PiToolResultEvent<Content>,
+      event: ResultEvent<Content>,
       context: PiExtensionContext,
-    ) => { content: Cut<Content>["content"] } | undefined,
+    ) => Promise<{ content: Cut<Content> } | undefined>,
   ): unknown;
   on(
     event: "session_before_compact",
-    handler: (event: PiCompactEvent, context: PiExtensionContext) => { compaction: PiCompaction } | undefined,
+    handler: (event: CompactEvent, context: PiExtensionContext) => Promise<{ compaction: Compaction } | undefined>,
   ): unknown;
   on(event: "session_start", handler: () => void): unknown;
   on(event: "session_tree", handler: () => void): unknown;
@@ -83,13 +88,6 @@ export interface PiExtensionApi {
   appendEntry(customType: string, data: unknown): void;
   getAllTools(): readonly PiTool[];
   getActiveTools(): readonly string[];
-}
-
-/** The compaction pi writes in place of one of its own. */
-export interface PiCompaction {
-  summary: string;
-  firstKeptEntryId: string;
-  tokensBefore: number;
 }
 
 /** The recall tool as an extension registers it. */
@@ -145,62 +143,61 @@ export function piExtension(pi: PiExtensionApi): void {
   pi.on("session_tree", forget);
   pi.on("session_compact", forget);
 
-  let notify: Notify = () => {};
-  const conversation = new HostConversation<PiMessage>(piHost, { on: notifying((...given) => notify(...given)) });
-  pi.on(
-    "context",
-    async <Message extends PiMessage>({ messages }: { messages: Message[] }, context: PiExtensionContext) => {
-      const { sessionManager, model, ui } = context;
-      notify = (text, type) => ui.notify(text, type);
-      const window = await conversation.window(async () => {
-        const tokens = budget(model);
-        if (tokens === undefined) return undefined;
-        counter = await loadCounterFor(strategy().settings);
-        const active = new Set(pi.getActiveTools());
-        const tools = pi.getAllTools().filter(({ name }) => active.has(name));
-        const system = context.getSystemPrompt();
-        const given = { budget: tokens, ingestCap: capOf(tokens), system, tools, strategy: strategy(), counter };
-        return {
-          messages,
-          compose: () => {
-            const composed = composeBranch(messages, new PiBranch(sessionManager), given, state);
-            // An epoch is on disk before its window is sent: a resume makes the same one.
-            if (composed.report.opened) pi.appendEntry(entryTypes.window, composed.state);
-            return composed;
-          },
-        };
-      });
-      if (!window) return undefined;
-      const { composed } = window;
-      ({ state, report } = composed);
-      sent = messages;
-      return { messages: [...window.messages] as Message[] };
-    },
-  );
+  let ui: PiExtensionContext["ui"] | undefined;
+  const conversation = new HostConversation<PiMessage>(piHost, {
+    on: (event) => event.type === "adapter-failed" && ui?.notify(`Windrow: ${event.error.message}`, "warning"),
+  });
+  const handled =
+    <Event, Result>(work: (event: Event, context: PiExtensionContext) => Result | Promise<Result>) =>
+    (event: Event, context: PiExtensionContext): Promise<Result | undefined> => {
+      ({ ui } = context);
+      return conversation.attempt(() => work(event, context));
+    };
 
-  const cutResult = guarded(({ toolCallId, toolName, content }: PiToolResultEvent<PiContent>, context) => {
-    const tokens = budget(context.model);
+  const windowed = handled(async ({ messages }: { readonly messages: readonly PiMessage[] }, context) => {
+    const window = await conversation.window(async () => {
+      const tokens = budget(context.model);
+      if (tokens === undefined) return undefined;
+      counter = await loadCounterFor(strategy().settings);
+      const active = new Set(pi.getActiveTools());
+      const tools = pi.getAllTools().filter(({ name }) => active.has(name));
+      const system = context.getSystemPrompt();
+      const given = { budget: tokens, ingestCap: capOf(tokens), system, tools, strategy: strategy(), counter };
+      return {
+        messages,
+        compose: () => {
+          const composed = composeBranch(messages, new PiBranch(context.sessionManager), given, state);
+          // An epoch is on disk before its window is sent: a resume makes the same one.
+          if (composed.report.opened) pi.appendEntry(entryTypes.window, composed.state);
+          return composed;
+        },
+      };
+    });
+    if (!window) return undefined;
+    ({ state, report } = window.composed);
+    sent = messages;
+    return { messages: [...window.messages] };
+  });
+  pi.on("context", windowed as never);
+
+  const cutResult = handled(({ toolCallId, toolName, content }: ResultEvent, { model, sessionManager }) => {
+    const tokens = budget(model);
     if (tokens === undefined || toolName === recallDeclaration.name) return undefined;
-    const id = `r${new PiBranch(context.sessionManager).results.length + 1}`;
+    const id = `r${new PiBranch(sessionManager).results.length + 1}`;
     const cut = cutContent(content, capOf(tokens), counter, `is ${id} for the tool recall`, mask);
-    if (!cut) return undefined;
-    pi.appendEntry(entryTypes.result, { id, toolCallId, content } satisfies KeptResult);
-    return { content: cut.content };
+    if (cut) pi.appendEntry(entryTypes.result, { id, toolCallId, content } satisfies KeptResult);
+    return cut && { content: cut };
   });
-  pi.on("tool_result", <Content extends PiContent>(event: PiToolResultEvent<Content>, context: PiExtensionContext) => {
-    return cutResult(event, context) as { content: Cut<Content>["content"] } | undefined;
-  });
+  pi.on("tool_result", cutResult as never);
 
-  pi.on(
-    "session_before_compact",
-    guarded(({ preparation, customInstructions }, { model }) => {
-      if (customInstructions !== undefined && customInstructions !== "") return undefined;
-      const { firstKeptEntryId, tokensBefore } = preparation;
-      const most = Math.min(compactionTokens, capOf(budget(model) ?? Infinity));
-      const summary = compactionText(preparation, most, mask);
-      return summary === "" ? undefined : { compaction: { summary, firstKeptEntryId, tokensBefore } };
-    }),
-  );
+  const compacted = handled(({ preparation, customInstructions }: CompactEvent, { model }) => {
+    if (customInstructions !== undefined && customInstructions !== "") return undefined;
+    const { firstKeptEntryId, tokensBefore } = preparation;
+    const most = Math.min(compactionTokens, capOf(budget(model) ?? Infinity));
+    const summary = compactionText(preparation, most, mask);
+    return summary === "" ? undefined : { compaction: { summary, firstKeptEntryId, tokensBefore } };
+  });
+  pi.on("session_before_compact", compacted);
 
   pi.registerTool({
     ...piDeclaration(recallDeclaration),
@@ -217,34 +214,6 @@ export function piExtension(pi: PiExtensionApi): void {
       ui.notify(contextText(report, new PiBranch(sessionManager)), "info");
     },
   });
-}
-
-/** A handler that tells the user of a failure once, until it succeeds again, and leaves pi to itself. */
-function guarded<Event, Result>(
-  work: (event: Event, context: PiExtensionContext) => Result,
-): (event: Event, context: PiExtensionContext) => Result | undefined {
-  const teller = new Teller("pi");
-  let notify: Notify = () => {};
-  teller.add(notifying((...given) => notify(...given)));
-  return (event, context) => {
-    notify = (text, type) => context.ui.notify(text, type);
-    try {
-      const result = work(event, context);
-      teller.succeeded();
-      return result;
-    } catch (error) {
-      teller.failed(error);
-      return undefined;
-    }
-  };
-}
-
-type Notify = PiExtensionContext["ui"]["notify"];
-
-function notifying(notify: Notify): AdapterListener {
-  return (event) => {
-    if (event.type === "adapter-failed") notify(`Windrow: ${event.error.message}`, "warning");
-  };
 }
 
 /** The value of a function that is asked once; one that throws is asked again. */

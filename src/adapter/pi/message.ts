@@ -1,7 +1,6 @@
 /** One message of pi as a Message and back: what has no place in a message is kept beside it, so that nothing is lost. */
 import type { JsonObject, JsonValue, Message, Part, ToolResultPart } from "../../message/message.ts";
 import { asArray, asName, asObject, asString, defined, isoTime } from "../../message/json.ts";
-import { shownParts } from "../host/journal.ts";
 import { usageBesideCache } from "../../message/parts.ts";
 import { restOf } from "../../message/json.ts";
 import { commandLabel, summaryLabel } from "../../transcript/pi/labels.ts";
@@ -160,7 +159,7 @@ function systemParts(value: JsonObject): readonly Part[] {
 
 /** A message in pi's shape. */
 export function toPi(given: Message): PiMessage {
-  const { [whole]: copy, [shape]: content, [hostRole]: kept, [shownParts]: _shown, ...extra } = given.extra ?? {};
+  const { [whole]: copy, [shape]: content, [hostRole]: kept, ...extra } = given.extra ?? {};
   if (asObject(copy)) return copy as unknown as PiMessage;
   const time = Date.parse(given.timestamp ?? "");
   // A message that Windrow wrote itself has no time of its own, and the same window must give the same bytes.

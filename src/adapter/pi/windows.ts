@@ -1,13 +1,14 @@
 /** Windows for pi's agent: within the budget of the model it runs, with its system prompt and tools counted. */
-import type { JsonValue, ToolDefinition } from "../../message/message.ts";
+import type { ToolDefinition } from "../../message/message.ts";
 import { pi as piProfile } from "../../window/provider/profile.ts";
-import { checkGiven, fromZero, kinds, listOf, withTexts } from "../../window/options.ts";
+import { checkGiven, kinds, listOf, withTexts } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { ConversationOptions, HostCall } from "../host/conversation.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { conversationKinds } from "../host/window-options.ts";
 import { agentSlot, piAdapter, piHost } from "./host.ts";
-import type { PiAgent, PiModel, PiTool } from "./host.ts";
+import type { PiAgent, PiTool } from "./host.ts";
 import { isCutOff } from "./message.ts";
 import type { PiMessage } from "./message.ts";
 
@@ -20,36 +21,34 @@ export interface TransformContextOptions extends ConversationOptions {
   readonly agent?: PiAgent;
   /** The system prompt, where no `agent` tells it. Counted, never sent: pi sends it. */
   readonly system?: string;
-  /** Tokens of a system prompt that is not at hand as text. Default 0. */
-  readonly systemTokens?: number;
   /** The tools, where no `agent` tells them. Counted, never sent. */
   readonly tools?: readonly PiTool[];
 }
-
-/** The window for one call of the host; its own array where that fails, was aborted, or nothing is known to fit it to. */
-export type PiWindows = <M extends PiMessage>(
-  messages: M[],
-  call?: { readonly signal?: AbortSignal | undefined; readonly model?: PiModel },
-) => Promise<M[]>;
 
 const transformKinds = {
   ...conversationKinds,
   agent: kinds.object,
   system: kinds.text,
-  systemTokens: fromZero,
   tools: listOf(withTexts("name")),
 } as const satisfies Record<keyof TransformContextOptions, Kind>;
 
 /**
- * Makes the windows of one agent. What it returns never throws or rejects.
+ * A `transformContext` for pi's `Agent`: what it returns is the window for one model call; the agent's own messages stay
+ * as they are. It never throws or rejects: on any failure, or when the signal is aborted, the host gets its own array back
+ * (and one `adapter-failed` event for a failure).
  *
- * @throws WindrowError `bad-option`, `unknown-strategy`
+ * @throws WindrowError `bad-option`, `unknown-strategy`: a wrong option is refused at once, and not by a call
+ *
+ * @example
+ * const agent = new Agent({ initialState, transformContext: createTransformContext({ budget: 60_000 }) });
  */
-export function piWindows(options: TransformContextOptions): PiWindows {
+export function createTransformContext(
+  options: TransformContextOptions = {},
+): <M extends PiMessage>(messages: M[], signal?: AbortSignal) => Promise<M[]> {
   checkGiven("createTransformContext", options, transformKinds);
   const conversation = new HostConversation<PiMessage>({ ...piHost, profile: piProfile }, options);
-  return async (messages, { signal, model } = {}) => {
-    const sent = await conversation.window(() => callOf(options, messages, model), signal);
+  return async (messages, signal) => {
+    const sent = await conversation.window(() => callOf(options, messages), signal);
     return sent ? ([...sent.messages] as typeof messages) : messages;
   };
 }
@@ -57,18 +56,13 @@ export function piWindows(options: TransformContextOptions): PiWindows {
 /**
  * The request that pi is about to send. Since 0.86 the system prompt stands among the messages, and is counted there.
  */
-function callOf(
-  options: TransformContextOptions,
-  messages: readonly PiMessage[],
-  model: PiModel | undefined,
-): HostCall<PiMessage> {
+function callOf(options: TransformContextOptions, messages: readonly PiMessage[]): HostCall<PiMessage> {
   const agent = options.agent ?? (options.session && agentSlot(options.session).agent);
-  const { contextWindow, maxTokens: maxOutput } = model ?? agent?.state.model ?? {};
+  const { contextWindow, maxTokens: maxOutput } = agent?.state.model ?? {};
   const own = new Set(messages);
   const call: HostCall<PiMessage> = {
     messages,
     model: { contextWindow, maxOutput },
-    besideTokens: options.systemTokens ?? 0,
     // pi leaves an answer that broke off out of its requests, so one that only the log still has stays out too.
     encode: (window, original) =>
       window
@@ -84,9 +78,5 @@ function callOf(
 
 /** pi's tools as a window counts them. */
 export function piTools(tools: readonly PiTool[]): readonly ToolDefinition[] {
-  return tools.map(({ name, description, parameters }) => ({
-    name,
-    ...(description !== undefined && { description }),
-    ...(parameters !== undefined && { inputSchema: parameters as JsonValue }),
-  }));
+  return tools.map(({ name, description, parameters }) => toolDefinition(name, description, parameters));
 }
