@@ -9,7 +9,7 @@ import { SearchIndex } from "../../search/search.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere, Unerased } from "../../store/upkeep.ts";
-import { orUndefined } from "../look/errors.ts";
+import { hasCode, orUndefined } from "../look/errors.ts";
 import { liveId, trashedNamed } from "./sessions.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
@@ -136,7 +136,8 @@ export async function eraseHidden(
     const places = [...(gone.get(sessionId)?.places ?? []), ...memory];
     return [receiptOf({ sessionId, places }, forks, begun, options)];
   });
-  const isLeft = ({ error }: EraseRefusal): boolean => !isWindrowError(error, "session-not-found");
+  // Another clean-up erased a session meanwhile, or somebody brought it back.
+  const isLeft = ({ error }: EraseRefusal): boolean => !hasCode(error, "session-not-found", "session-exists");
   return { erased: receipts, refused: refused.filter(isLeft), unread: before.unread };
 }
 

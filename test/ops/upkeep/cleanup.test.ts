@@ -113,6 +113,18 @@ describe("cleanup", () => {
     expect((await texts(store, broken)).length).toBe(20);
   });
 
+  it("counts no failure where somebody brings a session back from the trash meanwhile", async () => {
+    const id = await agedSession(store, 31, { messages: 1 });
+    await cleanup(store, { now, remove: true });
+    const upkeep = store.upkeep;
+    const erase: typeof upkeep.erase = async (...asked) => {
+      await upkeep.untrash(everybody, id);
+      return upkeep.erase(...asked);
+    };
+    const report = await cleanup(over(store, { upkeep: over(upkeep, { erase }) }), { now: later(8), remove: true });
+    expect([report.erased, report.failures]).toEqual([[], []]);
+  });
+
   it("refuses ages that make no sense", async () => {
     await expect(cleanup(store, { compressAfter: -1 })).rejects.toMatchObject({ code: "bad-option" });
     await expect(cleanup(store, { deleteAfter: Number.NaN })).rejects.toMatchObject({ code: "bad-option" });
