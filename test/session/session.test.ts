@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { ManagerOptions, NewMessage, SessionEvent } from "windrow";
+import { openStore } from "windrow/store";
 import { asked, codeOf, newFolder, openManager } from "../kit/sessions.ts";
 
 const user: NewMessage = asked("Fix the bug");
@@ -46,7 +47,8 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
   });
 
   it("counts steps that end at once, and names the message of a result that comes between appends", async () => {
-    const session = await (await open({ store: await store() })).create();
+    const place = await openStore(await store());
+    const session = await (await open({ store: place })).create();
     await session.append(user);
     await Promise.all([1, 2, 3, 4, 5].map(() => session.endStep({ usage: { input: 10, output: 1 } })));
     expect(session.stats().state).toMatchObject({ llmCallCount: 5, totalTokensUsed: 55 });
@@ -59,6 +61,9 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     expect(found.seqs).toEqual([3]);
     expect(result.parts[0]).toMatchObject({ type: "tool-result" });
     expect(found.text).toContain("long long");
+    const runs: unknown[] = [];
+    for await (const record of place.read({}, session.id, { kind: "tool" })) runs.push(record);
+    expect(runs).toMatchObject([{ messageSeq: 3 }]);
   });
 
   it("hears of a refused append only from its own promise", async () => {

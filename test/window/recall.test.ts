@@ -3,6 +3,7 @@ import type { TokenCounter } from "windrow";
 import { estimate } from "windrow/testing";
 import { recallFrom } from "windrow/window";
 import { HistoryBuilder } from "../kit/inside/message.ts";
+import { calls, result, user } from "../replay/histories.ts";
 import { Recalling, recallInTurns, recallNotice, stubsOf, subjectOf } from "../kit/inside/window.ts";
 
 const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
@@ -39,6 +40,32 @@ describe("recall", () => {
   it("finds by words alone, two Japanese characters too", () => {
     expect(recallFrom(history, { query: "FATAL" }, { counter: estimate, maxTokens: 200 }).seqs).toEqual([3]);
     expect(recallFrom(history, { query: "認証" }, { counter: estimate, maxTokens: 200 }).seqs).toEqual([4]);
+  });
+
+  it.each([
+    [
+      "behind a line",
+      { command: "insert", path: "src/a.ts", insert_line: 2, new_str: "middle" },
+      ["one", "two", "middle", "three", "four"],
+    ],
+    [
+      "at the top",
+      { command: "insert", path: "src/a.ts", insert_line: 0, new_str: "first" },
+      ["first", "one", "two", "three", "four"],
+    ],
+  ])("shows a file as it stands, with a text that a call put in %s", (_place, args, lines) => {
+    const listing = ["one", "two", "three", "four"].map((line, at) => `${at + 1}\tconst ${line} = ${at};`).join("\n");
+    const edit = { ...args, new_str: `const ${args.new_str} = 9;` };
+    const messages = [
+      user("Mend it."),
+      calls("1", "str_replace_editor", { command: "view", path: "src/a.ts" }),
+      result("1", listing),
+      calls("2", "str_replace_editor", edit),
+      result("2", "The file was edited."),
+    ];
+    const { text } = recallFrom(messages, { query: "src/a.ts" }, { counter: estimate, maxTokens: 400 });
+    const shown = text.slice(text.indexOf("as it stands"));
+    expect([...shown.matchAll(/const (\w+) =/g)].map(([, name]) => name).slice(0, lines.length)).toEqual(lines);
   });
 
   it("gives a long message from its start without words, and says that more follows", () => {

@@ -95,7 +95,7 @@ test("another API is told of once, and its requests pass as they came", { timeou
   expect(stage.events).toEqual([{ type: "edits-unavailable", reason: "openai-chat" }]);
 });
 
-test("what a recall brought stays, and a conversation that was composed goes on so", async () => {
+test("the newest results and what a recall brought stay, and a conversation that was composed goes on so", async () => {
   const recall = "mcp__windrow__windrow_recall";
   const body = { tools: ["read", recall].map((name) => ({ name, input_schema: { type: "object" } })) };
   const steps = ["a", "b", "c", "d", "e", "f"].flatMap((id) => used(id, words(id), id === "b" ? recall : "read"));
