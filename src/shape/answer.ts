@@ -1,4 +1,4 @@
-/** What the readers of answers share. */
+/** Places of blocks and items in an answer, and the error that it carries: the same for every shape. */
 import { asCount, asName, asObject, asString, fieldsOf } from "../message/json.ts";
 import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { Answer } from "./shape.ts";

@@ -1,4 +1,4 @@
-/** What a model call used, as hosts report it. */
+/** Usage of a model call, read by the names that a host gives its counts. */
 import { asCount, asObject } from "../../message/json.ts";
 import type { JsonValue, Usage } from "../../message/message.ts";
 import { usage } from "../../message/parts.ts";

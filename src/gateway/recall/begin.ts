@@ -3,6 +3,7 @@ import { asObject, asString, fieldsOf, parseJson } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
 import type { WireRequest } from "../gateway.ts";
 import { bodyRanges } from "../wire/json-ranges.ts";
+import { isJsonFormat } from "../wire/kind.ts";
 import { recallShapes, toolName } from "./shapes.ts";
 
 /** Clients that end a run at a call of a tool that they do not know, or make a call of another tool of it. */
@@ -46,7 +47,5 @@ function asksForJson(member: Member): boolean {
   if ((config["responseMimeType"] ?? config["response_mime_type"]) === "application/json") return true;
   if ((member("format") ?? "") !== "") return true;
   const formats = [fieldsOf(member("output_config"))["format"], fieldsOf(member("text"))["format"]];
-  return [...formats, member("output_format"), member("response_format")].some((format) =>
-    ["json_schema", "json_object"].includes(asString(fieldsOf(format)["type"]) ?? ""),
-  );
+  return [...formats, member("output_format"), member("response_format")].some(isJsonFormat);
 }
