@@ -1,7 +1,7 @@
 /** The parts that decoders share: the first entries, and the builder of a transcript. */
 import type { JsonObject, Message, NewMessage, Part } from "../message/message.ts";
 import type { Entry, OtherCall, Transcript, TranscriptProblem, TranscriptSource } from "./transcript.ts";
-import { asArray, asObject, defined } from "../message/json.ts";
+import { asArray, asName, asObject, defined, restOf } from "../message/json.ts";
 import { CallPairing } from "../message/parts.ts";
 import { UniqueIds } from "../message/unique-ids.ts";
 
@@ -100,4 +100,30 @@ export function sessionsIn(source: TranscriptSource): readonly ListedSession[] {
     else sessions.push({ about, messages: messages.map((value) => ({ line: entry.line, value })) });
   }
   return loose.length === 0 ? sessions : [...sessions, { about: {}, messages: loose }];
+}
+
+/** Fields beside the messages of a session that a transcript has places for. */
+const namedFields: ReadonlySet<string> = new Set(["messages", "id", "session_id", "model"]);
+
+/**
+ * The transcripts of {@link sessionsIn}; the fields beside a session's messages become its id, its model and its `meta`.
+ *
+ * @param add - adds a message to the builder; returns why a value is none
+ */
+export function listed(
+  source: TranscriptSource,
+  format: string,
+  add: (value: unknown, builder: TranscriptBuilder) => string | undefined,
+): readonly Transcript[] {
+  const ids = new UniqueIds();
+  return sessionsIn(source).map(({ about, messages }, index) => {
+    const builder = new TranscriptBuilder();
+    for (const { line, value } of messages) {
+      const problem = add(value, builder);
+      if (problem !== undefined) builder.problem(line, problem);
+    }
+    const own = asName(about["id"]) ?? asName(about["session_id"]);
+    const id = ids.take(own ?? (index === 0 ? source.name : `${source.name}-${index + 1}`));
+    return builder.build(id, format, { model: asName(about["model"]), meta: restOf(about, namedFields) ?? {} });
+  });
 }

@@ -271,6 +271,42 @@ describe("anthropic", () => {
   });
 });
 
+describe("files that look like another's", () => {
+  it("takes chat messages for chat, also with times, and where a call comes late", async () => {
+    const plain = Array.from({ length: 60 }, (_, at) => ({
+      role: at % 2 ? "assistant" : "user",
+      content: `m${at}`,
+      ts: 1,
+    }));
+    const call = { id: "c1", type: "function", function: { name: "read", arguments: "{}" } };
+    const late = [
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "c1", content: "x" },
+    ];
+    const session = await readOne([JSON.stringify([...plain, ...late])]);
+    expect([session.format, session.problems, session.messages.length]).toEqual(["openai-chat", [], 62]);
+    expect(session.messages[61]?.parts[0]).toMatchObject({ type: "tool-result", callId: "c1" });
+    const thought = { role: "assistant", content: "Yes.", reasoning_content: "Hm.", ts: 1 };
+    const [chat] = await read([JSON.stringify([{ role: "user", content: "Go.", ts: 1 }, thought])]);
+    expect(chat?.messages[1]?.parts).toContainEqual({ type: "reasoning", text: "Hm." });
+  });
+
+  it("keeps the fields beside the messages of a request, and skips a message that is none", async () => {
+    const use = { type: "tool_use", id: "t1", name: "read", input: {} };
+    const result = { type: "tool_result", tool_use_id: "t1", content: { a: 1 } };
+    const messages = [
+      { role: "user", content: "Go." },
+      { role: "assistant", content: [use] },
+      { role: "assistant", type: "reasoning" },
+      { role: "user", content: [result] },
+    ];
+    const session = await readOne([JSON.stringify({ session_id: "S1", model: "a", system: "Be brief.", messages })]);
+    expect(session).toMatchObject({ format: "anthropic", id: "S1", model: "a", meta: { system: "Be brief." } });
+    expect(session.problems.length).toBe(1);
+    expect(session.messages[2]?.parts[0]).toMatchObject({ type: "tool-result", content: '{"a":1}' });
+  });
+});
+
 describe("qwen-code", () => {
   it("reads the branch of the last record, and counts what it leaves out", async () => {
     const session = await readOne(fixture.qwenCode);

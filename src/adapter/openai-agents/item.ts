@@ -5,7 +5,7 @@
 import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
-import { asString } from "../../message/json.ts";
+import { asName, asString } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { badMessage, hostMessages, keep, keptOf, Originals, standIn } from "../../shape/host-fields.ts";
 import { results, resultPart, resultItem } from "./results.ts";
@@ -26,7 +26,11 @@ const calls: ReadonlySet<string> = new Set(Object.values(results));
 
 /** An item's kind: its `type`, or `message` for what has only a role. */
 export function kindOf(item: AgentItem): string {
-  return item.type ?? "message";
+  return asName(item.type) ?? "message";
+}
+
+function isResult(kind: string): boolean {
+  return Object.hasOwn(results, kind);
 }
 
 /** The id of the call that an item makes or answers; undefined for other items. */
@@ -34,13 +38,13 @@ export function callOf(item: AgentItem): { readonly callId: string; readonly ans
   const { callId } = item as { readonly callId?: unknown };
   const kind = kindOf(item);
   if (typeof callId !== "string" || callId === "") return undefined;
-  return calls.has(kind) || kind in results ? { callId, answers: kind in results } : undefined;
+  return calls.has(kind) || isResult(kind) ? { callId, answers: isResult(kind) } : undefined;
 }
 
 /** Whether an item is part of what a model answered. */
 function isAnswer(item: AgentItem): boolean {
   const kind = kindOf(item);
-  return kind === "message" ? (item as { readonly role?: unknown }).role === "assistant" : !(kind in results);
+  return kind === "message" ? (item as { readonly role?: unknown }).role === "assistant" : !isResult(kind);
 }
 
 /** Items in groups of one message each: neighbours that a model answered are together, each other item is alone. */
@@ -84,7 +88,7 @@ function messageOf(items: readonly JsonObject[]): Omit<Message, "id"> {
   const [first] = items;
   if (!first) throw new WindrowError("bad-message", "A group of items is empty.");
   if (items.length > 1 || isAnswer(first as AgentItem)) return { role: "assistant", parts: items.flatMap(answerParts) };
-  if (kindOf(first as AgentItem) in results) return { role: "tool", parts: [resultPart(first)] };
+  if (isResult(kindOf(first as AgentItem))) return { role: "tool", parts: [resultPart(first)] };
   const role = first.role === "system" ? "system" : "user";
   const fields = without(first, "role", "content");
   const { content } = first;

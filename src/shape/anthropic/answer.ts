@@ -53,7 +53,7 @@ export class AnthropicAnswer implements AnswerBuilder {
 
   body(value: JsonValue): void {
     const body = fieldsOf(value);
-    if (body["type"] === "error" || body["error"] !== undefined) {
+    if (body["type"] === "error" || (body["error"] ?? undefined) !== undefined) {
       this.#error = errorOf(body);
       return;
     }

@@ -180,7 +180,8 @@ function built({ role, from, blocks }: Draft, isRequest: boolean): AnthropicMess
   }
   const content = [...blocks.filter(({ isResult }) => isResult), ...blocks.filter(({ isResult }) => !isResult)];
   const fields = from.map(({ extra }) => without(keptOf(anthropic, extra) ?? {}, "content", ...left));
-  return Object.assign({ role, content: content.map(({ block }) => block) }, ...fields) as AnthropicMessage;
+  const kept = Object.fromEntries(fields.flatMap((one) => Object.entries(one)));
+  return { role, content: content.map(({ block }) => block), ...kept } as AnthropicMessage;
 }
 
 function alone({ parts, extra }: Message, role: string, blocks: readonly JsonValue[]): JsonObject {

@@ -195,7 +195,9 @@ function paired(messages: readonly Message[]): readonly Message[] {
 }
 
 function built(draft: readonly Message[], parts: readonly JsonValue[]): GeminiContent {
-  const kept: JsonObject = Object.assign({}, ...draft.map(({ extra }) => keptOf(google, extra) ?? {})) as JsonObject;
+  const kept: JsonObject = Object.fromEntries(
+    draft.flatMap(({ extra }) => Object.entries(keptOf(google, extra) ?? {})),
+  );
   const [first] = draft;
   const isPlaced = kept["role"] !== "system" || first?.role === "system";
   const role = (isPlaced ? kept["role"] : undefined) ?? (first && wireRole(first)) ?? "user";

@@ -33,12 +33,12 @@ export interface ResponsesRequest<Host> {
   input: Host[];
 }
 
-const roles: Readonly<Record<string, Role>> = {
-  system: "system",
-  developer: "system",
-  user: "user",
-  assistant: "assistant",
-};
+const roles: ReadonlyMap<string, Role> = new Map([
+  ["system", "system"],
+  ["developer", "system"],
+  ["user", "user"],
+  ["assistant", "assistant"],
+]);
 
 const conversations = new Conversations({
   owner: "fromResponses",
@@ -83,7 +83,7 @@ function whole(role: "system" | "assistant", item: JsonObject): NewMessage {
 
 function spoken(item: JsonObject): NewMessage {
   const { content } = item;
-  const role = roles[asString(item["role"]) ?? ""] ?? "user";
+  const role = roles.get(asString(item["role"]) ?? "") ?? "user";
   const text = role === "assistant" ? "output_text" : "input_text";
   const known = content === undefined || typeof content === "string" || Array.isArray(content);
   const parts: readonly Part[] =

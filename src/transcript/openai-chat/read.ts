@@ -1,9 +1,8 @@
 /** Chat-completions messages: an array, `{ messages: […] }`, or JSON lines of either. */
 import { chatMessage, isChatMessage } from "../../shape/openai-chat/loose.ts";
-import { UniqueIds } from "../../message/unique-ids.ts";
-import { head, sessionsIn, TranscriptBuilder } from "../builder.ts";
-import { asName, asObject, objectsOf, restOf } from "../../message/json.ts";
-import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
+import { head, listed, sessionsIn } from "../builder.ts";
+import { asObject, objectsOf } from "../../message/json.ts";
+import type { TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "openai-chat";
 
@@ -23,21 +22,11 @@ export const openaiChat: TranscriptDecoder = {
     const calls = known.flatMap((message) => objectsOf(message["tool_calls"]));
     return calls.some((call) => "function" in call) ? 0.9 : 0.65;
   },
-  decode(source: TranscriptSource): readonly Transcript[] {
-    const ids = new UniqueIds();
-    return sessionsIn(source).map(({ about, messages }, index) => {
-      const builder = new TranscriptBuilder();
-      for (const { line, value } of messages) {
-        const message = chatMessage(value, format, builder.calls);
-        if (message) builder.add(message);
-        else builder.problem(line, "no chat message: it has no known role, or neither content nor calls");
-      }
-      const own = asName(about["id"]) ?? asName(about["session_id"]);
-      const id = ids.take(own ?? (index === 0 ? source.name : `${source.name}-${index + 1}`));
-      return builder.build(id, format, {
-        model: asName(about["model"]),
-        meta: restOf(about, new Set(["messages", "id", "session_id", "model"])) ?? {},
-      });
-    });
-  },
+  decode: (source) =>
+    listed(source, format, (value, builder) => {
+      const message = chatMessage(value, format, builder.calls);
+      if (!message) return "no chat message: it has no known role, or neither content nor calls";
+      builder.add(message);
+      return undefined;
+    }),
 };
