@@ -80,8 +80,9 @@ export function checkWindows(windows, { profile, budget, epochs, beside = 0 }) {
  * @returns the lines after `ack `, in order; more than asked for where they came before the kill did
  */
 export async function killed(script, { after, args = [], env = {} }) {
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, ...env },
+  const halt = new URL("halt.mjs", import.meta.url).href;
+  const child = spawn(process.execPath, ["--import", halt, script, ...args], {
+    env: { ...process.env, WINDROW_KILLED_AFTER: String(after), ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
