@@ -34,8 +34,7 @@ export class Asked {
    * @throws WindrowError where the log cannot be read
    */
   async answer(house: House, { line, match }: Found, isSent: () => boolean): Promise<void> {
-    if (line.facts.hasTool !== true) return;
-    this.#open = line.recalls.open(this.own, match.length);
+    this.#open = line.facts.hasTool === true ? line.recalls.open(this.own, match.length) : [];
     const texts = this.#open.length === 0 ? [] : await this.#answers(house, line);
     if (isSent()) return line.recalls.leave(this.#open);
     line.recalls.set(this.#open, texts);
@@ -55,7 +54,9 @@ export class Asked {
   /** The line's work failed: answers that the log did not take are none, and the client's own results stay for good. */
   failed(line: Line, error: unknown): void {
     // A log that is slow takes them yet.
-    if (!(error instanceof Slow)) line.recalls.leave(this.#open);
-    this.request = line.asRead(this.own);
+    const isLost = !(error instanceof Slow);
+    if (isLost) line.recalls.leave(this.#open);
+    // A line that the log has nothing of does not begin with the tool either.
+    this.request = isLost && line.chain.length === 0 ? this.own : line.asRead(this.own);
   }
 }

@@ -7,7 +7,7 @@ import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Asked } from "./asked.ts";
 import { lengthOfTexts } from "./backlog.ts";
 import { Printed } from "./chain.ts";
-import { bestInStore, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
+import { bestInStore, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
 import { retried } from "./group.ts";
 import type { Group } from "./group.ts";
@@ -208,7 +208,7 @@ export class Exchange implements Sending {
   /** The bytes of a request whose line's work failed. */
   #bypass(error: unknown): Outcome {
     const reason = reasonOf(error);
-    this.#found ??= this.#group && rememberedOf(this.#group, this.#printed, echoOf(this.#request, this.#house));
+    this.#found ??= this.#group && rememberedOf(this.#house, this.#group, this.#asked.own, this.#printed);
     const line = this.#found?.line;
     if (line) this.#asked.failed(line, error);
     this.#house.failed({ type: "request-bypassed", reason, error, ...(line && { sessionId: line.id }) });

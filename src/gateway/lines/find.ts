@@ -47,17 +47,22 @@ function readings(best: Found | undefined, { messages }: WireRequest): number {
 }
 
 /** The comparison of answers, also of those that the log has masked. */
-export function echoOf({ api }: WireRequest, { secrets }: House): IsEcho {
+function echoOf({ api }: WireRequest, { secrets }: House): IsEcho {
   return (sent: JsonObject, answer: JsonObject) =>
     api.isEcho(sent, answer) || api.isEcho(maskJson(secrets, sent), answer);
 }
 
+/** Whether a request can be a line's: the tool of recall never joins a conversation, nor a request that may not have it. */
+function fits({ facts, chain }: Line, request: WireRequest): boolean {
+  return facts.hasTool !== true || (isBegun(request.messages) ? chain.length > 0 : beginsWithTool(request));
+}
+
 /** The line that has most of a request; of several, one that it continues whole, then the newest. */
-function bestOf(group: Group, printed: Printed, isEcho: IsEcho): Found | undefined {
+function bestOf(group: Group, request: WireRequest, printed: Printed, isEcho: IsEcho): Found | undefined {
   let best: Found | undefined;
   for (const line of group.lines) {
     const match = line.chain.match(printed, isEcho);
-    if (match.length === 0) continue;
+    if (match.length === 0 || !fits(line, request)) continue;
     const isWhole = match.length === line.chain.length;
     const wasWhole = best !== undefined && best.match.length === best.line.chain.length;
     const isBetter =
@@ -82,22 +87,24 @@ export async function bestInStore(
   const isEcho = echoOf(request, house);
   const first = printed.at(0);
   const read = (): Promise<void> => group.read(first, (facts, id) => house.line(request.api, facts, id), left);
-  let best = bestOf(group, printed, isEcho);
+  let best = bestOf(group, request, printed, isEcho);
   // The conversations of one agent begin alike: that of the request may be older than many others.
   for (let times = 0; times < readings(best, request) && group.isUnread(first); times++) {
     await read();
-    best = bestOf(group, printed, isEcho);
+    best = bestOf(group, request, printed, isEcho);
   }
-  if (best || !isBegun(request.messages)) return best;
+  const isEnough = best !== undefined && best.line.facts.hasTool !== true;
+  // What another gateway recalled stands in the line that it wrote alone.
+  if (isEnough || !isBegun(request.messages.slice(best?.match.length))) return best;
   await house.groups.seek();
   await read();
-  return bestOf(group, printed, isEcho);
+  return bestOf(group, request, printed, isEcho);
 }
 
 /** The line as the memory has it, for a request whose turn with the group did not come. Never throws. */
-export function rememberedOf(group: Group, printed: Printed, isEcho: IsEcho): Found | undefined {
+export function rememberedOf(house: House, group: Group, request: WireRequest, printed: Printed): Found | undefined {
   try {
-    return bestOf(group, printed, isEcho);
+    return bestOf(group, request, printed, echoOf(request, house));
   } catch {
     return undefined;
   }
@@ -145,7 +152,9 @@ export async function lineOf(
     group.lines.push(fork);
     return { line: fork, match };
   }
-  const empty = group.lines.find(({ chain, facts }) => chain.length === 0 && facts.first === printed.at(0));
+  const empty = group.lines.find(
+    (line) => line.chain.length === 0 && line.facts.first === printed.at(0) && fits(line, request),
+  );
   if (empty) return { line: empty, match: { length: 0, echoes: [] } };
   const hasTool =
     mayHaveTool && house.options.recall === "tool" && !isBegun(request.messages) && beginsWithTool(request);

@@ -194,7 +194,7 @@ const mostLeft = 3;
 
 /**
  * Runs work on a group again where its line is no more what it was: another process wrote to the log, which is then read
- * again, or the log is damaged, and left. Called within {@link Group.run}.
+ * again, its session is gone, or the log is damaged, and left. Called within {@link Group.run}.
  *
  * @param parts - `line`: the line that was worked on; `left`: hears of one that is left
  */
@@ -208,9 +208,9 @@ export async function retried<T>(
       return await work();
     } catch (error) {
       const one = line();
-      const isFenced = isWindrowError(error, "fenced");
-      if (!one || attempt > mostLeft || !(isFenced || isWindrowError(error, "store-corrupt"))) throw error;
-      if (isFenced && attempt === 1) await group.forget(one);
+      const isOther = isWindrowError(error, "fenced") || isWindrowError(error, "session-not-found");
+      if (!one || attempt > mostLeft || !(isOther || isWindrowError(error, "store-corrupt"))) throw error;
+      if (isOther && attempt === 1) await group.forget(one);
       else {
         await group.leave(one);
         left(one.id, error);

@@ -233,7 +233,7 @@ export class Line {
     line.isPlanned = this.isPlanned;
     for (const [length, plan] of this.#sent) if (length <= at) line.sent(length, plan);
     line.ceilings = this.ceilings;
-    line.recalls = new Recalls(this.recalls);
+    line.recalls = this.recalls.upTo(at);
     line.chain = this.chain.upTo(at);
     return line;
   }

@@ -13,7 +13,6 @@ import { inlineText } from "../../message/quote.ts";
 import type { Session } from "../../session/session.ts";
 import type { WireMessage, WireRequest } from "../gateway.ts";
 import { recallShapes, toolName } from "./shapes.ts";
-import type { ResultPlace } from "./shapes.ts";
 
 /** Most tokens of one recall; of a small budget an eighth. */
 const mostTokens = 4_000;
@@ -24,14 +23,16 @@ const mostAtOnce = 4;
 const tooMany = `Only ${mostAtOnce} recalls are answered at once; ask for the others again, one by one.`;
 
 /** One result of the tool in a request. */
-export interface Recall extends ResultPlace {
+export interface Recall {
   /** The place of its message. */
   readonly at: number;
   /** Its place among all results of its message. */
   readonly index: number;
-  /** Its name among all recalls of a line: the call's id, counted where a server gives it again. */
+  /** Its name among all recalls of a line: the place of its call's message, and of the call in that. */
   readonly key: string;
   readonly args: JsonValue;
+  /** Where the answer begins that has its call. */
+  readonly from: number;
   /** Whether the model wrote something behind it, and so has read it. */
   readonly isRead: boolean;
 }
@@ -50,21 +51,21 @@ function recallsIn({ api, messages }: WireRequest): readonly Recall[] {
   if (first === -1) return [];
   const decoded = api.adapter.decode(messages.slice(first).map(({ value }) => value));
   const newest = decoded.findLastIndex(({ role }) => role === "assistant");
-  const calls = new Map<string, JsonValue>();
-  const times = new Map<string, number>();
+  // An id may come again: it is the newest message's, and counts there as often as it stands.
+  const calls = new Map<string, readonly (Pick<Recall, "key" | "args" | "from"> | undefined)[]>();
+  let from = 0;
   return decoded.flatMap((message, offset) => {
-    for (const { callId, name, args } of toolCalls(message)) {
-      if (name === toolName) calls.set(callId, args);
-      else calls.delete(callId);
-    }
-    let nth = 0;
+    if (message.role === "assistant" && decoded[offset - 1]?.role !== "assistant") from = first + offset;
+    const asked = toolCalls(message).map(({ callId, name, args }, place) => ({
+      callId,
+      call: name === toolName ? { key: `${first + offset}.${place}`, args, from } : undefined,
+    }));
+    for (const { callId } of asked) calls.set(callId, []);
+    for (const { callId, call } of asked) calls.set(callId, [...(calls.get(callId) ?? []), call]);
     return toolResults(message).flatMap(({ callId }, index): readonly Recall[] => {
-      const args = calls.get(callId);
-      if (args === undefined) return [];
-      const time = (times.get(callId) ?? 0) + 1;
-      times.set(callId, time);
-      const key = time === 1 ? callId : `${callId}#${time}`;
-      return [{ at: first + offset, callId, nth: nth++, index, key, args, isRead: offset < newest }];
+      const [call, ...others] = calls.get(callId) ?? [];
+      calls.set(callId, others);
+      return call ? [{ ...call, at: first + offset, index, isRead: offset < newest }] : [];
     });
   });
 }
@@ -72,11 +73,13 @@ function recallsIn({ api, messages }: WireRequest): readonly Recall[] {
 /** The recalls of one line. */
 export class Recalls {
   /** The texts by their keys; undefined for one that stays as the client has it. */
-  readonly #texts: Map<string, string | undefined>;
+  readonly #texts = new Map<string, string | undefined>();
 
-  /** @param begun - those of the line that this one begins as */
-  constructor(begun?: Recalls) {
-    this.#texts = begun ? new Map(begun.#texts) : new Map();
+  /** As a line that begins with so many messages of this one has them. */
+  upTo(length: number): Recalls {
+    const recalls = new Recalls();
+    for (const [key, text] of this.#texts) if (parseInt(key, 10) < length) recalls.#texts.set(key, text);
+    return recalls;
   }
 
   /** Takes what the log says of a message. @param note - as {@link Recalls.noteOf} made it */
@@ -97,14 +100,15 @@ export class Recalls {
   }
 
   /**
-   * The recalls of a request that are still to be answered. Those that the model has read already, and those that the log has
-   * without an answer, stay as the client has them.
+   * The recalls of a request that are still to be answered. Those that the model has read already, those that the log has
+   * without an answer, those whose history it lacks, and those of a tool of the client's own stay as the client has them.
    *
    * @param kept - how many of its messages the log has
    */
   open(request: WireRequest, kept: number): readonly Recall[] {
     const unknown = recallsOf(request).filter(({ key }) => !this.#texts.has(key));
-    const open = unknown.filter(({ at, isRead }) => !isRead && at >= kept);
+    const isOwn = hasOwn(request);
+    const open = unknown.filter(({ at, from, isRead }) => !isOwn && !isRead && at >= kept && from <= kept);
     this.leave(unknown.filter((recall) => !open.includes(recall)));
     return open;
   }
@@ -121,20 +125,26 @@ export class Recalls {
 
   /** The request as its model reads it: with the tool, and each recall's text in the place of the client's. */
   read(request: WireRequest): WireRequest {
-    const { api, call, messages, tools } = request;
+    const { api, call, messages } = request;
     const shape = recallShapes[api.name];
     const written = [...messages];
     for (const recall of recallsOf(request)) {
       const text = this.#texts.get(recall.key);
       const message = written[recall.at];
-      const raw = text !== undefined && message ? shape.withText(message.raw, recall, text) : undefined;
+      const raw = text !== undefined && message ? shape.withText(message.raw, recall.index, text) : undefined;
       if (raw) written[recall.at] = { ...message, raw } as WireMessage;
     }
     const isSame = written.every((message, place) => message === messages[place]);
     const body = isSame ? call.body : api.write(request, written);
-    const whole = tools.length === 0 ? body : (shape.withTool(body) ?? body);
+    const isAsIs = request.tools.length === 0 || hasOwn(request);
+    const whole = isAsIs ? body : (shape.withTool(body) ?? body);
     return whole === call.body ? request : (api.read({ ...call, body: whole }) ?? request);
   }
+}
+
+/** Whether the client has a tool of that name, which it may have added on its way. */
+function hasOwn({ tools }: WireRequest): boolean {
+  return tools.some(({ name }) => name === toolName);
 }
 
 /** What a session answers to recalls, secrets masked as on the disk. @throws WindrowError where its log cannot be read */

@@ -19,6 +19,8 @@ const calls = (...ids: readonly string[]): JsonObject =>
 const results = (content: unknown, ...ids: readonly string[]): JsonObject =>
   user(ids.map((id) => ({ type: "tool_result", content, is_error: true, tool_use_id: id })));
 
+const contentOf = ({ content }: JsonObject): readonly JsonObject[] => content as readonly JsonObject[];
+
 /** The history behind one recall. */
 const asked = [task, calls("toolu_1"), results(missing, "toolu_1")];
 
@@ -285,9 +287,79 @@ test("a conversation that began without the tool never gets it, and one that has
   expect((await stage.send(other)).body.includes("windrow_recall")).toBe(false);
   const third = [user("A third thing.")];
   await stage.exchange(third, "Yes.");
+  const later = [...third, assistant("Yes."), user("Go on.")];
+  const forced = { body: { tool_choice: { type: "any" } } };
   for (const given of [options, { ...options, recall: "mcp" } as const, {}]) {
     await stage.restart(given);
-    const sent = await stage.send(third, { body: { tool_choice: { type: "any" } } });
-    expect(sent.body.includes("windrow_recall")).toBe(true);
+    expect((await stage.send(later, forced)).body.includes("windrow_recall")).toBe(true);
   }
+  // The same first message from a client that may not have it begins a line of its own.
+  expect((await stage.send(third, forced)).body.includes("windrow_recall")).toBe(false);
+});
+
+test("an id that comes again, and a call that is made again, have their own texts", async () => {
+  const stage = await recalling();
+  await stage.exchange(asked, answered(calls("toolu_1")["content"]));
+  const wrong = assistant([{ type: "tool_use", id: "toolu_1", name: "windrow_recall", input: { id: "m99" } }]);
+  const none = expect.stringContaining("m99") as unknown;
+  const again = await stage.send([...asked, wrong, results(missing, "toolu_1")]);
+  expect(textsOf(again.body)).toEqual([found, none]);
+  const other = await stage.send([task, wrong, results(missing, "toolu_1")]);
+  expect(textsOf(other.body)).toEqual([none]);
+  const twice = await stage.send([
+    task,
+    assistant([...contentOf(calls("a")), ...contentOf(wrong)]),
+    results(missing, "a", "toolu_1"),
+  ]);
+  expect(textsOf(twice.body)).toEqual([found, none]);
+  for (const [log] of [await stage.logs()]) expect(JSON.stringify(log)).not.toContain('"toolu_1#');
+});
+
+test("two calls of one message with one id are answered in their order", async () => {
+  const both = assistant(
+    ["m1", "m99"].map((id) => ({ type: "tool_use", id: "same", name: "windrow_recall", input: { id } })),
+  );
+  const history = [task, both, results(missing, "same", "same")];
+  const stage = await recalling({}, history);
+  expect(textsOf((await stage.send(history)).body)).toEqual([found, expect.stringContaining("m99")]);
+});
+
+test("a tool of that name that the client adds on its way answers by itself", async () => {
+  const stage = await recalling();
+  await stage.exchange(asked, "It is heliotrope.");
+  const more = { body: { tools: [...tools, { name: "windrow_recall", input_schema: { type: "object" } }] } };
+  const own = results("My own text.", "toolu_2");
+  const { body } = await stage.send([...asked, calls("toolu_2"), own], more);
+  expect(textsOf(body)).toEqual([found, "My own text."]);
+  expect(body.toString().split('"name":"windrow_recall"').length).toBe(2 + 2);
+});
+
+test("a log that lacks what stood before a call answers nothing", async () => {
+  const { fails, store } = failing();
+  const stage = await openStage({ ...options, store });
+  fails.add("append");
+  const begun = await stage.exchange([task], answered(calls("toolu_1")["content"]));
+  expect(begun.body.includes("windrow_recall")).toBe(false);
+  fails.clear();
+  expect(textsOf((await stage.send(asked)).body)).toEqual([missing]);
+});
+
+test("what another gateway recalled stands here too", async () => {
+  const stage = await recalling();
+  const other = await another(stage, options);
+  const { body } = await other.exchange(asked, "It is heliotrope.");
+  const history = [...asked, assistant("It is heliotrope."), user("Thanks.")];
+  const later = await stage.send(history);
+  expect(messagesOf(later.body).slice(0, 3)).toEqual(messagesOf(body));
+});
+
+test("a session that is erased while its line is in memory is forgotten, and what was recalled from it too", async () => {
+  const stage = await recalling({ idleTimeout: 1 });
+  await stage.exchange(asked, "It is heliotrope.");
+  const id = await stage.only();
+  const erased = (): Promise<string> => stage.store.upkeep.erase({}, [id]).then(() => "erased", String);
+  await expect.poll(erased).toBe("erased");
+  const { note, body } = await stage.send([...asked, assistant("It is heliotrope."), user("Thanks.")]);
+  expect(note).toMatch(/^composed/);
+  expect(textsOf(body)).toEqual([missing]);
 });
