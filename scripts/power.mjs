@@ -1,6 +1,7 @@
 /**
- * Measures the power of the tests: puts each one-line fault of test/power/*.json into a scratch copy, one at a time, and
- * says what catches it: `npm test`, else the rest of `npm run test:all`, else none.
+ * Measures the power of the tests: puts each one-line fault of test/power/*.json into a scratch copy, and says what catches
+ * it: `npm test`, else the rest of `npm run test:all`, else none. Eight faults at a time find the test files that may catch
+ * them; then each fault alone has to fail one of those that pass without any.
  * A fault whose text does not occur exactly once is refused before anything runs. Exit status 1 when a fault is missed.
  *
  *   npm run test:power -- [--only NAME|ROOM]… [--shard N/M] [--list] [--json]
@@ -23,7 +24,8 @@ import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { root } from "./package-files.mjs";
 
-const minutesPerCommand = 25;
+const minutesPerCommand = 40;
+const faultsAtOnce = 8;
 const verdicts = ["fast", "full", "missed", "unclear"];
 
 const flag = { type: "boolean", default: false };
@@ -67,14 +69,15 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 
 const results = [];
 makeCopy();
-for (const fault of chosen) {
-  const started = performance.now();
-  const { by, why } = await tried(fault);
-  const seconds = Math.round((performance.now() - started) / 1000);
-  results.push({ name: fault.name, room: fault.room, by, why, seconds });
-  const line = `${by.padEnd(8)} ${String(seconds).padStart(5)} s  ${fault.room}: ${fault.name}`;
-  (values.json ? console.error : console.log)(`${line}\n${" ".repeat(18)}${why ?? fault.notices}`);
+let left = chosen;
+for (const step of steps()) {
+  if (left.length === 0) break;
+  const { failed: always } = await withFaults([], step);
+  if (always.length > 0) console.error(`These fail without a fault, and catch none: ${always.join(", ")}`);
+  for (const batch of batchesOf(left)) await tryBatch(batch, step, always);
+  left = left.filter(({ name }) => !results.some((result) => result.name === name));
 }
+for (const fault of left) say(fault, { by: "missed", why: fault.notices });
 console.log(values.json ? JSON.stringify(results, null, 2) : tableByRoom());
 process.exitCode = results.every(({ by }) => by === "fast" || by === "full") ? 0 : 1;
 
@@ -101,48 +104,71 @@ function makeCopy() {
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"), "dir");
 }
 
-/** What `npm test` runs, the room's own tests first, and then what `npm run test:all` runs beside it. */
-function stepsOf(room) {
-  const fast = ["--project", "fast", "--tags-filter", "!slow"];
-  const own = existsSync(join(copy, "test", room)) ? [{ by: "fast", group: fast, only: [`test/${room}/`] }] : [];
-  const slow = { by: "full", group: ["--project", "fast", "--tags-filter", "slow"], only: [] };
-  const full = ["full", "attack", "crash"].map((name) => ({ by: "full", group: ["--project", name], only: [] }));
-  return [...own, { by: "fast", group: fast, only: [] }, slow, ...full];
+/** What `npm test` runs, and then what `npm run test:all` runs on top of it. */
+function steps() {
+  const fast = ["--project", "fast", "--tags-filter"];
+  return [
+    { by: "fast", group: [...fast, "!slow"] },
+    { by: "full", group: [...fast, "slow"] },
+    ...["full", "attack", "crash"].map((name) => ({ by: "full", group: ["--project", name] })),
+  ];
 }
 
-/** What catches a fault, and the first test that does; "unclear" if that test fails without the fault too. */
-async function tried({ file, before, after, room }) {
-  const path = join(copy, file);
-  const good = readFileSync(path, "utf8");
-  const bad = good.replace(before, () => after);
-  for (const { by, group, only } of stepsOf(room)) {
-    const withText = async (text, files) => {
-      writeFileSync(path, text);
-      // Tests of the full groups read what is built.
-      const { status, text: said } = by === "fast" ? {} : await run(process.execPath, ["scripts/build.mjs"]);
-      return status ? { isGood: false, why: `It cannot be built: ${said}` } : vitest([...group, ...files]);
-    };
-    const { isGood, test, why } = await withText(bad, only);
-    writeFileSync(path, good);
-    if (isGood) continue;
-    const isOfFault = test !== undefined && (await withText(good, [test])).isGood;
-    return { by: isOfFault ? by : "unclear", why };
+/** Faults in batches; those of one room, which stand next to each other, in different ones. */
+function batchesOf(all) {
+  const batches = Array.from({ length: Math.ceil(all.length / faultsAtOnce) }, () => []);
+  for (const [place, fault] of all.entries()) batches[place % batches.length].push(fault);
+  return batches;
+}
+
+/** Runs the tests of a step while faults stand in the copy. */
+async function withFaults(faults, { by, group }, words = []) {
+  const good = new Map(faults.map(({ file }) => [file, readFileSync(join(copy, file), "utf8")]));
+  for (const { file, before, after } of faults) {
+    const text = readFileSync(join(copy, file), "utf8");
+    const bad = text.replace(before, () => after);
+    writeFileSync(join(copy, file), bad);
   }
-  return { by: "missed" };
+  // Tests of the full groups read what is built.
+  const { status, text: said } = by === "fast" ? {} : await run(process.execPath, ["scripts/build.mjs"]);
+  const result = status ? { failed: [], why: `It cannot be built: ${said}` } : await vitest([...group, ...words]);
+  for (const [file, text] of good) writeFileSync(join(copy, file), text);
+  return result;
 }
 
-/** Runs tests until one fails: whether all are good, and else the first file that is not, and why. */
+/** Says which faults of a batch a step catches; "unclear" if a run fails and names no test. */
+async function tryBatch(batch, step, always) {
+  const { failed, why } = await withFaults(batch, step);
+  const files = failed.filter((file) => !always.includes(file));
+  if (files.length === 0 && (failed.length > 0 || why === undefined)) return;
+  for (const fault of batch) {
+    // A run that ended without a report named no file: all are run.
+    const alone = await withFaults([fault], step, [...files, "--bail", "1"]);
+    if (alone.failed.length > 0) say(fault, { by: step.by, why: alone.why });
+    else if (alone.why !== undefined) say(fault, { by: "unclear", why: alone.why });
+  }
+}
+
+function say({ name, room }, { by, why }) {
+  const seconds = Math.round(performance.now() / 1000);
+  results.push({ name, room, by, why, seconds });
+  const line = `${by.padEnd(8)} ${String(seconds).padStart(6)} s  ${room}: ${name}`;
+  (values.json ? console.error : console.log)(`${line}\n${" ".repeat(19)}${why}`);
+}
+
+/** Runs tests: the files that fail, and why the first of them does. */
 async function vitest(words) {
   rmSync(report, { force: true });
-  const more = ["--bail", "1", "--passWithNoTests", "--reporter", "json", "--outputFile", report];
+  const more = ["--passWithNoTests", "--reporter", "json", "--outputFile", report];
   const { status, text } = await run("npx", ["vitest", "run", ...words, ...more]);
-  if (status === 0) return { isGood: true };
+  if (status === 0) return { failed: [] };
   const results = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")).testResults : [];
-  const failed = results.find((one) => one.status === "failed");
-  if (!failed) return { isGood: false, why: text };
-  const test = failed.name.slice(copy.length + 1);
-  const title = failed.assertionResults.find((one) => one.status === "failed")?.fullName ?? failed.message;
-  return { isGood: false, test, why: `${test}: ${title}` };
+  const failed = results.filter((one) => one.status === "failed");
+  const [first] = failed;
+  if (!first) return { failed: [], why: text };
+  const title = first.assertionResults.find((one) => one.status === "failed")?.fullName ?? first.message;
+  const nameOf = ({ name }) => name.slice(copy.length + 1);
+  return { failed: failed.map(nameOf), why: `${nameOf(first)}: ${title}` };
 }
 
 /** Runs a command in the copy, at most so long as one may take; gives its status, and the end of what it said. */
