@@ -148,8 +148,8 @@ export interface WireApi {
   write(request: WireRequest, messages: readonly Written[]): Buffer;
   /** Absent for an API whose provider edits nothing. */
   readonly edits?: ProviderEdits;
-  /** Reads an answer, by its status and headers. */
-  reader(status: number, headers: IncomingHttpHeaders, request: WireRequest): AnswerReader;
+  /** Reads the answer to a request, in whatever form its bytes are. */
+  reader(request: WireRequest): AnswerReader;
   /**
    * Whether a message that a client sends back is the answer that it was given, also where it wrote it another way: the
    * same calls, and the same text but for white space.

@@ -195,7 +195,7 @@ it("readers of requests and answers of every API", { tags: ["slow"] }, () => {
       ...readAll([body], { [`${api.name} request`]: read }),
       ...readAll(answerForms, {
         [`${api.name} answer`]: (text) => {
-          const reader = api.reader(200, { "content-type": "text/event-stream" }, request!);
+          const reader = api.reader(request!);
           reader.push(Buffer.from(text));
           return [reader.end(), api.isOverflow(400, text), api.isPrefixFault(400, text), api.isUnopened?.(400, text)];
         },

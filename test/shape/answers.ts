@@ -163,4 +163,3 @@ export const lines = [
   line({}, ollamaEnd),
 ];
 export const ollamaSaid = { role: "assistant", content: "I look.", thinking: "Hm, grün.", tool_calls: ollamaCalls };
-export const ndjson = { "content-type": "application/x-ndjson" };

@@ -160,7 +160,7 @@ class Exchange implements Receiver {
   #begin(head: Head): void {
     const { response, course } = this.#call;
     const { read } = this.#plan ?? {};
-    const reader = read && this.#readerOf(head);
+    const reader = read && this.#reader();
     const coding = head.headers["content-encoding"];
     if (reader) this.#copy = new AnswerCopy(reader, typeof coding === "string" ? coding : undefined);
     this.#note = read?.sending.note ?? this.#note;
@@ -256,10 +256,10 @@ class Exchange implements Receiver {
     clearTimeout(timer);
   }
 
-  #readerOf({ status, headers }: Head): AnswerReader | undefined {
+  #reader(): AnswerReader | undefined {
     const request = this.#plan?.read?.request;
     try {
-      return request && this.#api?.reader(status, headers, request);
+      return request && this.#api?.reader(request);
     } catch {
       return undefined;
     }

@@ -1,58 +1,44 @@
-/** Readers of answers, whatever chunks they come in: a stream of events, lines of JSON, or one body. */
-import type { IncomingHttpHeaders } from "node:http";
+/** Readers of answers, whatever chunks they come in: a stream of events, or JSON values, one or several. */
 import { asObject, parseJson } from "../../message/json.ts";
 import type { Answer, AnswerBuilder } from "../../shape/shape.ts";
 import type { AnswerReader } from "../gateway.ts";
 import { EventStream } from "./events.ts";
-import { JsonEnd } from "./json-end.ts";
-import { Pieces } from "./pieces.ts";
+import { JsonValues } from "./json-values.ts";
+
+const byteOrderMark = Buffer.from("\uFEFF");
 
 /** Most bytes of an answer that are read; behind them it stays incomplete. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** The forms in which an answer comes. */
-type Form = "events" | "lines" | "body";
-
 /** A reader that hands what comes to a builder. It never throws. */
-export function readAnswer(headers: IncomingHttpHeaders, builder: AnswerBuilder): AnswerReader {
-  return new Reader(formOf(headers["content-type"]), builder);
-}
-
-/** The form by the type; servers say `json` of a stream and `event-stream` of an error, so that the bytes tell these. */
-function formOf(contentType: string | undefined): Form | undefined {
-  return /ndjson|jsonl/i.test(contentType ?? "") ? "lines" : undefined;
+export function readAnswer(builder: AnswerBuilder): AnswerReader {
+  return new Reader(builder);
 }
 
 class Reader implements AnswerReader {
   readonly #builder: AnswerBuilder;
-  #form: Form | undefined;
-  #events = new EventStream();
-  readonly #chunks = new Pieces();
-  readonly #jsonEnd = new JsonEnd();
+  /** The form of the answer by its first bytes: servers say `json` of a stream and `event-stream` of an error. */
+  #form: "events" | "values" | undefined;
+  readonly #events = new EventStream();
+  readonly #values = new JsonValues();
   #bytes = 0;
   #isOver = false;
 
-  constructor(form: Form | undefined, builder: AnswerBuilder) {
-    this.#form = form;
+  constructor(builder: AnswerBuilder) {
     this.#builder = builder;
   }
 
   push(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
     if (this.#bytes > mostBytes) {
-      this.#chunks.take();
+      this.#values.forget();
       this.#isOver = true;
     } else this.#guarded(() => this.#read(chunk));
     return !this.#isOver && this.#builder.isComplete;
   }
 
   end(): Answer {
-    if (!this.#isOver) {
-      this.#guarded(() => {
-        if (this.#form === "events") this.#take(this.#events.end());
-        else if (this.#form === "lines") this.#line(this.#chunks.take());
-      });
-    }
+    if (!this.#isOver && this.#form === "events") this.#guarded(() => this.#take(this.#events.end()));
     try {
       const answer = this.#builder.answer();
       return this.#isOver ? { ...answer, isComplete: false } : answer;
@@ -64,11 +50,9 @@ class Reader implements AnswerReader {
   #read(chunk: Buffer): void {
     this.#form ??= sniffed(chunk);
     if (this.#form === "events") this.#take(this.#events.push(chunk));
-    else if (this.#form === "lines") this.#lines(chunk);
-    else if (this.#form === "body") {
-      this.#chunks.add(chunk);
-      if (!this.#jsonEnd.push(chunk)) return;
-      const value = parseJson(this.#chunks.take().toString());
+    if (this.#form !== "values") return;
+    for (const bytes of this.#values.push(chunk)) {
+      const value = parseJson(bytes.toString());
       if (value !== undefined) this.#builder.body(value);
     }
   }
@@ -83,21 +67,6 @@ class Reader implements AnswerReader {
     }
   }
 
-  #lines(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      this.#chunks.add(chunk.subarray(start, end));
-      this.#line(this.#chunks.take());
-      start = end + 1;
-    }
-    if (start < chunk.length) this.#chunks.add(chunk.subarray(start));
-  }
-
-  #line(bytes: Buffer): void {
-    const event = asObject(parseJson(bytes.toString()));
-    if (event) this.#builder.event(event, "");
-  }
-
   #guarded(read: () => void): void {
     try {
       read();
@@ -108,9 +77,9 @@ class Reader implements AnswerReader {
   }
 }
 
-/** An answer is a stream of events, unless it begins as JSON does. */
-function sniffed(chunk: Buffer): Form | undefined {
-  const first = chunk.find((byte) => byte > 0x20);
+/** An answer is a stream of events, unless it begins as JSON does, behind a mark of the order of bytes too. */
+function sniffed(chunk: Buffer): "events" | "values" | undefined {
+  const first = chunk.find((byte) => byte > 0x20 && !byteOrderMark.includes(byte));
   if (first === undefined) return undefined;
-  return first === 0x7b || first === 0x5b ? "body" : "events";
+  return first === 0x7b || first === 0x5b ? "values" : "events";
 }

@@ -63,7 +63,7 @@ export function wireApi<Host extends object>(parts: WireParts<Host>): WireApi {
       return defined({ api, call, kind, claims: named, messages, ...defined(said), fixed }) satisfies WireRequest;
     },
     write: (request, messages) => writeBody(request, shape.list, messages),
-    reader: (_status, headers) => readAnswer(headers, shape.answer()),
+    reader: () => readAnswer(shape.answer()),
     isEcho: shape.isEcho,
     withoutReasoning: shape.withoutReasoning,
     isPrefixFault: shape.isPrefixFault,

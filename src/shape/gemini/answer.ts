@@ -1,5 +1,5 @@
 /** Answers of Gemini's API: one body, a list of chunks, or a stream of them. */
-import { asArray, asName, defined, fieldsOf, objectsOf } from "../../message/json.ts";
+import { asArray, asCount, asName, defined, fieldsOf, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { errorOf } from "../answer.ts";
 import type { Answer, AnswerBuilder } from "../shape.ts";
@@ -18,7 +18,7 @@ export class GeminiAnswer implements AnswerBuilder {
     this.#error = errorOf(data) ?? this.#error;
     this.#usage = { ...this.#usage, ...fieldsOf(data["usageMetadata"]) };
     this.#head = { ...this.#head, ...defined({ modelVersion: data["modelVersion"], responseId: data["responseId"] }) };
-    const [candidate = {}] = objectsOf(data["candidates"]);
+    const candidate = fieldsOf(objectsOf(data["candidates"]).find(({ index }) => (asCount(index) ?? 0) === 0));
     for (const part of objectsOf(fieldsOf(candidate["content"])["parts"])) this.#take(part);
     const blocked = asName(fieldsOf(data["promptFeedback"])["blockReason"]);
     this.#stop = asName(candidate["finishReason"]) ?? blocked ?? this.#stop;

@@ -143,7 +143,10 @@ export class ChatAnswer implements AnswerBuilder {
     const message = { ...fields, ...Object.fromEntries(details), ...Object.fromEntries(this.#others) };
     if (Object.keys(message).length === 0 && this.#calls.length === 0) return undefined;
     const calls = this.#calls.map(written);
-    const content = asString(fields["content"]) ?? null;
+    const text = asString(fields["content"]);
+    const pieces = message["content"];
+    const content =
+      Array.isArray(pieces) && text !== undefined ? [...pieces, { type: "text", text }] : (pieces ?? null);
     return tidied({ role: "assistant", ...message, content, ...(calls.length > 0 && { tool_calls: calls }) });
   }
 }
@@ -153,13 +156,14 @@ function written({ id, kind, name, args, rest }: CallDraft): JsonObject {
   return { ...(id !== undefined && { id }), type: kind, [kind]: inner, ...rest };
 }
 
-/** Adds a piece to the item that it goes on, by its type and index, or as one more. */
+/** Adds a piece to the item that it goes on, by its type and index (a text has none), or as one more. */
 function gather(details: Map<string, Map<string, JsonValue>[]>, name: string, piece: JsonObject): void {
   const items = details.get(name) ?? [];
   details.set(name, items);
   const last = items.at(-1);
   const { index, type } = piece;
-  if (!last || index === undefined || last.get("index") !== index || last.get("type") !== type) {
+  const isNext = index === undefined ? type !== "text" : last?.get("index") !== index;
+  if (!last || isNext || last.get("type") !== type) {
     items.push(new Map(Object.entries(piece)));
     return;
   }

@@ -30,9 +30,8 @@ import {
   ollamaEnd,
   lines,
   ollamaSaid,
-  ndjson,
 } from "../../shape/answers.ts";
-import { answerIn, cut, events, expectIn, hi, json, read, sse } from "./stage.ts";
+import { answerIn, cut, expectIn, hi, read, sse } from "./stage.ts";
 
 const anthropic = read(anthropicMessages, { messages: [hi] });
 const chat = read(chatCompletions, { messages: [hi] });
@@ -45,7 +44,7 @@ const bodyOf = (value: object): string => JSON.stringify(value, undefined, 1);
 
 describe.each([
   {
-    ...{ name: "Anthropic", request: anthropic, stream: sse(spoken), type: events },
+    ...{ name: "Anthropic", request: anthropic, stream: sse(spoken) },
     whole: {
       ...{ message: said, isComplete: true, model: "claude-test", id: "msg_1", stop: "tool_use" },
       usage: { input: 3_210, output: 42, cacheRead: 3_000, cacheWrite: 200, cacheWriteHour: 150 },
@@ -53,7 +52,7 @@ describe.each([
     bodies: [bodyOf({ ...opened, ...said, stop_reason: "tool_use", usage: { ...tokens, output_tokens: 42 } })],
   },
   {
-    ...{ name: "chat", request: chat, stream: chatStream, type: events },
+    ...{ name: "chat", request: chat, stream: chatStream },
     whole: {
       ...{ message: chatSaid, isComplete: true, model: "gpt-test", id: "chatcmpl-1", stop: "tool_calls" },
       usage: { input: 50, output: 7, cacheRead: 40 },
@@ -66,12 +65,12 @@ describe.each([
     ],
   },
   {
-    ...{ name: "Responses", request: responses, stream: sse(responseStream), type: events },
+    ...{ name: "Responses", request: responses, stream: sse(responseStream) },
     whole: responseSaid,
     bodies: [bodyOf({ ...response, object: "response" })],
   },
   {
-    ...{ name: "Gemini", request: gemini, type: events },
+    ...{ name: "Gemini", request: gemini },
     stream: data(...candidates),
     whole: {
       ...{ message: { role: "model", parts: geminiParts }, isComplete: true, model: "gemini-test", id: "r" },
@@ -83,37 +82,39 @@ describe.each([
     ],
   },
   {
-    ...{ name: "Ollama", request: ollama, type: ndjson },
+    ...{ name: "Ollama", request: ollama },
     stream: lines.map((one) => `${JSON.stringify(one)}\n`).join(""),
     whole: { message: ollamaSaid, isComplete: true, usage: { input: 9, output: 3 }, model: "m", stop: "stop" },
     bodies: [JSON.stringify(line(ollamaSaid, ollamaEnd))],
   },
-])("an answer of $name", ({ request, stream, type, whole, bodies }) => {
+])("an answer of $name", ({ request, stream, whole, bodies }) => {
   it("is the same in chunks of any bytes, and in one body", () => {
-    expectIn(request, stream, type, { ...whole, last: expect.any(Boolean) as boolean });
+    expectIn(request, stream, { ...whole, last: expect.any(Boolean) as boolean });
     for (const body of bodies) {
-      expectIn(request, body, json, { ...whole, last: expect.any(Boolean) as boolean });
+      expectIn(request, `\uFEFF${body}`, { ...whole, last: expect.any(Boolean) as boolean });
     }
     for (const body of bodies.filter((text) => text.startsWith("{")))
-      expect(answerIn(request, [body.slice(0, -1)], json)).toEqual({ isComplete: false, last: false });
+      expect(answerIn(request, [body.slice(0, -1)])).toEqual({ isComplete: false, last: false });
   });
 
-  it.runIf(type === events).each(["\r\n", "\r"])("is the same with lines that end with %j", (end) => {
-    const bytes = Buffer.from(stream.replaceAll("\n", end));
-    const told = { ...whole, last: expect.any(Boolean) as boolean };
-    expect(answerIn(request, cut(bytes, [...bytes.keys()]))).toEqual(told);
-  });
+  it.runIf(stream.startsWith("event:") || stream.startsWith("data:")).each(["\r\n", "\r"])(
+    "is the same with lines that end with %j",
+    (end) => {
+      const bytes = Buffer.from(stream.replaceAll("\n", end));
+      const told = { ...whole, last: expect.any(Boolean) as boolean };
+      expect(answerIn(request, cut(bytes, [...bytes.keys()]))).toEqual(told);
+    },
+  );
 
-  it("is read without a type of content, and complete with the last of it alone", () => {
-    expect(answerIn(request, [stream], type === events ? {} : type)).toMatchObject(whole);
+  it("is complete with the last of it alone", () => {
     const bytes = Buffer.from(stream);
     for (let length = 0; length < bytes.length - 2; length += 7) {
-      const { isComplete, last: isLast } = answerIn(request, [bytes.subarray(0, length)], type);
+      const { isComplete, last: isLast } = answerIn(request, [bytes.subarray(0, length)]);
       expect(isComplete || !isLast).toBe(true);
     }
-    expect(answerIn(request, [bytes], type).last).toBe(true);
+    expect(answerIn(request, [bytes]).last).toBe(true);
     const half = bytes.subarray(0, bytes.length >> 1);
-    expect(answerIn(request, [half], type)).toMatchObject({ isComplete: false, last: false });
+    expect(answerIn(request, [half])).toMatchObject({ isComplete: false, last: false });
   });
 
   it("is never the reason of an error, whatever comes", () => {
@@ -124,12 +125,12 @@ describe.each([
     );
     const starts = fc.constantFrom("data: ", "data:", "event: ", ":", "");
     const given = fc.array(fc.tuple(starts, odd, fc.constantFrom("\n", "\n\n")));
-    const property = fc.property(given, fc.constantFrom(events, json, ndjson, {}), (texts, headers) => {
-      expect(typeof answerIn(request, [texts.flat().join("")], headers).isComplete).toBe("boolean");
+    const property = fc.property(given, (texts) => {
+      expect(typeof answerIn(request, [texts.flat().join("")]).isComplete).toBe("boolean");
     });
     fc.assert(property, { numRuns: 300 });
     const bytes = fc.property(fc.uint8Array({ maxLength: 300 }), (some) => {
-      expect(answerIn(request, [Buffer.from(some)], type).isComplete).toBe(false);
+      expect(answerIn(request, [Buffer.from(some)]).isComplete).toBe(false);
     });
     fc.assert(bytes);
   });
@@ -156,9 +157,8 @@ it.each([
   ["Gemini's stream", gemini, data(candidates[2], away), { error: { message: "Overloaded" } }],
   ["Ollama", ollama, '{"error":"model not found"}\n', { error: { message: "model not found" } }],
 ])("the error of %s is told", (_, request, text, told) => {
-  const headers = text.startsWith("{") ? json : events;
-  expectIn(request, text, headers, expect.objectContaining({ isComplete: false }) as object);
-  expect(answerIn(request, [text], headers)).toMatchObject(told);
+  expectIn(request, text, expect.objectContaining({ isComplete: false }) as object);
+  expect(answerIn(request, [text])).toMatchObject(told);
 });
 
 const streamed = (chunks: string): Answer => answerIn(chat, [chunks]);
@@ -172,6 +172,12 @@ it("what came before an error, or before the end, is kept", () => {
   expect(at(10).others?.at(-1)).toMatchObject({ call_id: "c", arguments: '{"a":' });
   const early = answerIn(gemini, [data(candidates[2])]);
   expect(early).toMatchObject({ isComplete: false, message: { parts: [{ text: "I look, " }] } });
+});
+
+it("several candidates of Gemini: the first is the answer", () => {
+  const both = (index: number, text: string) => ({ index, content: { parts: [{ text }] }, finishReason: "STOP" });
+  const chunks = [{ candidates: [both(1, "B"), both(0, "A")] }, { candidates: [both(1, "b")] }];
+  expect(answerIn(gemini, [data(...chunks)]).message).toEqual({ role: "model", parts: [{ text: "A" }] });
 });
 
 describe("an answer of Anthropic", () => {
@@ -194,6 +200,21 @@ describe("an answer of Anthropic", () => {
 });
 
 describe("an answer of chat", () => {
+  it("keeps content that comes as a list of blocks, and text behind it", () => {
+    const pieces = [
+      [{ type: "thinking", thinking: [{ type: "text", text: "Hm" }] }],
+      [{ type: "text", text: "O" }],
+      [{ type: "text", text: "K" }],
+      ".",
+    ];
+    const stream = pieces.map((content) => chunkOf({ delta: { content } })).join("");
+    expect(streamed(stream).message?.["content"]).toEqual([
+      { type: "thinking", thinking: [{ type: "text", text: "Hm" }] },
+      { type: "text", text: "OK" },
+      { type: "text", text: "." },
+    ]);
+  });
+
   const cached = { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 4 };
   const finished = { delta: { content: "OK" }, finish_reason: "stop" };
 
@@ -245,7 +266,7 @@ describe("a response", () => {
     const told = answerIn(responses, [ended({ type: "response.incomplete", response: cut })]);
     expect(told).toMatchObject({ isComplete: true, stop: "max_output_tokens" });
     const blocked = JSON.stringify({ promptFeedback: { blockReason: "SAFETY" } });
-    expect(answerIn(gemini, [blocked], json)).toMatchObject({ isComplete: true, stop: "SAFETY" });
+    expect(answerIn(gemini, [blocked])).toMatchObject({ isComplete: true, stop: "SAFETY" });
   });
 
   it("is without reasoning that no client can send back", () => {

@@ -5,9 +5,6 @@ import { expect } from "vitest";
 import type { Answer, WireApi, WireRequest } from "windrow/gateway";
 import { anthropicMessages, chatCompletions, geminiApi, ollamaApi, responsesApi } from "../../kit/inside/gateway.ts";
 
-export const events: IncomingHttpHeaders = { "content-type": "text/event-stream; charset=utf-8" };
-export const json: IncomingHttpHeaders = { "content-type": "application/json" };
-
 /** The APIs by names that fit the name of a test. */
 export const apis: Readonly<Record<ApiName, WireApi>> = {
   anthropic: anthropicMessages,
@@ -48,22 +45,20 @@ export function cut(bytes: Buffer, places: readonly number[]): readonly Buffer[]
 export function answerIn(
   request: WireRequest,
   chunks: readonly (Buffer | string)[],
-  headers = events,
-  status = 200,
 ): Answer & { readonly last: boolean } {
-  const reader = request.api.reader(status, headers, request);
+  const reader = request.api.reader(request);
   let last = false;
   for (const chunk of chunks) last = reader.push(Buffer.from(chunk));
   return { ...reader.end(), last };
 }
 
 /** Expects an answer of a text, whatever chunks it comes in. */
-export function expectIn(request: WireRequest, text: string, headers: IncomingHttpHeaders, answer: object): void {
+export function expectIn(request: WireRequest, text: string, answer: object): void {
   const bytes = Buffer.from(text);
-  expect(answerIn(request, [bytes], headers)).toEqual(answer);
-  expect(answerIn(request, cut(bytes, [...bytes.keys()]), headers)).toEqual(answer);
+  expect(answerIn(request, [bytes])).toEqual(answer);
+  expect(answerIn(request, cut(bytes, [...bytes.keys()]))).toEqual(answer);
   const property = fc.property(fc.array(fc.nat(), { maxLength: 12 }), (places) => {
-    expect(answerIn(request, cut(bytes, places), headers)).toEqual(answer);
+    expect(answerIn(request, cut(bytes, places))).toEqual(answer);
   });
   fc.assert(property, { numRuns: 200 });
 }

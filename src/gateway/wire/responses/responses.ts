@@ -44,7 +44,7 @@ export const responsesApi = wireApi({
     const kept = messages.filter((message) => !("made" in message) || Object.keys(message.made).length > 0);
     return writeText(request, kept) ?? writeBody(request, responsesShape.list, kept);
   },
-  reader: (_status, headers, { call }) => readAnswer(headers, responsesShape.answer(stored.get(call))),
+  reader: ({ call }) => readAnswer(responsesShape.answer(stored.get(call))),
 });
 
 function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
