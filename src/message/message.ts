@@ -60,6 +60,7 @@ export interface FilePart extends WithOpaque {
 export interface ToolCallPart extends WithOpaque {
   readonly type: "tool-call";
   readonly callId: string;
+  /** The tool's name; empty if the model gave none. */
   readonly name: string;
   /** The arguments, as JSON. A call that was cut off while it streamed has `{}` here and the raw text in `argsText`. */
   readonly args: JsonValue;

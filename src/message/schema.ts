@@ -43,7 +43,7 @@ const opaquePart = z.strictObject({ type: z.literal("opaque"), kind: z.string(),
 const toolCallPart = z.strictObject({
   type: z.literal("tool-call"),
   callId: z.string().min(1),
-  name: z.string().min(1),
+  name: z.string(),
   args: jsonSchema,
   argsText: z.string().optional(),
   ...opaque,

@@ -72,11 +72,10 @@ function knownPart(block: JsonObject, calls: CallPairing, keeper: Keeper): Known
   }
 }
 
-function callPart(block: JsonObject, calls: CallPairing, keeper: Keeper): ToolCallPart | undefined {
+function callPart(block: JsonObject, calls: CallPairing, keeper: Keeper): ToolCallPart {
   const id = asName(block["id"]);
   const name = asString(block["name"]) ?? "";
   const { input } = block;
-  if (name === "" && !keeper.isExact) return undefined;
   const odd = {
     ...(id === undefined && { id: orAbsent(block["id"]) }),
     ...(typeof block["name"] !== "string" && { name: orAbsent(block["name"]) }),

@@ -57,15 +57,9 @@ function textPart(block: JsonObject, text: string, keeper: Keeper): KnownPart | 
   return { type: "reasoning", text, ...defined({ signature }), ...keeper.keep(rest, { isOwn: true }) };
 }
 
-function callPart(
-  block: JsonObject,
-  call: JsonObject,
-  calls: CallPairing,
-  { isExact, keep }: Keeper,
-): ToolCallPart | undefined {
+function callPart(block: JsonObject, call: JsonObject, calls: CallPairing, { isExact, keep }: Keeper): ToolCallPart {
   const id = asName(call["id"]);
   const name = asString(call["name"]) ?? "";
-  if (name === "" && !isExact) return undefined;
   const { args } = call;
   const own = {
     ...without(call, "id", "name", "args"),
