@@ -20,6 +20,8 @@ export default defineConfig({
   resolve: { alias: [...doors] },
   test: {
     pool: "forks",
+    // Events that nobody listens to are warnings, and tests make many.
+    execArgv: ["--no-warnings"],
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,

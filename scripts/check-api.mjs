@@ -11,7 +11,7 @@ import { conclude, manifest, root } from "./package-files.mjs";
 const most = {
   ".": 30,
   "./chat": 10,
-  "./adapter": 21,
+  "./adapter": 25,
   "./anthropic": 12,
   "./adk": 10,
   "./gemini": 13,

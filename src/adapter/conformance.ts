@@ -50,6 +50,8 @@ export function adapterConformance<Host>(
       name: `${name}: ${transcript.name}`,
       run: async () => {
         const before = structuredClone(transcript.messages);
+        const instance = before.findIndex((message, place) => !isDeepStrictEqual(message, transcript.messages[place]));
+        assert.equal(instance, -1, `message ${instance} is no plain JSON: give what JSON says of it`);
         run(deepFreeze(structuredClone(transcript.messages)));
         assert.deepEqual(transcript.messages, before, "the host's messages were changed");
       },

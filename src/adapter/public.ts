@@ -1,8 +1,15 @@
 /** `windrow/adapter`: the contract, one host conversation, the recall tool, and the tools of a memory. */
+export type { JsonObject, JsonValue, ResultContent } from "../message/message.ts";
 export { CallPairing } from "../message/parts.ts";
 export type { Adapter } from "./adapter.ts";
 export { HostConversation } from "./host/conversation.ts";
-export type { ConversationOptions, HostCall, HostWindow, WindowOptions } from "./host/conversation.ts";
+export type {
+  ConversationHost,
+  ConversationOptions,
+  HostCall,
+  HostWindow,
+  WindowOptions,
+} from "./host/conversation.ts";
 export type { AdapterEvent, AdapterListener } from "./host/events.ts";
 export { badMessage, hostMessage, keep, keptOf, Originals } from "../shape/host-fields.ts";
 export { memoryTools } from "./host/memory-tools.ts";

@@ -114,17 +114,17 @@ function jsonOf(value: unknown, depth: number, index: number): JsonValue | undef
  * The host's objects behind decoded messages: a message that nothing changed goes back as the very object it came as.
  * Holds no message alive.
  */
-export class Originals {
-  readonly #objects = new WeakMap<Message, object>();
+export class Originals<Host extends object = object> {
+  readonly #objects = new WeakMap<Message, Host>();
 
   /** Remembers where a message came from, and returns it. */
-  note(message: Message, object: object): Message {
+  note(message: Message, object: Host): Message {
     this.#objects.set(message, object);
     return message;
   }
 
   /** The host's object, or undefined for a message that an edit made or that was read from a store. */
-  of(message: Message): object | undefined {
+  of(message: Message): Host | undefined {
     return this.#objects.get(message);
   }
 }

@@ -2,7 +2,7 @@
 import type { JsonValue, ToolDefinition } from "../../message/message.ts";
 
 /** A tool as the model is told of it; its schema as JSON where it is JSON Schema or tells it (Standard Schema, Zod 4). */
-export function toolDefinition(name: string, description: unknown, schema: unknown): ToolDefinition {
+export function toolDefinition(name: string, description: unknown, schema?: unknown): ToolDefinition {
   const inputSchema = jsonSchemaOf(schema);
   return {
     name,

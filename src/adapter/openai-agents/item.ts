@@ -60,7 +60,7 @@ export function groupItems<Item extends AgentItem>(items: readonly Item[]): read
   return groups;
 }
 
-const originals = new Originals();
+const originals = new Originals<AgentItems>();
 
 /**
  * The SDK's items in and out, in the groups of {@link groupItems}. `encode` gives back the very group `decode` was
@@ -80,7 +80,7 @@ export const openaiAgentsAdapter: Adapter<AgentItems> = {
     });
   },
   encode(messages) {
-    return messages.map((message) => (originals.of(message) as AgentItems | undefined) ?? itemsOf(message));
+    return messages.map((message) => originals.of(message) ?? itemsOf(message));
   },
 };
 
