@@ -2,6 +2,7 @@
 import { anthropicMessages } from "./anthropic.ts";
 import { claudeCode } from "./claude-code/read.ts";
 import { codex } from "./codex/read.ts";
+import { copilotCli } from "./copilot-cli.ts";
 import { geminiCli } from "./gemini-cli/read.ts";
 import { openaiChat } from "./openai-chat/read.ts";
 import { openCode } from "./opencode/read.ts";
@@ -19,6 +20,7 @@ export const decoders: readonly TranscriptDecoder[] = [
   pi,
   geminiCli,
   qwenCode,
+  copilotCli,
   openCode,
   trajectory,
   anthropicMessages,

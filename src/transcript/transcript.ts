@@ -11,7 +11,7 @@ export interface Transcript {
   readonly id: string;
   /**
    * The decoder's name: `windrow`, `openai-chat`, `anthropic`, `pi`, `claude-code`, `codex`, `gemini-cli`, `qwen-code`,
-   * `opencode`, `trajectory`.
+   * `copilot-cli`, `opencode`, `trajectory`.
    */
   readonly format: string;
   /** The model of most assistant messages, when the format names it. */

@@ -66,6 +66,16 @@ const formats: Readonly<Record<string, readonly string[]>> = {
     '{"uuid":"u3","parentUuid":"u2","type":"tool_result","message":{"parts":[{"functionResponse":{"id":"c1","name":"look","response":@}}]},"toolCallResult":@}',
     '{"uuid":"u4","parentUuid":"u3","type":"system","subtype":"chat_compression","systemPayload":@}',
   ],
+  "copilot-cli": [
+    '{"type":"session.start","data":{"sessionId":@,"copilotVersion":@,"selectedModel":@,"context":@},"id":"e1","parentId":null}',
+    '{"type":"user.message","data":{"content":"Hello"},"id":"e0","parentId":null}',
+    '{"type":"user.message","data":{"content":@,"transformedContent":@,"attachments":[@,{"type":"blob","data":@,"mimeType":@}],"source":@},"id":"e2","timestamp":@,"parentId":"e1"}',
+    '{"type":"assistant.message","data":{"content":@,"reasoningText":@,"reasoningOpaque":@,"toolRequests":[{"toolCallId":"c1","name":"look","arguments":@},{"toolCallId":@,"name":"task","arguments":{"prompt":@}},@],"model":@},"id":"e3","parentId":@}',
+    '{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":@,"result":{"content":@,"binaryResultsForLlm":[@]},"error":@},"id":@,"agentId":@,"parentId":"e3"}',
+    '{"type":"session.compaction_complete","data":{"success":true,"summaryContent":@},"id":"e5","parentId":"e4"}',
+    '{"type":"session.shutdown","data":{"modelMetrics":@},"id":"e6","parentId":"e5"}',
+    '{"type":"user.message","data":@,"id":"e7","parentId":"e6"}',
+  ],
   "opencode": [
     '{"info":{"id":"ses_1","directory":"/x","title":@,"revert":@},"messages":[{"info":{"id":"msg_1","role":"user","time":{"created":@},"summary":@},"parts":[{"type":"text","text":"Hello"},{"type":"file","mime":@,"url":@}]},{"info":{"id":"msg_2","role":"assistant","modelID":"m","tokens":@,"time":@,"error":@,"path":@},"parts":[{"type":"reasoning","text":@,"metadata":@},{"type":"tool","callID":"c1","tool":"look","state":{"status":"completed","input":@,"output":@,"attachments":@,"time":@},"metadata":@},{"type":"tool","callID":"c2","tool":"look","state":@},{"type":"step-finish","tokens":@},{"type":"odd","data":@},@]},@]}',
   ],

@@ -291,6 +291,88 @@ export const qwenCode = lines([
   qwenEvent("s7", "a6", "custom_title", { customTitle: "A look" }),
 ]);
 
+let copilotEvents = 0;
+const copilot = (type: string, data: object, more: object = {}): object => {
+  copilotEvents += 1;
+  const [id, parentId] = [`e${copilotEvents}`, copilotEvents === 1 ? null : `e${copilotEvents - 1}`];
+  return { type, data, id, timestamp: at(copilotEvents), parentId, ...more };
+};
+const copilotCall = (toolCallId: string, name: string, args: unknown): object => ({
+  ...{ toolCallId, name, arguments: args, type: "function" },
+  intentionSummary: null,
+});
+
+/** Copilot CLI: a prompt that is repeated, words as they were sent, sub-agents of two versions, a failure, a compaction. */
+export const copilotCli = lines([
+  copilot("session.start", {
+    ...{ sessionId: "cp-1", version: 1, producer: "copilot-agent", copilotVersion: "1.0.40", selectedModel: "auto" },
+    context: { cwd: "/work", branch: "main" },
+  }),
+  copilot("system.message", { role: "system", content: "Rules." }),
+  copilot("user.message", {
+    ...{ content: "look", transformedContent: "<now>noon</now>\nlook" },
+    attachments: [
+      { type: "blob", data: "QUJD", mimeType: "image/png" },
+      { type: "file", path: "/work/a" },
+    ],
+  }),
+  copilot("assistant.turn_start", { turnId: "0" }),
+  copilot("assistant.message", {
+    ...{
+      content: "Looking.",
+      reasoningText: "hm",
+      reasoningOpaque: "c2ln+/==",
+      encryptedContent: null,
+      outputTokens: 12,
+    },
+    toolRequests: [copilotCall("k1", "view", { path: "a" }), copilotCall("k2", "bash", '{"command":"ls"}')],
+    model: "claude-z",
+  }),
+  copilot("tool.execution_start", { toolCallId: "k1", toolName: "view", arguments: { path: "a" } }),
+  copilot("tool.execution_complete", { toolCallId: "k1", success: false, error: { message: "no such file" } }),
+  copilot("tool.execution_complete", {
+    ...{ toolCallId: "k2", success: true },
+    result: { content: "a b", detailedContent: "all", binaryResultsForLlm: [{ data: "QUJD", mimeType: "image/png" }] },
+  }),
+  copilot("session.compaction_complete", { success: false, error: "no room" }),
+  copilot("session.compaction_complete", { success: true, summaryContent: "so far", preCompactionTokens: 9 }),
+  copilot("session.shutdown", {
+    shutdownType: "routine",
+    modelMetrics: { "claude-z": { usage: { inputTokens: 100 } } },
+  }),
+  copilot("session.resume", { resumeTime: at(12), selectedModel: "gpt-z", context: { cwd: "/other" } }),
+  copilot("system.message", { role: "system", content: "Rules." }),
+  copilot("user.message", { content: "a skill's text", source: "skill-pdf" }),
+  copilot("assistant.message", {
+    content: "",
+    toolRequests: [copilotCall("k3", "task", { prompt: "go deep" }), { toolCallId: "k4" }],
+  }),
+  copilot("subagent.started", { toolCallId: "k3", agentName: "explore" }),
+  copilot("user.message", { content: "go deep" }),
+  copilot("assistant.message", { content: "Deep.", parentToolCallId: "k3", toolRequests: [] }),
+  copilot("user.message", { content: "deeper" }, { agentId: "agent-7" }),
+  copilot("assistant.message", { content: "Deeper.", model: "small" }, { agentId: "agent-7" }),
+  copilot("tool.execution_complete", { toolCallId: "k3", success: true, result: { content: { odd: true } } }),
+  copilot("user.message", { content: "go deep" }),
+]);
+
+/** Copilot CLI before 0.0.342: one document with messages of the chat API. */
+export const copilotDocument = lines([
+  {
+    ...{ sessionId: "cp-0", startTime: at(0), timeline: [{ type: "user", text: "look" }] },
+    chatMessages: [
+      { role: "user", content: "look" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "k1", type: "function", function: { name: "bash", arguments: '{"command":"ls"}' } }],
+      },
+      { role: "tool", tool_call_id: "k1", content: "a b" },
+      { content: "nobody said this" },
+    ],
+  },
+]);
+
 /** Every fixture with the format that must recognise it. */
 export const fixtures = (
   [
@@ -304,6 +386,8 @@ export const fixtures = (
     ["gemini-cli", "gemini-cli", geminiCli],
     ["cline", "anthropic", cline],
     ["qwen-code", "qwen-code", qwenCode],
+    ["copilot-cli", "copilot-cli", copilotCli],
+    ["copilot-cli-document", "copilot-cli", copilotDocument],
     ["opencode", "opencode", opencode],
     ["trajectory", "trajectory", trajectory],
   ] as const

@@ -100,7 +100,7 @@ describe.skipIf(!here)("samples of many agents", () => {
     }
   }
 
-  it("reads Claude Code, Codex, pi and Gemini CLI", () => {
+  it("reads Claude Code, Codex, pi, Gemini CLI and Copilot CLI", () => {
     expect(Object.fromEntries(read)).toMatchObject({
       "claude/large.jsonl": "claude-code user 4, assistant 5, tool 1",
       "claude/schema_drift.jsonl": "claude-code user 2, assistant 2, tool 1",
@@ -112,6 +112,10 @@ describe.skipIf(!here)("samples of many agents", () => {
       "gemini/jsonl_v040.jsonl": "gemini-cli user 1, assistant 2, tool 1",
       "gemini/small.json": "gemini-cli user 1, assistant 1",
       "gemini/schema_drift.json": "gemini-cli user 1, assistant 1",
+      "copilot/large.jsonl": "copilot-cli system 1, user 3, assistant 4, tool 1",
+      "copilot/schema_drift.jsonl": "copilot-cli assistant 2, tool 2",
+      "copilot/small.jsonl": expect.stringMatching(/^copilot-cli /) as string,
+      "copilot/subdir_v1/aaaabbbb-1111-2222-3333-ccccddddeeee/events.jsonl": "copilot-cli user 1, assistant 2, tool 1",
     });
   });
 
@@ -126,7 +130,7 @@ describe.skipIf(!here)("samples of many agents", () => {
     expect(kinds.get("hermes")).toEqual(new Set(["openai-chat"]));
     // One of them has several objects in one line, which is no JSON.
     expect(kinds.get("qwen")).toEqual(new Set(["qwen-code", "refused"]));
-    for (const agent of ["antigravity", "copilot", "cursor", "droid", "grok", "kimi", "opencode"]) {
+    for (const agent of ["antigravity", "cursor", "droid", "grok", "kimi", "opencode"]) {
       expect([agent, kinds.get(agent)]).toEqual([agent, new Set(["refused"])]);
     }
   });

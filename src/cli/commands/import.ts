@@ -30,8 +30,8 @@ interface FailedFile {
 export function addImport(command: Command, { io, finish, signal }: CommandContext): void {
   withReadLimits(command)
     .description(
-      "Reads transcripts of Claude Code, Codex, pi, Gemini CLI, Qwen Code, Cline, opencode (its export, database or folder),\n" +
-        "OpenAI chat messages and trajectories, and files of windrow export; the format is recognised from the content. Each session is\n" +
+      "Reads transcripts of Claude Code, Codex, pi, Gemini CLI, Qwen Code, Copilot CLI, Cline, opencode (its export, database or\n" +
+        "folder), OpenAI chat messages and trajectories, and files of windrow export; the format is recognised from the content. Each session is\n" +
         "there whole or not at all. What the store has already is passed over, so an interrupted import goes on when it is started again.",
     )
     .argument("<file...>", "the files, gzipped or not")
