@@ -99,12 +99,12 @@ function recognise(source: TranscriptSource): TranscriptDecoder | undefined {
   return best;
 }
 
-/** The file's name without its endings; a session's own `messages.jsonl` is named by its folder. */
+/** The file's name without its endings; `messages.jsonl` and `events.jsonl` are named by their folder. */
 function sourceName(path: string): string {
   const name = basename(path)
     .replace(/\.gz$/, "")
     .replace(/\.(jsonl|json|ndjson)$/, "");
-  return name === "messages" ? basename(dirname(resolve(path))) : name;
+  return name === "messages" || name === "events" ? basename(dirname(resolve(path))) : name;
 }
 
 function notATranscript(path: string, beginning: string, entries: number, unreadable: number): WindrowError {
