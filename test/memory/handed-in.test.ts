@@ -123,6 +123,7 @@ describe("a memory", () => {
     ["an object with passages", () => ({ passages: [passage] })],
     ["a list that begins with a text", () => [secret]],
     ["a list that begins with an object with id, text", () => [passage, { id: 5, text: secret }]],
+    ["a list that begins with an object with sessionId, seq, text, tokens", () => [{ ...passage, seq: Number.NaN }]],
   ])("that answers %s is reported, and the session begins without it", async (what, query) => {
     for (const user of [undefined, "ann"]) {
       warnings.length = 0;
