@@ -70,7 +70,6 @@ export interface WireRequest {
   readonly model?: string;
   /** The most tokens of the answer, where the request says it. */
   readonly maxOutput?: number;
-  readonly isStream: boolean;
   /** The system prompt as text, without what names the conversation (a billing header). It is counted, never sent. */
   readonly system?: string;
   /** Counted, never sent. */
@@ -97,7 +96,7 @@ export interface AnswerReader {
   /**
    * Takes the next bytes, decoded.
    *
-   * @returns whether the answer is now complete, so that the client may act on it
+   * @returns whether the mark of its end came, so that the client may act on it
    */
   push(chunk: Buffer): boolean;
   /** The answer, once no more bytes come. */

@@ -1,4 +1,4 @@
-/** Places of blocks and items in an answer, and the error that it carries: the same for every shape. */
+/** What the answers of several shapes have alike: blocks, items and calls that come in pieces, and the error. */
 import { asCount, asName, asObject, asString, fieldsOf } from "../message/json.ts";
 import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { Answer } from "./shape.ts";
@@ -6,19 +6,37 @@ import type { Answer } from "./shape.ts";
 /** Most blocks or items of an answer. */
 const mostPlaces = 10_000;
 
-/** The place of a block or item in an answer; undefined for what is none, and for one that no answer has. */
-export function placeOf(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < mostPlaces ? value : undefined;
+/** Blocks, items or calls while they come, in the order of their beginnings: servers give one index to several. */
+export class Drafts<Draft> {
+  readonly all: Draft[] = [];
+  readonly #newest = new Map<JsonValue, Draft>();
+
+  /** Begins one more. */
+  begin(index: JsonValue | undefined, draft: Draft): void {
+    if (this.all.length >= mostPlaces) return;
+    this.all.push(draft);
+    if (asCount(index) !== undefined) this.#newest.set(index ?? 0, draft);
+  }
+
+  /** The one that a piece with an index goes on: the newest with it, or of all where there is no index. */
+  at(index: JsonValue | undefined): Draft | undefined {
+    return asCount(index) === undefined ? this.all.at(-1) : this.#newest.get(index ?? 0);
+  }
 }
 
-/** The error in an answer: its `error` as an object or a text; undefined where it has none. */
-export function errorOf(fields: JsonObject): Answer["error"] {
+/**
+ * The error in an answer: its `error` as an object or a text; undefined where it has none.
+ *
+ * @param isError - whether an event is one by its name, and so by its own fields. Default false
+ */
+export function errorOf(fields: JsonObject, isError = false): Answer["error"] {
   const { error } = fields;
   if (typeof error === "string") return { type: "error", message: error };
-  const inner = asObject(error);
+  const inner = asObject(error) ?? (isError ? fields : undefined);
   if (!inner) return undefined;
   const code = asCount(inner["code"]);
-  const named = asName(inner["type"]) ?? asName(inner["code"]) ?? asName(inner["status"]);
+  const type_ = inner === fields ? undefined : asName(inner["type"]);
+  const named = type_ ?? asName(inner["code"]) ?? asName(inner["status"]);
   const type = named ?? (code === undefined ? "error" : String(code));
   return { type, message: asString(inner["message"]) ?? asString(fieldsOf(inner["error"])["message"]) ?? "" };
 }

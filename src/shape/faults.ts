@@ -69,6 +69,11 @@ const overflow = [
   /context[_ ](length|window|size)[_ ]exceeded/i,
   /exceed_context_size/i,
   /token limit exceeded/i,
+  /longer than the (model's context|maximum model) length/i,
+  /exceeds (the )?max(imum)? (allowed )?length/i,
+  /`inputs` tokens \+ `max_new_tokens` must be/i,
+  /context the overflows/i,
+  /range of input length should be/i,
 ];
 
 /** Throttling is worded alike ("Too many tokens, please wait"), and passes by itself. */

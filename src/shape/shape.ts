@@ -40,8 +40,8 @@ export interface AnswerBuilder {
   event(data: JsonObject, name: string): void;
   /** Takes the answer that came as one body. */
   body(value: JsonValue): void;
-  /** Whether the answer is complete. */
-  readonly isComplete: boolean;
+  /** Whether the mark of its end came, behind which nothing is read. Not every API has one. */
+  readonly isEnded: boolean;
   /** The answer as far as it came. */
   answer(): Answer;
   /** Takes the mark at the end of a stream that is no JSON: `[DONE]`. */

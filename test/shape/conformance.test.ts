@@ -173,6 +173,28 @@ describe.each(rows)("%s", (_name, { shape, given, events, body, request }) => {
           }
   });
 
+  it("tells no answer that a log refuses, whatever value stands at any place of it", () => {
+    const told = (take: (builder: ReturnType<typeof shape.answer>) => void): void => {
+      const builder = shape.answer(true);
+      take(builder);
+      builder.done?.();
+      const { message, others = [] } = builder.answer();
+      for (const said of message ? [message, ...others] : []) {
+        holds(shape, [said]);
+        expect(shape.isEcho(stored(said), said)).toBe(true);
+      }
+    };
+    for (const value of odd) {
+      for (const other of changed(stored(body) as JsonValue, () => value)) told((builder) => builder.body(other));
+      for (const [place, event] of events.entries())
+        for (const other of changed(stored(event) as JsonObject, () => value))
+          told((builder) => {
+            for (const one of events.toSpliced(place, 1, isObject(other) ? other : {}))
+              builder.event(one as JsonObject, "");
+          });
+    }
+  });
+
   it("reads an answer that is streamed as the one that comes whole, and knows it when it comes back", () => {
     const { message, others = [], ...told } = read(shape, events);
     expect(readBody(shape, body)).toEqual(read(shape, events));

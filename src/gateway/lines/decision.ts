@@ -14,6 +14,7 @@ import { originalsOf } from "./find.ts";
 import type { Found } from "./find.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
+import { isTaken } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { decodeTail, plansBehind } from "./tail.ts";
 import { bare, bared, bodyOf, hasEdits, sentWindow, unboundProfile, written } from "./window.ts";
@@ -111,11 +112,11 @@ export class Decision {
   }
 
   /** Notes what an answer says about a question: its figures, or that the provider does not take it. */
-  answered(line: Line, { cleared, tally }: Outcome, mends: readonly string[], { answer, status }: SentAnswer): void {
-    if (status < 200 || status >= 300) return;
+  answered(line: Line, { cleared, tally }: Outcome, mends: readonly string[], sent: SentAnswer): void {
+    if (!isTaken(sent)) return;
     // What was cleared in vain is not cleared from now on.
     if (cleared !== undefined) line.cleared = cleared;
-    if (tally) line.tallied.observe(tally, answer.usage, answer.appliedEdits);
+    if (tally) line.tallied.observe(tally, sent.answer.usage, sent.answer.appliedEdits);
     if (mends.includes(editsRemoved)) this.#house.refuse(this.#tenant, this.#request.model);
   }
 

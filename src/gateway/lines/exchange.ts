@@ -15,7 +15,7 @@ import type { House } from "./house.ts";
 import { keepRecord } from "./record.ts";
 import { Decision } from "./decision.ts";
 import { Mending } from "./mending.ts";
-import { noteOf, sentAs } from "./outcome.ts";
+import { isTaken, noteOf, sentAs } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { addedOf, answersOf } from "./tail.ts";
 import { deferred, reasonOf, Slow, within } from "./within.ts";
@@ -265,14 +265,15 @@ export class Exchange implements Sending {
     if (!line) return;
     this.#house.open.used(line, group);
     const session = await line.session(originalsOf(this.#asked.own, line));
-    const { answer, status } = sent;
+    const { answer } = sent;
     await this.#mending.answered(line, session, sent, this.#outcome.plan);
     const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
-    const isWhole = answer.isComplete && answer.error === undefined && status >= 200 && status < 300;
-    const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;
+    const isWhole = answer.isComplete && isTaken(sent);
+    const isNext = request.kind === "turn" && isWhole && this.#base === line.chain.length;
     const { plan, reason, isBare, asked: question, cleared } = this.#outcome;
     const { secret } = this.#house.options;
-    const added = isKept ? answersOf(request.api, values, { secret, plan, isBare, cleared }) : [];
+    const added = isNext ? answersOf(request.api, values, { secret, plan, isBare, cleared }) : [];
+    const isKept = added.length > 0;
     const facts = {
       ...{ time: this.#time, attempt: this.#attempt, note: this.note, mends: this.#mending.names },
       bytesOut: this.body.length,

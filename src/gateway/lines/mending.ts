@@ -10,6 +10,7 @@ import type { Decision } from "./decision.ts";
 import type { Group } from "./group.ts";
 import type { House } from "./house.ts";
 import type { Line, MendedEpoch } from "./line.ts";
+import { isTaken } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Session } from "../../session/session.ts";
 import { within } from "./within.ts";
@@ -74,9 +75,8 @@ export class Mending {
   /** Takes the answer. A limit holds on, and a mend's epoch stays open, only where that helped. @param plan - the body's epoch */
   async answered(line: Line, session: Session, sent: SentAnswer, plan: number): Promise<void> {
     if (this.#request.kind !== "turn") return;
-    const { status, isRefusedAgain = false } = sent;
     const ceiling = line.ceilings.of(this.#request.model);
-    if (status >= 200 && status < 300) {
+    if (isTaken(sent)) {
       // A window that another request's mend opened helped this one.
       const helped = line.mended.findLast(({ epoch }) => epoch <= plan);
       ceiling.taken(this.#limit ?? helped?.limit);
@@ -84,7 +84,7 @@ export class Mending {
       return;
     }
     // An upstream that is away, busy or was not waited for has judged nothing.
-    if (isRefusedAgain && this.#limit !== undefined) ceiling.refused(this.#limit, this.#vague);
+    if (sent.isRefusedAgain === true && this.#limit !== undefined) ceiling.refused(this.#limit, this.#vague);
     for (const opened of this.#opened) opened.isInVain = true;
     await takenBack(line, session);
   }

@@ -1,5 +1,5 @@
 /** Outcomes: the bytes that a request is sent with, and what they are. */
-import type { Clearing, WireRequest, Written } from "../gateway.ts";
+import type { Clearing, SentAnswer, WireRequest, Written } from "../gateway.ts";
 import type { Tally } from "./clearing.ts";
 import type { Line } from "./line.ts";
 
@@ -34,6 +34,11 @@ export function noteOf({ mode, plan, reason, asked }: Outcome, line: Line | unde
     ...(line ? [`session=${line.id.slice(0, 8)}`, `line=${line.facts.name}`] : []),
     ...(line?.facts.hasTool === true ? ["recall=tool"] : []),
   ].join("; ");
+}
+
+/** Whether the provider took a request: an answer of success may carry an error in its middle. */
+export function isTaken({ status, answer }: SentAnswer): boolean {
+  return status >= 200 && status < 300 && answer.error === undefined;
 }
 
 /** Notes at a line how a request of it is sent, as {@link Line.sent}. */

@@ -79,16 +79,25 @@ function withoutId({ id: _id, ...message }: Message): NewMessage {
   return message;
 }
 
-/** The messages of an answer, with the facts of the body that it answers. */
+/** The messages of an answer, with the facts of the body that it answers; none of an answer that is no message of its API. */
 export function answersOf(
   api: WireApi,
   values: readonly JsonObject[],
   sent: { readonly secret: Buffer; readonly plan: number } & Pick<WireNote, "isBare" | "cleared">,
 ): readonly Added[] {
   const { secret, plan, isBare, cleared } = sent;
-  return api.adapter.decode(values).map((message, place): Added => {
+  return decodedOf(api, values).map((message, place): Added => {
     const answer = values[place] as JsonObject;
     const hash = hashJson(answer);
     return { message: withoutId(message), note: { print: printOf(secret, hash), plan, isBare, cleared }, hash, answer };
   });
+}
+
+/** An answer that is no message must not keep its record out of the log. */
+function decodedOf({ adapter }: WireApi, values: readonly JsonObject[]): readonly Message[] {
+  try {
+    return adapter.decode(values);
+  } catch {
+    return [];
+  }
 }

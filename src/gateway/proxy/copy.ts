@@ -12,7 +12,7 @@ export class AnswerCopy {
   readonly #reader: AnswerReader;
   readonly #decoder: Transform | undefined;
   #isBroken = false;
-  #isComplete = false;
+  #isEnded = false;
   #decoded = 0;
   #answer: Answer | undefined;
   /** Settled once the decoder has nothing more, or broke. */
@@ -30,12 +30,12 @@ export class AnswerCopy {
     this.#closed = new Promise((resolve) => decoder.once("close", resolve));
   }
 
-  /** Takes the next bytes as they came; answers, in time where they are compressed, whether the answer is now complete. */
+  /** Takes the next bytes as they came; answers, in time where they are compressed, whether the mark of its end came. */
   push(chunk: Buffer): boolean | Promise<boolean> {
-    if (this.#isBroken || this.#isComplete) return this.#isComplete;
+    if (this.#isBroken || this.#isEnded) return this.#isEnded;
     if (this.#decoder) return this.#decode(this.#decoder, chunk);
     this.#read(chunk);
-    return this.#isComplete;
+    return this.#isEnded;
   }
 
   /** Takes what a decoder still holds, once no more bytes come. */
@@ -56,7 +56,7 @@ export class AnswerCopy {
   async #decode(decoder: Transform, chunk: Buffer): Promise<boolean> {
     const written = new Promise<void>((resolve) => decoder.write(chunk, () => resolve()));
     await Promise.race([written, this.#closed]);
-    return this.#isComplete;
+    return this.#isEnded;
   }
 
   #read(chunk: Buffer): void {
@@ -64,7 +64,7 @@ export class AnswerCopy {
     this.#decoded += chunk.length;
     if (this.#decoded > mostDecoded) return this.#break();
     try {
-      if (this.#reader.push(chunk)) this.#isComplete = true;
+      if (this.#reader.push(chunk)) this.#isEnded = true;
     } catch {
       this.#break();
     }

@@ -169,7 +169,6 @@ class Exchange implements Receiver {
       response,
       pause: () => this.#attempt?.pause(),
       resume: () => this.#attempt?.resume(),
-      isStream: read?.request.isStream ?? true,
       keep: () => this.#keep(),
       ...(this.#copy && { copy: this.#copy }),
     });

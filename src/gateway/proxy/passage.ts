@@ -13,9 +13,7 @@ export interface PassageParts {
   readonly resume: () => void;
   /** The reader of a conversation's answer. */
   readonly copy?: AnswerCopy;
-  /** Whether the client may act on parts of the answer. Where it cannot, its last bytes wait for `keep`. */
-  readonly isStream: boolean;
-  /** Keeps the answer; settled when it is kept, or when that took too long. Called before the last bytes go out. */
+  /** Keeps the answer; settled when it is kept, or when that took too long. Called before the mark of its end, or its end, goes out. */
   readonly keep: () => Promise<void>;
 }
 
@@ -23,7 +21,6 @@ export interface PassageParts {
 export class Passage {
   readonly #parts: PassageParts;
   readonly #queue: Buffer[] = [];
-  #held: Buffer | undefined;
   #trailers: RawHeaders | undefined;
   #isBusy = false;
   #isKept = false;
@@ -89,26 +86,18 @@ export class Passage {
   #pass(chunk: Buffer): Promise<void> | undefined {
     const { copy } = this.#parts;
     if (!copy || this.#isKept) return this.#write(chunk);
-    const isComplete = copy.push(chunk);
-    if (isComplete === false) return this.#write(chunk);
-    return this.#passLast(chunk, isComplete);
+    const isEnded = copy.push(chunk);
+    return isEnded === false ? this.#write(chunk) : this.#passLast(chunk, isEnded);
   }
 
-  async #passLast(chunk: Buffer, isComplete: boolean | Promise<boolean>): Promise<void> {
-    if (await isComplete) await this.#keep();
+  async #passLast(chunk: Buffer, isEnded: boolean | Promise<boolean>): Promise<void> {
+    if (await isEnded) await this.#keep();
     await this.#write(chunk);
   }
 
-  /** Writes a chunk, or holds it while it may be the last of an answer that is taken as a whole. */
   #write(chunk: Buffer): Promise<void> | undefined {
-    const { response, copy, isStream } = this.#parts;
-    let next: Buffer | undefined = chunk;
-    if (copy && !isStream && !this.#isKept) [next, this.#held] = [this.#held, chunk];
-    else if (this.#held) {
-      response.write(this.#held);
-      this.#held = undefined;
-    }
-    return next === undefined || response.write(next) ? undefined : drained(response);
+    const { response } = this.#parts;
+    return response.write(chunk) ? undefined : drained(response);
   }
 
   async #finish(trailers: RawHeaders): Promise<void> {
@@ -117,13 +106,12 @@ export class Passage {
     if (copy) await this.#keep();
     if (response.destroyed) return;
     if (trailers.length > 0 && response.chunkedEncoding) response.addTrailers(pairsOf(trailers));
-    response.end(this.#held);
+    response.end();
   }
 
   async #break(): Promise<void> {
     await this.#keep();
     const { response } = this.#parts;
-    if (this.#held && !response.destroyed) response.write(this.#held);
     if (response.socket) response.socket.destroySoon();
     else response.destroy();
   }

@@ -34,7 +34,7 @@ class Reader implements AnswerReader {
       this.#values.forget();
       this.#isOver = true;
     } else this.#guarded(() => this.#read(chunk));
-    return !this.#isOver && this.#builder.isComplete;
+    return !this.#isOver && this.#builder.isEnded;
   }
 
   end(): Answer {
@@ -53,17 +53,18 @@ class Reader implements AnswerReader {
     if (this.#form !== "values") return;
     for (const bytes of this.#values.push(chunk)) {
       const value = parseJson(bytes.toString());
-      if (value !== undefined) this.#builder.body(value);
+      if (value !== undefined && !this.#builder.isEnded) this.#builder.body(value);
     }
   }
 
   #take(events: ReturnType<EventStream["push"]>): void {
     for (const { data, name } of events) {
-      if (data.trim() === "[DONE]") this.#builder.done?.();
-      else {
-        const event = asObject(parseJson(data));
-        if (event) this.#builder.event(event, name);
-      }
+      if (this.#isOver || this.#builder.isEnded) return;
+      const event = asObject(parseJson(data));
+      if (event) this.#builder.event(event, name);
+      else if (data.trim() === "[DONE]") this.#builder.done?.();
+      // An answer that lacks a piece is not whole, whatever follows.
+      else if (data.trim() !== "" || name === "error") this.#isOver = true;
     }
   }
 

@@ -13,7 +13,7 @@ import { claimsOf } from "./claims.ts";
 import { fixedBy, kindOf, lastTextOf } from "./kind.ts";
 
 /** What a request of one API says. */
-export type WireFacts = Pick<WireRequest, "tools" | "isStream"> & {
+export type WireFacts = Pick<WireRequest, "tools"> & {
   readonly [Name in "model" | "maxOutput" | "system" | "keepsReasoning" | "fixed" | "kind" | "claims"]?:
     | WireRequest[Name]
     | undefined;

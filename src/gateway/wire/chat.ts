@@ -29,7 +29,6 @@ export const chatCompletions = wireApi({
       hasSchema: isJsonFormat(fields["response_format"]),
       model: asName(fields["model"]),
       maxOutput: asCount(fields["max_completion_tokens"]) ?? asCount(fields["max_tokens"]),
-      isStream: fields["stream"] === true,
       tools: [...objectsOf(fields["tools"]), ...functions].flatMap(definitionsOf),
     };
   },

@@ -9,7 +9,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Most characters of one event; a longer one is left out. */
+/** Most characters of one event; a longer one is an error without data. */
 const mostData = 32 * 1024 * 1024;
 
 /**
@@ -22,7 +22,9 @@ export class EventStream {
     maxBufferSize: mostData,
     onEvent: ({ event: name = "", data }) => this.#events.push({ name, data }),
     onError: ({ type }) => {
-      if (type === "max-buffer-size-exceeded") this.#parser.reset();
+      if (type !== "max-buffer-size-exceeded") return;
+      this.#parser.reset();
+      this.#events.push({ name: "error", data: "" });
     },
   });
   #events: StreamEvent[] = [];

@@ -7,16 +7,16 @@ import { gemini } from "../../window/provider/profile.ts";
 import { wireApi } from "./api.ts";
 import { fixedBy } from "./kind.ts";
 
-const route = /^[^?]*\/models\/([^/:?]+):(streamGenerateContent|generateContent)(\?|$)/;
+const route = /^[^?]*\/models\/([^/:?]+):(?:streamGenerateContent|generateContent)(?:\?|$)/;
 
-/** The Gemini API; the model and whether an answer is streamed stand in the path. */
+/** The Gemini API; the model stands in the path. */
 export const geminiApi = wireApi({
   name: "gemini",
   shape: geminiShape,
   profile: gemini,
   route,
   facts({ fields, messages }, { path }) {
-    const [, model, action] = route.exec(path) ?? [];
+    const [, model] = route.exec(path) ?? [];
     const config = fieldsOf(fields["generationConfig"] ?? fields["generation_config"]);
     const count = config["candidateCount"] ?? config["candidate_count"];
     return {
@@ -24,7 +24,6 @@ export const geminiApi = wireApi({
       lastUserText: lastText(messages.at(-1)?.value),
       model: model === undefined ? undefined : decoded(model),
       maxOutput: asCount(config["maxOutputTokens"] ?? config["max_output_tokens"]),
-      isStream: action === "streamGenerateContent",
       system: systemText(fields["systemInstruction"] ?? fields["system_instruction"]),
       tools: toolsOf(fields["tools"]),
       fixed: fixedBy({}, { n: count ?? null }) ?? cachedBy(fields),

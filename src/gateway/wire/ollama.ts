@@ -15,7 +15,6 @@ export const ollamaApi = wireApi({
     hasSchema: (fields["format"] ?? "") !== "",
     model: asName(fields["model"]),
     maxOutput: asCount(fieldsOf(fields["options"])["num_predict"]) || undefined,
-    isStream: fields["stream"] !== false,
     tools: objectsOf(fields["tools"]).flatMap(definitionsOf),
     // A request without messages loads a model, or unloads it.
     fixed: messages.length === 0 ? "no messages" : undefined,

@@ -2,7 +2,7 @@
 import { asArray, asCount, asName, asObject, asString, defined, fieldsOf, objectsOf } from "../../message/json.ts";
 import { parseJson } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { errorOf, placeOf } from "../answer.ts";
+import { Drafts, errorOf } from "../answer.ts";
 import type { Answer, AnswerBuilder } from "../shape.ts";
 import { normalised } from "../value.ts";
 import { anthropicUsage } from "./usage.ts";
@@ -16,26 +16,25 @@ interface Draft {
 
 /** Puts an answer together as its client will send it back. */
 export class AnthropicAnswer implements AnswerBuilder {
-  readonly #blocks = new Map<number, Draft>();
+  readonly #blocks = new Drafts<Draft>();
   #head: JsonObject = {};
   readonly #usage = new Map<string, number>();
   #stop: string | undefined;
   #edits: readonly JsonObject[] | undefined;
   #error: Answer["error"];
-  isComplete = false;
+  isEnded = false;
 
   event(data: JsonObject, name: string): void {
-    const index = placeOf(data["index"]);
     switch (asString(data["type"]) ?? name) {
       case "message_start":
         this.#head = fieldsOf(data["message"]);
         this.#count(this.#head["usage"]);
         break;
       case "content_block_start":
-        if (index !== undefined) this.#blocks.set(index, draftOf(fieldsOf(data["content_block"])));
+        this.#blocks.begin(data["index"], draftOf(fieldsOf(data["content_block"])));
         break;
       case "content_block_delta": {
-        const draft = index === undefined ? undefined : this.#blocks.get(index);
+        const draft = this.#blocks.at(data["index"]);
         if (draft) grow(draft, fieldsOf(data["delta"]));
         break;
       }
@@ -43,10 +42,10 @@ export class AnthropicAnswer implements AnswerBuilder {
         this.#end(data, fieldsOf(data["delta"]));
         break;
       case "message_stop":
-        this.isComplete = this.#error === undefined && Object.keys(this.#head).length > 0;
+        this.isEnded = Object.keys(this.#head).length > 0;
         break;
       case "error":
-        this.#error = errorOf(data) ?? this.#error;
+        this.#error = errorOf(data, true);
         break;
     }
   }
@@ -60,17 +59,16 @@ export class AnthropicAnswer implements AnswerBuilder {
     if (body["type"] !== "message" && !Array.isArray(body["content"])) return;
     this.#head = body;
     this.#end(body, body);
-    for (const [index, block] of objectsOf(body["content"]).entries()) this.#blocks.set(index, draftOf(block));
-    this.isComplete = true;
+    for (const block of objectsOf(body["content"])) this.#blocks.begin(undefined, draftOf(block));
+    this.isEnded = true;
   }
 
   answer(): Answer {
-    const ordered = [...this.#blocks].toSorted(([left], [right]) => left - right);
-    const content = ordered.map(([, draft]) => built(draft));
+    const content = this.#blocks.all.map(built);
     const counts = Object.fromEntries(this.#usage);
     return defined({
       message: content.length > 0 ? normalised({ role: "assistant", content }) : undefined,
-      isComplete: this.isComplete,
+      isComplete: this.isEnded && this.#error === undefined,
       usage: anthropicUsage({ ...counts, cache_creation: counts }),
       model: asName(this.#head["model"]),
       id: asName(this.#head["id"]),
@@ -87,13 +85,20 @@ export class AnthropicAnswer implements AnswerBuilder {
     if (edits.length > 0) this.#edits = edits;
   }
 
-  /** Counts are cumulative, and some servers say 0 in the place of those that they gave before. */
+  /**
+   * Counts are cumulative, and some servers say 0 in the place of those that they gave before. Those of what was read
+   * belong together: some servers guess at first, and say later how much of it was cached.
+   */
   #count(usage: JsonValue | undefined): void {
-    const counts = fieldsOf(usage);
-    for (const [name, value] of Object.entries({ ...counts, ...fieldsOf(counts["cache_creation"]) })) {
-      const count = asCount(value);
-      if (count !== undefined) this.#usage.set(name, Math.max(count, this.#usage.get(name) ?? 0));
-    }
+    const given = fieldsOf(usage);
+    const counts = Object.entries({ ...given, ...fieldsOf(given["cache_creation"]) }).flatMap(([name, value]) => {
+      const count = asCount(value) ?? 0;
+      return count > 0 ? [[name, count] as const] : [];
+    });
+    const isRead = (name: string): boolean => name.includes("input_tokens");
+    if (counts.some(([name]) => isRead(name)))
+      for (const name of this.#usage.keys()) if (isRead(name)) this.#usage.delete(name);
+    for (const [name, count] of counts) this.#usage.set(name, count);
   }
 }
 

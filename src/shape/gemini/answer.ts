@@ -12,7 +12,7 @@ export class GeminiAnswer implements AnswerBuilder {
   #head: JsonObject = {};
   #stop: string | undefined;
   #error: Answer["error"];
-  isComplete = false;
+  isEnded = false;
 
   event(data: JsonObject): void {
     this.#error = errorOf(data) ?? this.#error;
@@ -22,17 +22,17 @@ export class GeminiAnswer implements AnswerBuilder {
     for (const part of objectsOf(fieldsOf(candidate["content"])["parts"])) this.#take(part);
     const blocked = asName(fieldsOf(data["promptFeedback"])["blockReason"]);
     this.#stop = asName(candidate["finishReason"]) ?? blocked ?? this.#stop;
-    this.isComplete = this.#error === undefined && this.#stop !== undefined;
   }
 
   body(value: JsonValue): void {
     for (const data of objectsOf(asArray(value) ?? [value])) this.event(data);
+    this.isEnded = true;
   }
 
   answer(): Answer {
     return defined({
       message: this.#parts.length > 0 ? { role: "model", parts: this.#parts } : undefined,
-      isComplete: this.isComplete,
+      isComplete: this.#error === undefined && this.#stop !== undefined,
       usage: geminiUsage(this.#usage),
       model: asName(this.#head["modelVersion"]),
       id: asName(this.#head["responseId"]),

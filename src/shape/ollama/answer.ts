@@ -13,7 +13,7 @@ export class OllamaAnswer implements AnswerBuilder {
   #last: JsonObject = {};
   #hasMessage = false;
   #error: Answer["error"];
-  isComplete = false;
+  isEnded = false;
 
   event(data: JsonObject): void {
     this.#error = errorOf(data) ?? this.#error;
@@ -23,7 +23,7 @@ export class OllamaAnswer implements AnswerBuilder {
     this.#thinking += asString(message["thinking"]) ?? "";
     for (const call of asArray(message["tool_calls"]) ?? []) this.#calls.push(call);
     this.#last = data;
-    this.isComplete = this.#error === undefined && data["done"] === true;
+    this.isEnded = data["done"] === true;
   }
 
   body(value: JsonValue): void {
@@ -39,7 +39,7 @@ export class OllamaAnswer implements AnswerBuilder {
     };
     return defined({
       message: this.#hasMessage ? message : undefined,
-      isComplete: this.isComplete,
+      isComplete: this.isEnded && this.#error === undefined,
       usage: ollamaUsage(this.#last),
       model: asName(this.#last["model"]),
       stop: asName(this.#last["done_reason"]),

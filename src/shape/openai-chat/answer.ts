@@ -1,14 +1,23 @@
 /** Answers of the chat-completions API, streamed or in one body. */
-import { asArray, asCount, asName, asObject, asString, defined, fieldsOf, objectsOf } from "../../message/json.ts";
+import {
+  asArray,
+  asCount,
+  asName,
+  asObject,
+  asString,
+  defined,
+  fieldsOf,
+  isObject,
+  objectsOf,
+} from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { errorOf } from "../answer.ts";
+import { Drafts, errorOf } from "../answer.ts";
 import type { Answer, AnswerBuilder } from "../shape.ts";
-import { normalised } from "../value.ts";
 import { chatUsage } from "./usage.ts";
+import { chatValue } from "./value.ts";
 
 /** A call while it comes. */
 interface CallDraft {
-  readonly index: number | undefined;
   id: string | undefined;
   readonly kind: "function" | "custom";
   name: string;
@@ -17,29 +26,27 @@ interface CallDraft {
 }
 
 /** Members of a delta that are read one by one. */
-const known = new Set(["role", "tool_calls", "function_call"]);
+const known = new Set(["role", "tool_calls"]);
+
+/** Texts of an object or item that come piece by piece. */
+const growing = new Set(["text", "summary", "data", "transcript", "name", "arguments"]);
 
 /** Puts an answer together as its client will send it back; of several choices the first. */
 export class ChatAnswer implements AnswerBuilder {
   readonly #texts = new Map<string, string>();
-  readonly #details = new Map<string, Map<string, JsonValue>[]>();
+  readonly #details = new Map<string, JsonObject[]>();
   readonly #others = new Map<string, JsonValue>();
-  readonly #calls: CallDraft[] = [];
+  readonly #calls = new Drafts<CallDraft>();
   #whole: JsonObject | undefined;
   #head: JsonObject = {};
   #usage: JsonObject | undefined;
   #stop: string | undefined;
   #error: Answer["error"];
-  #isDone = false;
-
-  /** A usage chunk may follow the last words, so that these alone do not end a stream. */
-  get isComplete(): boolean {
-    return this.#error === undefined && (this.#isDone || (this.#stop !== undefined && this.#usage !== undefined));
-  }
+  isEnded = false;
 
   event(data: JsonObject, name: string): void {
     if ((data["error"] ?? undefined) !== undefined || name === "error") {
-      this.#error = errorOf(data) ?? { type: "error", message: asString(data["message"]) ?? "" };
+      this.#error = errorOf(data, true);
       return;
     }
     this.#take(data);
@@ -53,7 +60,7 @@ export class ChatAnswer implements AnswerBuilder {
   }
 
   done(): void {
-    this.#isDone = this.#stop !== undefined || this.#message() !== undefined;
+    this.isEnded = true;
   }
 
   body(value: JsonValue): void {
@@ -68,13 +75,13 @@ export class ChatAnswer implements AnswerBuilder {
     if (!choice) return;
     this.#stop = asName(choice["finish_reason"]);
     this.#whole = asObject(choice["message"]);
-    this.#isDone = this.#whole !== undefined;
+    this.isEnded = this.#whole !== undefined;
   }
 
   answer(): Answer {
     return defined({
       message: this.#message(),
-      isComplete: this.#error === undefined && (this.#isDone || this.#stop !== undefined),
+      isComplete: this.#error === undefined && (this.#whole !== undefined || this.#stop !== undefined),
       usage: chatUsage(this.#usage),
       model: asName(this.#head["model"]),
       id: asName(this.#head["id"]),
@@ -100,33 +107,23 @@ export class ChatAnswer implements AnswerBuilder {
       if (typeof value === "string") this.#texts.set(field, (this.#texts.get(field) ?? "") + value);
       else if (Array.isArray(value)) {
         for (const item of objectsOf(value)) gather(this.#details, field, item);
-      } else this.#others.set(field, value);
-    }
-    const single = asObject(delta["function_call"]);
-    if (single) {
-      const before = asObject(this.#others.get("function_call")) ?? {};
-      const name = (asString(before["name"]) ?? "") + (asString(single["name"]) ?? "");
-      const args = (asString(before["arguments"]) ?? "") + (asString(single["arguments"]) ?? "");
-      this.#others.set("function_call", { name, arguments: args });
+      } else this.#others.set(field, isObject(value) ? grown(fieldsOf(this.#others.get(field)), value) : value);
     }
   }
 
-  /** Some servers give every call the index 0, or none: another id is another call. */
+  /** Some servers give every call the index 0, or none: a name with another id begins another call. */
   #call(call: JsonObject): void {
-    const index = asCount(call["index"]);
-    const id = asName(call["id"]);
-    const same = (draft: CallDraft): boolean => index === undefined || draft.index === index;
-    const last = this.#calls.findLast(same);
-    let draft = last && (id === undefined || last.id === undefined || last.id === id) ? last : undefined;
-    if (!draft) {
-      const kind = asObject(call["custom"]) ? "custom" : "function";
-      draft = { index, id, kind, name: "", args: "", rest: {} };
-      this.#calls.push(draft);
-    }
-    draft.id ??= id;
-    const { index: _, id: __, type: ___, function: called, custom, ...rest } = call;
+    const { index, id: given, type: _, function: called, custom, ...rest } = call;
+    const id = asName(given);
     const inner = asObject(called) ?? asObject(custom) ?? {};
     const name = asString(inner["name"]) ?? "";
+    let draft = this.#calls.at(index);
+    const isOther = id === undefined ? asCount(index) === undefined && draft?.name !== "" : (draft?.id ?? id) !== id;
+    if (!draft || (name !== "" && isOther)) {
+      draft = { id, kind: asObject(custom) ? "custom" : "function", name: "", args: "", rest: {} };
+      this.#calls.begin(index, draft);
+    }
+    draft.id ??= id;
     if (name !== draft.name) draft.name += name;
     const args = inner["arguments"] ?? inner["input"];
     if (typeof args === "string") draft.args += args;
@@ -137,12 +134,9 @@ export class ChatAnswer implements AnswerBuilder {
   #message(): JsonObject | undefined {
     if (this.#whole) return tidied(this.#whole);
     const fields = Object.fromEntries([...this.#texts].filter(([, text]) => text !== ""));
-    const details = [...this.#details].map(
-      ([field, items]) => [field, items.map((item) => Object.fromEntries(item))] as const,
-    );
-    const message = { ...fields, ...Object.fromEntries(details), ...Object.fromEntries(this.#others) };
-    if (Object.keys(message).length === 0 && this.#calls.length === 0) return undefined;
-    const calls = this.#calls.map(written);
+    const message = { ...fields, ...Object.fromEntries(this.#details), ...Object.fromEntries(this.#others) };
+    const calls = this.#calls.all.map(written);
+    if (Object.keys(message).length === 0 && calls.length === 0) return undefined;
     const text = asString(fields["content"]);
     const pieces = message["content"];
     const content =
@@ -157,27 +151,30 @@ function written({ id, kind, name, args, rest }: CallDraft): JsonObject {
 }
 
 /** Adds a piece to the item that it goes on, by its type and index (a text has none), or as one more. */
-function gather(details: Map<string, Map<string, JsonValue>[]>, name: string, piece: JsonObject): void {
+function gather(details: Map<string, JsonObject[]>, name: string, piece: JsonObject): void {
   const items = details.get(name) ?? [];
   details.set(name, items);
   const last = items.at(-1);
-  const { index, type } = piece;
-  const isNext = index === undefined ? type !== "text" : last?.get("index") !== index;
-  if (!last || isNext || last.get("type") !== type) {
-    items.push(new Map(Object.entries(piece)));
-    return;
-  }
-  for (const [field, value] of Object.entries(piece)) {
-    const grows = ["text", "summary", "data"].includes(field) && typeof value === "string";
-    if (grows) last.set(field, (asString(last.get(field)) ?? "") + value);
-    else if (value !== null) last.set(field, value);
-  }
+  const isNext = piece["index"] === undefined ? piece["type"] !== "text" : last?.["index"] !== piece["index"];
+  if (!last || isNext || last["type"] !== piece["type"]) items.push(piece);
+  else items[items.length - 1] = grown(last, piece);
 }
 
-/** Answers name what they do not have, which clients leave out. */
-function tidied(message: JsonObject): JsonObject {
+/** An object with a piece more: some texts come piece by piece, all else comes whole. */
+function grown(before: JsonObject, piece: JsonObject): JsonObject {
+  const fields = new Map(Object.entries(before));
+  for (const [field, value] of Object.entries(piece)) {
+    if (typeof value === "string" && growing.has(field)) {
+      fields.set(field, (asString(fields.get(field)) ?? "") + value);
+    } else if (value !== null) fields.set(field, value);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** An answer as a message of the API; undefined for what none can be. Answers name what they do not have. */
+function tidied(message: JsonObject): JsonObject | undefined {
   const entries = Object.entries(message).filter(
     ([field, value]) => field === "content" || (value !== null && (asArray(value)?.length ?? 1) > 0),
   );
-  return normalised({ role: "assistant", ...Object.fromEntries(entries) });
+  return chatValue({ ...Object.fromEntries(entries), role: "assistant" });
 }

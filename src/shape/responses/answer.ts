@@ -1,7 +1,7 @@
 /** Answers of the Responses API, streamed or in one body. */
 import { asName, asString, defined, fieldsOf, objectsOf, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { errorOf, placeOf } from "../answer.ts";
+import { Drafts, errorOf } from "../answer.ts";
 import type { Answer, AnswerBuilder } from "../shape.ts";
 import { responsesUsage } from "./usage.ts";
 import { itemValue, typeOf } from "./value.ts";
@@ -11,7 +11,7 @@ interface Draft {
   item: JsonObject;
   isDone: boolean;
   /** Texts that grow: those of a message's blocks by their index, those of a call. */
-  readonly texts: Map<number, string>;
+  readonly texts: Map<JsonValue, string>;
 }
 
 /** Events that carry a piece of an item, each with the type of a message's block or the field of a call that it makes. */
@@ -22,13 +22,16 @@ const pieces: Readonly<Record<string, string>> = {
   "response.custom_tool_call_input.delta": "input",
 };
 
+/** Statuses of a response that has not come to an end of its own. */
+const unended: ReadonlySet<unknown> = new Set(["failed", "queued", "in_progress"]);
+
 /** Puts an answer together as its client will send it back, item by item. */
 export class ResponsesAnswer implements AnswerBuilder {
   readonly #isStored: boolean;
-  readonly #drafts = new Map<number, Draft>();
+  #drafts = new Drafts<Draft>();
   #head: JsonObject = {};
   #error: Answer["error"];
-  isComplete = false;
+  isEnded = false;
 
   /** @param isStored - whether the provider keeps the answer, so that reasoning that is not sealed may come back */
   constructor(isStored: boolean) {
@@ -37,34 +40,34 @@ export class ResponsesAnswer implements AnswerBuilder {
 
   event(data: JsonObject, name: string): void {
     const type = asString(data["type"]) ?? name;
-    const index = placeOf(data["output_index"]);
+    const index = data["output_index"];
     switch (type) {
       case "response.created":
       case "response.in_progress":
         this.#head = fieldsOf(data["response"]);
         break;
       case "response.output_item.added":
-        this.#put(index, data["item"], false);
+        this.#begin(index, data["item"], false);
         break;
-      case "response.output_item.done":
-        this.#put(index ?? this.#drafts.size, data["item"], true);
+      case "response.output_item.done": {
+        const draft = this.#drafts.at(index);
+        if (!draft || draft.isDone) this.#begin(index, data["item"], true);
+        else [draft.item, draft.isDone] = [fieldsOf(data["item"]), true];
         break;
+      }
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
         this.#end(fieldsOf(data["response"]));
         break;
       case "error":
-        this.#error = errorOf(data) ?? {
-          type: asName(data["code"]) ?? "error",
-          message: asString(data["message"]) ?? "",
-        };
+        this.#error = errorOf(data, true);
         break;
       default: {
         const delta = asString(data["delta"]);
-        const draft = index === undefined ? undefined : this.#drafts.get(index);
+        const draft = this.#drafts.at(index);
         if (pieces[type] !== undefined && delta !== undefined && draft) {
-          const place = placeOf(data["content_index"]) ?? 0;
+          const place = data["content_index"] ?? 0;
           draft.texts.set(place, (draft.texts.get(place) ?? "") + delta);
         }
       }
@@ -78,13 +81,12 @@ export class ResponsesAnswer implements AnswerBuilder {
   }
 
   answer(): Answer {
-    const ordered = [...this.#drafts].toSorted(([left], [right]) => left - right);
-    const [message, ...others] = ordered.flatMap(([, draft]) => this.#built(draft));
+    const [message, ...others] = this.#drafts.all.flatMap((draft) => this.#built(draft));
     const { usage: counts, incomplete_details: details, status } = this.#head;
     return defined({
       message,
       others: others.length > 0 ? others : undefined,
-      isComplete: this.isComplete,
+      isComplete: this.isEnded && this.#error === undefined && !unended.has(status),
       usage: responsesUsage(counts),
       model: asName(this.#head["model"]),
       id: asName(this.#head["id"]),
@@ -93,21 +95,20 @@ export class ResponsesAnswer implements AnswerBuilder {
     });
   }
 
-  #put(index: number | undefined, value: JsonValue | undefined, isDone: boolean): void {
-    const item = fieldsOf(value);
-    if (index === undefined || typeOf(item) === undefined) return;
-    this.#drafts.set(index, { item, isDone, texts: new Map() });
+  #begin(index: JsonValue | undefined, item: JsonValue | undefined, isDone: boolean): void {
+    this.#drafts.begin(index, { item: fieldsOf(item), isDone, texts: new Map() });
   }
 
-  /** Takes the response as it ended. Some servers put its items there alone. */
+  /** Takes the response as it ended. Some servers put its items, or the whole of them, there alone. */
   #end(response: JsonObject): void {
     this.#head = { ...this.#head, ...response };
     const output = objectsOf(response["output"]);
-    if (this.#drafts.size === 0) for (const [index, item] of output.entries()) this.#put(index, item, true);
+    if (output.length > 0 && this.#drafts.all.every(({ isDone }) => !isDone)) {
+      this.#drafts = new Drafts();
+      for (const item of output) this.#begin(undefined, item, true);
+    }
     this.#error = errorOf(response) ?? this.#error;
-    const { status } = response;
-    this.isComplete =
-      this.#error === undefined && status !== "failed" && status !== "queued" && status !== "in_progress";
+    this.isEnded = true;
   }
 
   /** The item that a client may send back; none for what it will not. */
@@ -115,14 +116,14 @@ export class ResponsesAnswer implements AnswerBuilder {
     const item = draft.isDone ? draft.item : grown(draft);
     const isSealed = asName(item["encrypted_content"]) !== undefined;
     if (typeOf(item) === "reasoning" && !isSealed && !(this.#isStored && draft.isDone)) return [];
-    const value = itemValue(item);
+    const value = itemValue(typeOf(item) === "message" ? { ...item, role: "assistant" } : item);
     return value ? [value] : [];
   }
 }
 
 /** An item that broke off, with the texts that came of it. */
 function grown({ item, texts }: Draft): JsonObject {
-  const text = [...texts].toSorted(([left], [right]) => left - right).map(([, piece]) => piece);
+  const text = [...texts.values()];
   switch (typeOf(item)) {
     case "message": {
       const content = text.map((one): JsonObject => ({ type: "output_text", text: one }));

@@ -49,6 +49,7 @@ function bareBlock(block: JsonObject): JsonObject {
 
 /** Whether an item that a client sends back is one that it was given. */
 export function isSameItem(sent: JsonObject, answer: JsonObject): boolean {
+  if (sameJson(sent, answer)) return true;
   const type = typeOf(answer);
   if (type === undefined || typeOf(sent) !== type) return false;
   switch (type) {
@@ -64,7 +65,7 @@ export function isSameItem(sent: JsonObject, answer: JsonObject): boolean {
     case "custom_tool_call":
       return isSameCall(sent, answer) && sent["input"] === answer["input"];
     default:
-      return sameJson(sent, answer) || isNamedSame(sent, answer, "call_id") || isNamedSame(sent, answer, "id");
+      return isNamedSame(sent, answer, "call_id") || isNamedSame(sent, answer, "id");
   }
 }
 

@@ -106,6 +106,18 @@ test("a smaller window that another request was answered in stays, whatever beco
   expect(faultsOf(body)).toEqual([]);
 });
 
+test("a smaller window whose answer of success carries an error has not helped", async () => {
+  const stage = await openStage({ budget });
+  const { history } = await work(stage, 12);
+  history.push(user("Go on."));
+  const sending = await stage.send(history);
+  const { length } = sending.body;
+  expect((await sending.again(400, long))!.length).toBeLessThan(length);
+  const error = { type: "overloaded_error", message: "Overloaded" };
+  await sending.keep({ ...answered(""), answer: { isComplete: false, error } });
+  expect((await stage.send(history)).body.length).toBeGreaterThan(length * 0.9);
+});
+
 test("a first round that is taken whole does not make the next smaller body of a later round larger", async () => {
   const stage = await openStage({ budget });
   const { history } = await work(stage, 12);

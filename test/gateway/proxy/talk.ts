@@ -1,5 +1,4 @@
 /** An API and lines that do what a test says, to see how the server asks them. */
-import type { IncomingHttpHeaders } from "node:http";
 import type {
   Lines,
   ServeGatewayOptions,
@@ -22,7 +21,7 @@ export interface TalkApi {
 }
 
 /** Makes an API that reads `POST /v1/messages`. */
-export function talkApi(isStream = true, broken: { readonly reader?: boolean; readonly read?: boolean } = {}): TalkApi {
+export function talkApi(broken: { readonly reader?: boolean; readonly read?: boolean } = {}): TalkApi {
   const calls: WireCall[] = [];
   const read: Buffer[] = [];
   const api = {
@@ -32,9 +31,9 @@ export function talkApi(isStream = true, broken: { readonly reader?: boolean; re
       calls.push(call);
       if (broken.read) throw new Error("read broke");
       const claims = { client: "test" };
-      return { api, call, kind: "turn", claims, isStream, tools: [], messages: [] } as unknown as WireRequest;
+      return { api, call, kind: "turn", claims, tools: [], messages: [] } as unknown as WireRequest;
     },
-    reader(_status: number, _headers: IncomingHttpHeaders) {
+    reader() {
       let text = "";
       return {
         push(chunk: Buffer) {

@@ -87,7 +87,7 @@ describe.each([
     whole: { message: ollamaSaid, isComplete: true, usage: { input: 9, output: 3 }, model: "m", stop: "stop" },
     bodies: [JSON.stringify(line(ollamaSaid, ollamaEnd))],
   },
-])("an answer of $name", ({ request, stream, whole, bodies }) => {
+])("an answer of $name", ({ name, request, stream, whole, bodies }) => {
   it("is the same in chunks of any bytes, and in one body", () => {
     expectIn(request, stream, { ...whole, last: expect.any(Boolean) as boolean });
     for (const body of bodies) {
@@ -112,7 +112,7 @@ describe.each([
       const { isComplete, last: isLast } = answerIn(request, [bytes.subarray(0, length)]);
       expect(isComplete || !isLast).toBe(true);
     }
-    expect(answerIn(request, [bytes]).last).toBe(true);
+    expect(answerIn(request, [bytes]).last).toBe(name !== "Gemini");
     const half = bytes.subarray(0, bytes.length >> 1);
     expect(answerIn(request, [half])).toMatchObject({ isComplete: false, last: false });
   });
@@ -174,6 +174,103 @@ it("what came before an error, or before the end, is kept", () => {
   expect(early).toMatchObject({ isComplete: false, message: { parts: [{ text: "I look, " }] } });
 });
 
+const named = (name: string | undefined, args: string) => ({ function: { ...(name && { name }), arguments: args } });
+const stopped = chunkOf({ delta: {}, finish_reason: "tool_calls" });
+const candidateOf = (text: string) => ({ candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP" }] });
+const tool = { type: "tool_use", id: "t", name: "read", input: {} };
+const item = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Look." }] };
+const called = { type: "function_call", call_id: "c", name: "read", arguments: '{"a":1}' };
+const added = (one: object) => ({ type: "response.output_item.added", output_index: 0, item: one });
+const done = (one: object) => ({ type: "response.output_item.done", output_index: 0, item: one });
+const completed = { type: "response.completed", response: { id: "r", status: "completed", output: [called] } };
+const guess = { type: "message_start", message: { ...opened, usage: { input_tokens: 8_834, output_tokens: 0 } } };
+const exact = { input_tokens: 18, output_tokens: 426, cache_creation_input_tokens: 0, cache_read_input_tokens: 8_831 };
+
+it.each<readonly [string, typeof chat, string, object]>([
+  [
+    "a reason to stop in each chunk",
+    gemini,
+    data(candidateOf("The "), candidateOf("end.")),
+    { isComplete: true, last: false, message: { parts: [{ text: "The end." }] } },
+  ],
+  [
+    "a new id in each piece of a call",
+    chat,
+    callOf({ index: 0, id: "a", ...named("read", "") }) + callOf({ index: 0, id: "b", ...named("", "{}") }) + stopped,
+    { message: { tool_calls: [{ id: "a", function: { name: "read", arguments: "{}" } }] } },
+  ],
+  [
+    "whole calls without ids and places",
+    chat,
+    callOf(named("read", "{}")) + callOf(named("write", "[]")) + stopped,
+    { message: { tool_calls: [named("read", "{}"), named("write", "[]")] } },
+  ],
+  [
+    "sound in pieces",
+    chat,
+    [{ id: "audio_1", transcript: "He" }, { transcript: "llo" }].map((audio) => chunkOf({ delta: { audio } })).join(""),
+    { message: { audio: { id: "audio_1", transcript: "Hello" } } },
+  ],
+  [
+    "two blocks with one index",
+    anthropic,
+    sse([
+      start,
+      block(0, { type: "text", text: "Look." }),
+      block(0, tool),
+      delta(0, "input_json_delta", { partial_json: '{"a":1}' }),
+    ]),
+    {
+      message: {
+        content: [
+          { type: "text", text: "Look." },
+          { ...tool, input: { a: 1 } },
+        ],
+      },
+    },
+  ],
+  [
+    "a guess of the input, and its count",
+    anthropic,
+    sse([guess, { type: "message_delta", delta: {}, usage: exact }]),
+    { usage: { input: 8_849, output: 426, cacheRead: 8_831 } },
+  ],
+  [
+    "items with one index",
+    responses,
+    sse([added(item), done(item), added(called), done(called)]),
+    { message: { content: "Look." }, others: [called] },
+  ],
+  [
+    "an item whose end stands in the response alone",
+    responses,
+    sse([added({ ...called, arguments: "" }), completed]),
+    { message: called },
+  ],
+  [
+    "a line behind the last one",
+    ollama,
+    `${[...lines, {}].map((one) => JSON.stringify(one)).join("\n")}\n`,
+    { isComplete: true, message: ollamaSaid, usage: { input: 9 } },
+  ],
+])("%s", (_, request, stream, told) => {
+  expect(answerIn(request, [stream])).toMatchObject(told);
+});
+
+it.each([
+  ["an event that is no JSON", 'data: {"choices":[{"delta":{"content":"not "},"logprobs":-Infinity}]}\n\n', stopped],
+  ["an error in plain words", "event: error\ndata: upstream timeout\n\n", stopped],
+  ["an error that is no event", '{"error":{"message":"boom"}}\n\n', ""],
+  ["an error in a form of its own", data({ object: "error", message: "boom", code: 500 }), ""],
+])("an answer with %s in it is not whole", (_, middle, end) => {
+  expect(streamed(`${begun}${middle}${end}data: [DONE]\n\n`)).toMatchObject({ isComplete: false });
+});
+
+it("an error of Anthropic that is flat is told", () => {
+  const stream = `${sse([start])}event: error\ndata: {"message":"Too many"}\n\n${sse([{ type: "message_stop" }])}`;
+  expect(answerIn(anthropic, [stream])).toMatchObject({ isComplete: false, error: { message: "Too many" } });
+});
+
 it("several candidates of Gemini: the first is the answer", () => {
   const both = (index: number, text: string) => ({ index, content: { parts: [{ text }] }, finishReason: "STOP" });
   const chunks = [{ candidates: [both(1, "B"), both(0, "A")] }, { candidates: [both(1, "b")] }];
@@ -224,7 +321,7 @@ describe("an answer of chat", () => {
     ["in a member of the server's own", { x_groq: { usage: cached } }, {}],
   ])("has counts %s", (_, more, choice) => {
     const told = answerIn(chat, [chunkOf({ ...finished, ...choice }, more)]);
-    expect(told).toMatchObject({ last: true, usage: { input: 9, output: 1, cacheRead: 4 } });
+    expect(told).toMatchObject({ last: false, usage: { input: 9, output: 1, cacheRead: 4 } });
   });
 
   it("keeps calls apart that have one index, or none", () => {

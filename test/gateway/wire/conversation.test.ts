@@ -46,7 +46,7 @@ describe.each(["anthropic", "chat", "responses", "gemini", "ollama"] as const)("
     // Clients of these two name no session.
     const claims = api === "gemini" || api === "ollama" ? {} : { session: "s1" };
     for (const [index, { request, answer }] of exchanges.entries()) {
-      expect(request).toMatchObject({ kind: "turn", isStream, claims });
+      expect(request).toMatchObject({ kind: "turn", claims });
       expect(answer?.answer).toMatchObject({ isComplete: true, stop: expect.any(String) });
       expect(answer?.answer.id === undefined).toBe(api === "ollama");
       expect(answer?.answer.usage?.output).toBeGreaterThan(0);

@@ -135,7 +135,7 @@ it.each([
       tools: [...tools, { type: "web_search_1", name: "web_search", max_uses: 3 }],
     },
     facts: {
-      ...{ model: "claude-test", maxOutput: 100, isStream: true, system: "You are an agent.\n\nBe brief." },
+      ...{ model: "claude-test", maxOutput: 100, system: "You are an agent.\n\nBe brief." },
       tools: [
         { name: "read", description: "Reads a file.", inputSchema: { type: "object" } },
         { name: "web_search", inputSchema: { max_uses: 3 } },
@@ -150,7 +150,7 @@ it.each([
       messages: [hi],
       tools: [{ type: "function", function: { name: "read", ...bodied } }],
     },
-    facts: { maxOutput: 5, isStream: false, tools: [{ name: "read", description: "Reads." }] },
+    facts: { maxOutput: 5, tools: [{ name: "read", description: "Reads." }] },
   },
   {
     ...{ api: responsesApi, path: "/" },
@@ -163,7 +163,6 @@ it.each([
         kind: "turn",
         model: "gpt-test",
         system: "Be brief.",
-        isStream: true,
         maxOutput: 9,
         claims: { session: "k" },
       },
@@ -178,23 +177,23 @@ it.each([
       tools: [{ functionDeclarations: [{ name: "read", description: "Reads." }] }, { googleSearch: {} }],
     },
     facts: {
-      ...{ kind: "turn", model: "gemini-test", isStream: true, system: "Be brief.", maxOutput: 9 },
+      ...{ kind: "turn", model: "gemini-test", system: "Be brief.", maxOutput: 9 },
       tools: [{ name: "read" }, { name: "googleSearch" }],
     },
   },
   {
     ...{ api: geminiApi, path: "/v1beta/models/m:generateContent" },
-    ...{ body: { contents: [asked] }, facts: { model: "m", isStream: false } },
+    ...{ body: { contents: [asked] }, facts: { model: "m" } },
   },
   {
     ...{ api: ollamaApi, path: "/" },
     body: { model: "m", messages: [hi], tools: [{ function: { name: "read" } }], options: { num_predict: 64 } },
-    facts: { kind: "turn", model: "m", isStream: true, maxOutput: 64, tools: [{ name: "read" }] },
+    facts: { kind: "turn", model: "m", maxOutput: 64, tools: [{ name: "read" }] },
   },
   {
     ...{ api: ollamaApi, path: "/" },
     body: { model: "m", messages: [hi], stream: false, format: "json" },
-    facts: { kind: "turn", isStream: false },
+    facts: { kind: "turn" },
   },
 ])("a request of $api.name tells its facts: $facts", ({ api, body, path, facts }) => {
   const request = read(api, body, { "user-agent": "OpenAI/JS 6.49.0" }, path);

@@ -20,7 +20,6 @@ export const anthropicMessages = wireApi({
     ),
     model: asName(fields["model"]),
     maxOutput: asCount(fields["max_tokens"]),
-    isStream: fields["stream"] === true,
     system: systemText(fields["system"]),
     tools: toolsOf(fields["tools"]),
     keepsReasoning: hasManualThinking(fields) || undefined,

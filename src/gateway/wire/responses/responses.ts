@@ -34,7 +34,6 @@ export const responsesApi = wireApi({
       claims: claimsIn(call.headers, claims, codex),
       model: asName(fields["model"]),
       maxOutput: asCount(fields["max_output_tokens"]),
-      isStream: fields["stream"] === true,
       system: asName(fields["instructions"]),
       tools: objectsOf(fields["tools"]).flatMap(definitionsOf),
       fixed: messages.map(({ value }) => typeOf(value)).find((type) => fixing.has(type)),
