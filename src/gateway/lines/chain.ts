@@ -1,14 +1,11 @@
 /** The chain of a line: a print of each message as its client writes it, by which a request is recognised as its continuation. */
-import { createHmac } from "node:crypto";
 import { asArray, asName, asObject } from "../../message/json.ts";
 import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { WireMessage } from "../gateway.ts";
+import { printOf } from "../wire/hash.ts";
 
 /** The name of what a line notes in a message's `extra`. */
 const noteName = "windrow:wire";
-
-/** Digits of a print. */
-const printDigits = 32;
 
 /** The facts of a message that a line keeps beside it. */
 export interface WireNote {
@@ -55,11 +52,6 @@ export function noteOf({ extra }: Message): WireNote | undefined {
     ...(typeof cleared === "number" && { cleared }),
     ...(recalls && { recalls }),
   };
-}
-
-/** The print of a message's hash: it says nothing of the message to whoever has not the secret. */
-export function printOf(secret: Buffer, hash: string): string {
-  return createHmac("sha256", secret).update(hash).digest("hex").slice(0, printDigits);
 }
 
 /** The messages of a request with their prints, which are made where they are asked for. */

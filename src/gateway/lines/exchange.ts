@@ -7,7 +7,7 @@ import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Asked } from "./asked.ts";
 import { lengthOfTexts } from "./backlog.ts";
 import { Printed } from "./chain.ts";
-import { bestInStore, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
+import { bestInStore, groupKey, isBegun, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
 import { retried } from "./group.ts";
 import type { Group } from "./group.ts";
@@ -112,9 +112,12 @@ export class Exchange implements Sending {
     this.#group = group;
     if (!this.#isKept) this.#release = group.hold();
     if (kind === "side" || messages.length === 0) return this.#decision.own();
+    const best = rememberedOf(this.#house, group, this.#request, this.#printed);
     const isKnown =
       !group.isUnread(this.#printed.at(0)) &&
-      !group.lines.some(({ isPlanned, facts }) => isPlanned || facts.hasTool === true);
+      !group.lines.some(({ isPlanned, facts }) => isPlanned || facts.hasTool === true) &&
+      // Answers that no line has may be to bytes that another gateway composed.
+      !isBegun(messages.slice(best?.match.length));
     if (!isKnown || this.#decision.isDue) {
       const outcome = await Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
       this.#house.succeeded();
@@ -157,7 +160,8 @@ export class Exchange implements Sending {
     this.#found = found;
     house.open.used(found.line, group);
     if (!this.#isKept) found.line.awaiting.add(this);
-    await this.#asked.answer(house, found, () => this.#isSent);
+    // A summary of what no line has is about none: its client's own results stay.
+    if (!isApart || found.match.length > 0) await this.#asked.answer(house, found, () => this.#isSent);
     if (!isSummary) found.line.keepsReasoning = request.keepsReasoning === true;
     // The request went out while its line was still looked for.
     if (this.#isSent) this.#mark();

@@ -66,7 +66,7 @@ export function groupOf(
   facts: Pick<LineFacts, "api" | "client" | "session" | "agent" | "tenant" | "first" | "name">,
 ): string {
   const { api, client, session, agent, tenant, first, name } = facts;
-  if (name === "side") return JSON.stringify([tenant, api, client, session ?? null, "side"]);
+  if (name === "side") return JSON.stringify([tenant, api, client, session ?? null, null, "side"]);
   if (session === undefined) return JSON.stringify([tenant, api, first]);
   return JSON.stringify([tenant, api, client, session, agent ?? null]);
 }

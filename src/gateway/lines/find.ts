@@ -32,7 +32,7 @@ export function groupKey(request: WireRequest, tenant: string, first: string): s
 const mostReadings = 8;
 
 /** Whether messages are more than what begins a conversation, or what its client adds behind an answer. */
-function isBegun(messages: WireRequest["messages"]): boolean {
+export function isBegun(messages: WireRequest["messages"]): boolean {
   return messages.some(({ value: { role } }) => !["user", "system", "developer"].includes(asName(role) ?? ""));
 }
 
@@ -160,7 +160,7 @@ export async function lineOf(
     mayHaveTool && house.options.recall === "tool" && !isBegun(request.messages) && beginsWithTool(request);
   const facts = newFacts(group, request, { ...claimed(request, tenant, printed.at(0)), ...(hasTool && { hasTool }) });
   const line = house.line(request.api, facts);
-  line.isForeign = group.isDamaged || house.groups.mayHave(facts);
+  line.isForeign = isBegun(request.messages);
   group.lines.push(line);
   if (facts.parent) group.compacted = undefined;
   return { line, match: { length: 0, echoes: [] } };

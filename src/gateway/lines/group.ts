@@ -33,8 +33,6 @@ export class Group {
   readonly lines: Line[] = [];
   /** The line whose history the client had summarised last. */
   compacted: Line | undefined;
-  /** Whether a line of it cannot be read. */
-  isDamaged = false;
   /** Those of the store that were not read yet, newest first. */
   readonly unread: Known[];
   /** The ids of all that were ever told of. */
@@ -122,7 +120,6 @@ export class Group {
       } catch (error) {
         const isDamaged = isWindrowError(error, "store-corrupt");
         if (!isDamaged && !isWindrowError(error, "session-not-found")) throw error;
-        this.isDamaged ||= isDamaged;
         if (isDamaged) left(one.id, error);
       }
       this.unread.splice(this.unread.indexOf(one), 1);
@@ -146,7 +143,6 @@ export class Group {
   async leave(line: Line): Promise<void> {
     this.#remove(line);
     this.#known.add(line.id);
-    this.isDamaged = true;
     await this.#close(line);
   }
 

@@ -1,7 +1,6 @@
 /** All groups of lines, found by a request's claims or by its first message, and the lines that the store has for them. */
 import type { Store } from "../../store/store.ts";
 import { factsOf, groupOf } from "./facts.ts";
-import type { LineFacts } from "./facts.ts";
 import { Group } from "./group.ts";
 import type { Known, Pace } from "./group.ts";
 import type { Line } from "./line.ts";
@@ -22,10 +21,7 @@ export class Groups {
   readonly #pace: Pace;
   readonly #groups = new Map<string, Group>();
   readonly #known = new Map<string, Known[]>();
-  /** The tenants of conversations, by what a request tells of one beside its key; several where it is not text. */
-  readonly #tenants = new Map<string, string | undefined>();
-  /** Whether the store has a session that nobody can read, and when the newest of all was made that were seen. */
-  #isDamaged = false;
+  /** When the newest session was made that was seen. */
   #newest = Number.NEGATIVE_INFINITY;
   /** Groups that have left and whose sessions are still being closed. */
   readonly #leaving = new Map<string, Promise<void>>();
@@ -100,7 +96,7 @@ export class Groups {
   async #listed(since = Number.NEGATIVE_INFINITY): Promise<readonly Known[]> {
     const found: Known[] = [];
     let newest = this.#newest;
-    for await (const { metadata } of this.#store.list({}, { unreadable: () => (this.#isDamaged = true) })) {
+    for await (const { metadata } of this.#store.list({}, { unreadable: () => undefined })) {
       const made = Date.parse(metadata.createdAt);
       if (made < since) break;
       // A clock that was wrong once must not hide what is made from now on.
@@ -108,19 +104,9 @@ export class Groups {
       const facts = factsOf(metadata.taskKey);
       if (!facts) continue;
       found.push({ id: metadata.uuid, facts, begun: metadata.forkedFrom?.at ?? 0 });
-      for (const name of namesOf(facts)) {
-        const known = this.#tenants.has(name) ? this.#tenants.get(name) : facts.tenant;
-        this.#tenants.set(name, known === facts.tenant ? known : undefined);
-      }
     }
     this.#newest = newest;
     return found;
-  }
-
-  /** Whether the store may have the conversation of a new line: under another key, or where it cannot be read. */
-  mayHave(facts: LineFacts): boolean {
-    const isOthers = namesOf(facts).some((name) => this.#tenants.has(name) && this.#tenants.get(name) !== facts.tenant);
-    return this.#isDamaged || isOthers;
   }
 
   /** A group by its name. */
@@ -149,11 +135,6 @@ export class Groups {
     await Promise.all(this.#leaving.values());
     await this.#reading?.catch(() => undefined);
   }
-}
-
-/** Names that a request gives of its conversation beside its key. */
-function namesOf({ api, session, first }: LineFacts): readonly string[] {
-  return [`${api} first ${first}`, ...(session === undefined ? [] : [`${api} session ${session}`])];
 }
 
 async function closed(lines: readonly Line[]): Promise<void> {

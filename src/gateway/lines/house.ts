@@ -157,9 +157,15 @@ export class House {
 
   /** A line that is in the store already, or a new one. */
   line(api: WireApi, facts: LineFacts, id?: string): Line {
-    const { store } = this.options;
+    const { store, secret } = this.options;
     const isComposed = this.isComposing;
-    const parts = { store, api, open: this.open, manager: (...how: [boolean, boolean]) => this.#manager(api, ...how) };
+    const parts = {
+      store,
+      secret,
+      api,
+      open: this.open,
+      manager: (...how: [boolean, boolean]) => this.#manager(api, ...how),
+    };
     return new Line(facts, parts, isComposed, id);
   }
 

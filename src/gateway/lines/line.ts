@@ -31,6 +31,8 @@ export interface Added {
 /** The parts that a line works with. */
 export interface LineParts {
   readonly store: Store;
+  /** The store's secret. */
+  readonly secret: Buffer;
   readonly api: WireApi;
   /** The manager of lines that are composed, or only observed; of models that take reasoning behind any history, or do not. */
   readonly manager: (isComposed: boolean, keepsReasoning: boolean) => Promise<SessionManager>;
@@ -65,7 +67,7 @@ export class Line {
   /** Whether the model of its last turn takes reasoning behind any history. */
   keepsReasoning = false;
   /** What its model recalled, where the gateway answers it. */
-  recalls = new Recalls();
+  recalls: Recalls;
   /** How much its models take. */
   ceilings = new Ceilings();
   /** The epochs that mends opened and of which nobody knows yet whether they helped, oldest first. */
@@ -93,6 +95,7 @@ export class Line {
     this.facts = facts;
     this.#parts = parts;
     this.#isComposed = isComposed;
+    this.recalls = new Recalls(parts.secret);
     this.#id = id ?? randomUUID();
     this.#isThere = id !== undefined;
   }
@@ -142,7 +145,7 @@ export class Line {
   async load(): Promise<void> {
     const { store, api } = this.#parts;
     const chain = new Chain();
-    const recalls = new Recalls();
+    const recalls = new Recalls(this.#parts.secret);
     let isPlanned = false;
     for await (const { message, seq } of store.read({}, this.#id, { kind: "message" })) {
       if (seq !== chain.length + 1) throw gap(this.#id, chain.length + 1);
@@ -233,7 +236,7 @@ export class Line {
     line.isPlanned = this.isPlanned;
     for (const [length, plan] of this.#sent) if (length <= at) line.sent(length, plan);
     line.ceilings = this.ceilings;
-    line.recalls = this.recalls.upTo(at);
+    line.recalls = new Recalls(this.#parts.secret, this.recalls);
     line.chain = this.chain.upTo(at);
     return line;
   }

@@ -64,7 +64,7 @@ export class Mending {
     if (sent.outcome.asked && api.edits?.isRefusal(status, body)) return this.#unasked();
     if (api.isUnopened?.(status, body)) return this.#own(sent.outcome);
     if (api.isPrefixFault(status, body)) {
-      return request.keepsReasoning ? this.#own(sent.outcome) : this.#withoutReasoning(sent.outcome);
+      return request.keepsReasoning ? this.#own(sent.outcome) : this.#withoutReasoning(sent);
     }
     if (!api.isOverflow(status, body)) return undefined;
     // A status alone may be that of a proxy, for which nothing in the history is too long.
@@ -102,8 +102,10 @@ export class Mending {
     return { ...this.#decision.own("bypassed"), reason: "refused" };
   }
 
-  #withoutReasoning(outcome: Outcome): Outcome | undefined {
-    const list = outcome.list ?? this.#asked.recalled;
+  /** Of a line that began elsewhere, nobody knows what its reasoning is bound to. */
+  #withoutReasoning({ outcome, line }: Refused): Outcome | undefined {
+    const list =
+      outcome.list ?? this.#asked.recalled ?? (line?.isForeign === true ? this.#request.messages : undefined);
     if (!list || this.names.includes("reasoning-removed")) return undefined;
     this.names.push("reasoning-removed");
     return this.#decision.bare(outcome, list);

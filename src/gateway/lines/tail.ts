@@ -1,8 +1,8 @@
 /** The new messages of a request, read for the log. */
 import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { WireApi, WireMessage, WireRequest } from "../gateway.ts";
-import { hashJson } from "../wire/hash.ts";
-import { Chain, printOf } from "./chain.ts";
+import { hashJson, printOf } from "../wire/hash.ts";
+import { Chain } from "./chain.ts";
 import type { Match, Printed, WireNote } from "./chain.ts";
 import type { Added, Line } from "./line.ts";
 

@@ -8,10 +8,11 @@ import { maskJson } from "../../mask/mask.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { asObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
-import { ownText, toolCalls, toolResults } from "../../message/message.ts";
+import { ownText, toolCalls } from "../../message/message.ts";
 import { inlineText } from "../../message/quote.ts";
 import type { Session } from "../../session/session.ts";
 import type { WireMessage, WireRequest } from "../gateway.ts";
+import { hashJson, printOf } from "../wire/hash.ts";
 import { recallShapes, toolName } from "./shapes.ts";
 
 /** Most tokens of one recall; of a small budget an eighth. */
@@ -26,9 +27,9 @@ const tooMany = `Only ${mostAtOnce} recalls are answered at once; ask for the ot
 export interface Recall {
   /** The place of its message. */
   readonly at: number;
-  /** Its place among all results of its message. */
-  readonly index: number;
-  /** Its name among all recalls of a line: the place of its call's message, and of the call in that. */
+  /** The place of its part in its message. */
+  readonly part: number;
+  /** Its name in a log, wherever the call stands: of the call's id and arguments, and how many like it stand before. */
   readonly key: string;
   readonly args: JsonValue;
   /** Where the answer begins that has its call. */
@@ -40,62 +41,72 @@ export interface Recall {
 const found = new WeakMap<WireRequest, readonly Recall[]>();
 
 /** The results of the tool in a request, oldest first. */
-function recallsOf(request: WireRequest): readonly Recall[] {
-  let recalls = found.get(request);
-  if (!recalls) found.set(request, (recalls = recallsIn(request)));
-  return recalls;
-}
-
-function recallsIn({ api, messages }: WireRequest): readonly Recall[] {
+function recallsIn({ api, messages }: WireRequest, secret: Buffer): readonly Recall[] {
   const first = messages.findIndex(({ raw }) => raw.includes(toolName));
   if (first === -1) return [];
   const decoded = api.adapter.decode(messages.slice(first).map(({ value }) => value));
   const newest = decoded.findLastIndex(({ role }) => role === "assistant");
   // An id may come again: it is the newest message's, and counts there as often as it stands.
   const calls = new Map<string, readonly (Pick<Recall, "key" | "args" | "from"> | undefined)[]>();
+  const times = new Map<string, number>();
+  const keyOf = (callId: string, args: JsonValue): string => {
+    const print = printOf(secret, hashJson([callId, args]));
+    const time = (times.get(print) ?? 0) + 1;
+    times.set(print, time);
+    return `${print}.${time}`;
+  };
   let from = 0;
   return decoded.flatMap((message, offset) => {
     if (message.role === "assistant" && decoded[offset - 1]?.role !== "assistant") from = first + offset;
-    const asked = toolCalls(message).map(({ callId, name, args }, place) => ({
+    const asked = toolCalls(message).map(({ callId, name, args }) => ({
       callId,
-      call: name === toolName ? { key: `${first + offset}.${place}`, args, from } : undefined,
+      call: name === toolName ? { key: keyOf(callId, args), args, from } : undefined,
     }));
     for (const { callId } of asked) calls.set(callId, []);
     for (const { callId, call } of asked) calls.set(callId, [...(calls.get(callId) ?? []), call]);
-    return toolResults(message).flatMap(({ callId }, index): readonly Recall[] => {
-      const [call, ...others] = calls.get(callId) ?? [];
-      calls.set(callId, others);
-      return call ? [{ ...call, at: first + offset, index, isRead: offset < newest }] : [];
+    return message.parts.flatMap((one, part): readonly Recall[] => {
+      if (one.type !== "tool-result") return [];
+      const [call, ...others] = calls.get(one.callId) ?? [];
+      calls.set(one.callId, others);
+      return call ? [{ ...call, at: first + offset, part, isRead: offset < newest }] : [];
     });
   });
 }
 
 /** The recalls of one line. */
 export class Recalls {
+  readonly #secret: Buffer;
   /** The texts by their keys; undefined for one that stays as the client has it. */
-  readonly #texts = new Map<string, string | undefined>();
+  readonly #texts: Map<string, string | undefined>;
 
-  /** As a line that begins with so many messages of this one has them. */
-  upTo(length: number): Recalls {
-    const recalls = new Recalls();
-    for (const [key, text] of this.#texts) if (parseInt(key, 10) < length) recalls.#texts.set(key, text);
+  /**
+   * @param secret - the store's: keys say nothing of a call to whoever has not that
+   * @param begun - those of the line that this one begins as: a client that edits its history keeps what was recalled behind
+   */
+  constructor(secret: Buffer, begun?: Recalls) {
+    this.#secret = secret;
+    this.#texts = begun ? new Map(begun.#texts) : new Map();
+  }
+
+  #of(request: WireRequest): readonly Recall[] {
+    let recalls = found.get(request);
+    if (!recalls) found.set(request, (recalls = recallsIn(request, this.#secret)));
     return recalls;
   }
 
   /** Takes what the log says of a message. @param note - as {@link Recalls.noteOf} made it */
   take(message: Message, note: JsonValue | undefined): void {
-    const results = toolResults(message);
-    for (const [key, index] of Object.entries(asObject(note) ?? {})) {
-      const result = typeof index === "number" ? results[index] : undefined;
-      this.#texts.set(key, result && ownText(result));
+    for (const [key, part] of Object.entries(asObject(note) ?? {})) {
+      const result = typeof part === "number" ? message.parts[part] : undefined;
+      this.#texts.set(key, result?.type === "tool-result" ? ownText(result) : undefined);
     }
   }
 
   /** What the log keeps of the recalls of a message beside it: the place of each text, or null for the client's own. */
   noteOf(request: WireRequest, at: number): JsonObject | undefined {
-    const entries = recallsOf(request)
+    const entries = this.#of(request)
       .filter((recall) => recall.at === at && this.#texts.has(recall.key))
-      .map(({ key, index }) => [key, this.#texts.get(key) === undefined ? null : index] as const);
+      .map(({ key, part }) => [key, this.#texts.get(key) === undefined ? null : part] as const);
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   }
 
@@ -106,7 +117,7 @@ export class Recalls {
    * @param kept - how many of its messages the log has
    */
   open(request: WireRequest, kept: number): readonly Recall[] {
-    const unknown = recallsOf(request).filter(({ key }) => !this.#texts.has(key));
+    const unknown = this.#of(request).filter(({ key }) => !this.#texts.has(key));
     const isOwn = hasOwn(request);
     const open = unknown.filter(({ at, from, isRead }) => !isOwn && !isRead && at >= kept && from <= kept);
     this.leave(unknown.filter((recall) => !open.includes(recall)));
@@ -128,10 +139,10 @@ export class Recalls {
     const { api, call, messages } = request;
     const shape = recallShapes[api.name];
     const written = [...messages];
-    for (const recall of recallsOf(request)) {
+    for (const recall of this.#of(request)) {
       const text = this.#texts.get(recall.key);
       const message = written[recall.at];
-      const raw = text !== undefined && message ? shape.withText(message.raw, recall.index, text) : undefined;
+      const raw = text !== undefined && message ? shape.withText(message.raw, recall.part, text) : undefined;
       if (raw) written[recall.at] = { ...message, raw } as WireMessage;
     }
     const isSame = written.every((message, place) => message === messages[place]);

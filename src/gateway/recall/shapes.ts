@@ -1,6 +1,6 @@
 /** The tool `windrow_recall` in each API: its declaration, and the place of a result's text in the bytes of a message. */
 import { recallDeclaration } from "../../adapter/host/recall-tool.ts";
-import { asArray, fieldsOf, isObject, parseJson } from "../../message/json.ts";
+import { asArray, fieldsOf, parseJson } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { WireApiName } from "../gateway.ts";
 import { writeMember } from "../wire/body.ts";
@@ -13,8 +13,8 @@ export const toolName = "windrow_recall";
 export interface RecallShape {
   /** The body with the tool behind the client's own; undefined for a body without a list of tools. */
   withTool(body: Buffer): Buffer | undefined;
-  /** The message with another text as the content of its result at a place; undefined where none can stand there. */
-  withText(message: Buffer, index: number, text: string): Buffer | undefined;
+  /** The message with another text as the content of the result that is its part; undefined where none can stand there. */
+  withText(message: Buffer, part: number, text: string): Buffer | undefined;
 }
 
 const { description, inputSchema } = recallDeclaration;
@@ -31,16 +31,16 @@ function behindLast(object: Buffer, list: string, value: JsonValue): Buffer | un
   ]);
 }
 
-/** Changes one of those elements of a list that are such; undefined where there is none, or where it stays. */
+/** Changes an element of a list; undefined where there is none, or where it stays. */
 function changed(
   object: Buffer,
   list: string,
-  isSuch: (element: JsonObject) => boolean,
-  { index, change }: { readonly index: number; readonly change: (element: Buffer) => Buffer | undefined },
+  which: (elements: readonly JsonObject[]) => number,
+  change: (element: Buffer) => Buffer | undefined,
 ): Buffer | undefined {
-  const elements = bodyRanges(object, list)?.elements ?? [];
-  const such = elements.filter(({ start, end }) => isSuch(fieldsOf(parseJson(object.toString("utf8", start, end)))));
-  const one = such[index];
+  const ranges = bodyRanges(object, list)?.elements ?? [];
+  const elements = ranges.map(({ start, end }) => fieldsOf(parseJson(object.toString("utf8", start, end))));
+  const one = ranges[which(elements)];
   const other = one && change(object.subarray(one.start, one.end));
   return other && Buffer.concat([object.subarray(0, one.start), other, object.subarray(one.end)]);
 }
@@ -54,7 +54,7 @@ function withMember(object: Buffer, name: string, value: JsonValue): Buffer | un
 function alone(tool: JsonValue, content: string): RecallShape {
   return {
     withTool: (body) => behindLast(body, "tools", tool),
-    withText: (message, _index, text) => withMember(message, content, text),
+    withText: (message, _part, text) => withMember(message, content, text),
   };
 }
 
@@ -65,33 +65,39 @@ const functions = "functionDeclarations";
 const gemini: RecallShape = {
   // The API takes one list of functions.
   withTool: (body) =>
-    changed(body, "tools", (tool) => (asArray(tool[functions])?.length ?? 0) > 0, {
-      index: 0,
-      change: (tool) => behindLast(tool, functions, { name: toolName, description, parametersJsonSchema: inputSchema }),
-    }),
-  withText: (message, index, text) =>
-    changed(message, "parts", ({ functionResponse }) => isObject(functionResponse), {
-      index,
-      change: (part) =>
+    changed(
+      body,
+      "tools",
+      (tools) => tools.findIndex((tool) => (asArray(tool[functions])?.length ?? 0) > 0),
+      (tool) => behindLast(tool, functions, { name: toolName, description, parametersJsonSchema: inputSchema }),
+    ),
+  withText: (message, part, text) =>
+    changed(
+      message,
+      "parts",
+      () => part,
+      (block) =>
         writeMember(
-          part,
+          block,
           "functionResponse",
           "functionResponse",
           (response) => response && withMember(Buffer.from(response), "response", { output: text }),
         ),
-    }),
+    ),
 };
 
 const anthropic: RecallShape = {
   withTool: (body) => behindLast(body, "tools", { name: toolName, description, input_schema: inputSchema }),
-  withText: (message, index, text) =>
-    changed(message, "content", ({ type }) => type === "tool_result", {
-      index,
-      change: (block) => {
+  withText: (message, part, text) =>
+    changed(
+      message,
+      "content",
+      () => part,
+      (block) => {
         const said = withMember(block, "content", text);
         return said && (writeMember(said, "content", "is_error", (value) => value && Buffer.from("false")) ?? said);
       },
-    }),
+    ),
 };
 
 /** The shapes of all APIs. */

@@ -1,5 +1,5 @@
 /** Hashes of JSON values: the same for the same value, whatever the order of an object's members and its white space. */
-import { hash } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { isObject } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
 
@@ -22,4 +22,12 @@ export function hashJson(value: JsonValue): string {
 /** The hash of bytes, as they are looked up by. */
 export function hashBytes(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64");
+}
+
+/** Digits of a print. */
+const printDigits = 32;
+
+/** The print of a hash: it says nothing of the value to whoever has not the secret. */
+export function printOf(secret: Buffer, hashed: string): string {
+  return createHmac("sha256", secret).update(hashed).digest("hex").slice(0, printDigits);
 }

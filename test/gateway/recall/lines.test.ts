@@ -6,7 +6,20 @@ import type { LinesOptions } from "windrow/gateway";
 import { createMask, openStore } from "windrow/store";
 import type { JsonObject } from "../../kit/inside/message.ts";
 import { deferred } from "../../kit/inside/gateway.ts";
-import { another, answered, assistant, bodyOf, openStage, requestOf, storeWith, tools, user } from "../lines/stage.ts";
+import {
+  another,
+  answered,
+  assistant,
+  bodyOf,
+  named,
+  openStage,
+  requestOf,
+  storeWith,
+  tools,
+  used,
+  user,
+} from "../lines/stage.ts";
+import { work } from "../lines/agent.ts";
 import type { Asked, Sent, Stage } from "../lines/stage.ts";
 
 const options = { budget: 100_000, recall: "tool" } as const;
@@ -362,4 +375,85 @@ test("a session that is erased while its line is in memory is forgotten, and wha
   const { note, body } = await stage.send([...asked, assistant("It is heliotrope."), user("Thanks.")]);
   expect(note).toMatch(/^composed/);
   expect(textsOf(body)).toEqual([missing]);
+});
+
+test("a client that clears an old result of its own keeps what was recalled behind it", async () => {
+  const stage = await openStage(options);
+  const [reading, read] = used("toolu_read", "A long file. ".repeat(50)) as [JsonObject, JsonObject];
+  const history = [task, reading, read, calls("toolu_1"), results(missing, "toolu_1")];
+  await stage.exchange(history.slice(0, 1), answered(reading["content"]));
+  await stage.exchange(history.slice(0, 3), answered(history[3]!["content"]));
+  const { body } = await stage.exchange(history, "It is heliotrope.");
+  const cleared = history.with(2, results("[Old tool result content cleared]", "toolu_read"));
+  const later = await stage.send([...cleared, assistant("It is heliotrope."), user("Thanks.")]);
+  expect(textsOf(later.body).at(-1)).toBe(textsOf(body).at(-1));
+  expect(textsOf(body).at(-1)).toEqual(found);
+});
+
+test("Gemini: the text stands in its own result, whatever the client's others hold", async () => {
+  const stage = await openStage(options);
+  const name = "windrow_recall";
+  const turn = [
+    { functionCall: { id: "1", name: "view", args: {} } },
+    { functionCall: { id: "2", name, args: { id: "m1" } } },
+  ];
+  const own = { functionResponse: { id: "1", name: "view", response: ["a"], parts: [{ fileData: { fileUri: "x" } }] } };
+  const error = { functionResponse: { id: "2", name, response: { error: missing } } };
+  const history = [
+    { role: "user", parts: [{ text: "The word is heliotrope." }] },
+    { role: "model", parts: turn },
+  ];
+  const send = async (contents: readonly unknown[]): Promise<Buffer> => {
+    const body = { contents, tools: [{ functionDeclarations: [{ name: "view", parameters: { type: "object" } }] }] };
+    const sending = await stage.lines.send(requestOf(body, {}, "/v1beta/models/gemini-3-pro:generateContent"), "t");
+    const { answer, ...rest } = answered("");
+    await sending.keep({ ...rest, answer: { ...answer, message: { role: "model", parts: turn } } });
+    return sending.body;
+  };
+  await send(history.slice(0, 1));
+  const body = await send([...history, { role: "user", parts: [own, error] }]);
+  const { contents } = JSON.parse(body.toString()) as { readonly contents: readonly JsonObject[] };
+  const output = expect.stringContaining("heliotrope") as unknown;
+  expect(contents[2]!["parts"]).toEqual([own, { functionResponse: { id: "2", name, response: { output } } }]);
+});
+
+test("a summary of another conversation has no text of this one, and takes none", async () => {
+  const stage = await recalling();
+  const other = [user("The word is crocus."), calls("toolu_1"), results(missing, "toolu_1")];
+  const prompt = user("You are performing a CONTEXT CHECKPOINT COMPACTION. Summarise.");
+  const summary = await stage.exchange([...other, prompt], "Summary", { body: { tools: undefined } });
+  expect(textsOf(summary.body)).toEqual([missing]);
+  expect(textsOf((await stage.send(asked)).body)).toEqual([found]);
+});
+
+test.each([false, true])(
+  "reasoning behind a text that nobody knows any more is left out once refused; erased: %s",
+  async (isErased) => {
+    const stage = await recalling();
+    const thought = [
+      { type: "thinking", thinking: "Hm.", signature: "sig" },
+      { type: "text", text: "Heliotrope." },
+    ];
+    await stage.exchange(asked, answered(thought));
+    const id = await stage.only();
+    if (isErased) {
+      await stage.lines.close();
+      await stage.store.upkeep.erase({}, [id]);
+      await stage.restart();
+    }
+    const history = [...asked, assistant(thought), user("Thanks.")];
+    const sending = await stage.send(history, isErased ? {} : { headers: named("another-session") });
+    expect(textsOf(sending.body)[0]).toBe(missing);
+    const message = "messages.3.content.0: Invalid `signature` in `thinking` block";
+    const mended = await sending.again(400, JSON.stringify({ type: "error", error: { message } }));
+    expect(mended?.includes("sig")).toBe(false);
+  },
+);
+
+test("a gateway that only observes sends what another one composed", async () => {
+  const stage = await openStage({ budget: 6_000 });
+  const other = await another(stage, {});
+  await other.exchange([user("Hello.")], "Hi.");
+  const { history } = await work(stage, 12);
+  expect((await other.send([...history, user("Go on.")])).note).toMatch(/^composed/);
 });
