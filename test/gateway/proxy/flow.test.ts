@@ -63,26 +63,22 @@ async function connection({ connections }: RawUpstream, n = 1): Promise<Socket> 
   return connections[n - 1]!.socket;
 }
 
-it(
-  "holds an upstream back while a client reads nothing, and goes on when it reads",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    const counts = { written: 0 };
-    const upstream = await rawUpstream(async (socket) => {
-      socket.write(events);
-      await pour(socket, total, counts);
-      socket.write(chunkOf(""));
-    });
-    const { port } = await staged(upstream.url);
-    const { socket } = rawClient(port, requestOf("/v1/messages", ["Connection: close"], "{}"));
-    socket.removeAllListeners("data").pause();
-    expect(await held(counts)).toBeLessThan(little);
-    let received = 0;
-    socket.on("data", (chunk) => (received += chunk.length)).resume();
-    await closed(socket);
-    expect(received).toBeGreaterThan(total);
-  },
-);
+it("holds an upstream back while a client reads nothing, and goes on when it reads", { timeout: 60_000 }, async () => {
+  const counts = { written: 0 };
+  const upstream = await rawUpstream(async (socket) => {
+    socket.write(events);
+    await pour(socket, total, counts);
+    socket.write(chunkOf(""));
+  });
+  const { port } = await staged(upstream.url);
+  const { socket } = rawClient(port, requestOf("/v1/messages", ["Connection: close"], "{}"));
+  socket.removeAllListeners("data").pause();
+  expect(await held(counts)).toBeLessThan(little);
+  let received = 0;
+  socket.on("data", (chunk) => (received += chunk.length)).resume();
+  await closed(socket);
+  expect(received).toBeGreaterThan(total);
+});
 
 it("holds a client back while an upstream reads nothing", { timeout: 60_000 }, async () => {
   const upstream = await rawUpstream(silent);

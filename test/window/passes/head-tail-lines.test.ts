@@ -90,3 +90,12 @@ describe("head-tail-lines", () => {
     expect([older === body, newer === body]).toEqual([false, true]);
   });
 });
+
+it("truncate-tool-results cuts as many results as the target needs, and no step leaves", () => {
+  const { messages } = reads(...Array.from({ length: 20 }, () => lines(20, 90).replaceAll(".....", " word")));
+  const pass = truncateToolResults();
+  const { tokens } = windowBy(pass, messages).report;
+  const cut = windowBy(pass, messages, { budget: tokens - 900 });
+  expect(results(cut)).toHaveLength(20);
+  expect(cut.report.tokens).toBeLessThanOrEqual(tokens - 900);
+});
