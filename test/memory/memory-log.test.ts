@@ -71,6 +71,17 @@ describe.each([
     expect(await textsOf(log)).toEqual(["four", "five", "six"]);
   });
 
+  it("is read anew where it was erased and begun anew in the same millisecond", async () => {
+    const store = await open();
+    const clock = { now: () => 1_000, every: () => () => undefined };
+    const log = new MemoryLog(store, {}, "facts", { clock });
+    await log.append([fact("old")]);
+    expect(await textsOf(log)).toEqual(["old"]);
+    await store.upkeep.erase({}, [log.ids[0]]);
+    await log.append([fact("new")]);
+    expect(await textsOf(log)).toEqual(["new"]);
+  });
+
   it("is rewritten again, and begun anew, where an erasure of its sessions was cut short", async () => {
     const store = await open();
     const upkeep = store.upkeep;

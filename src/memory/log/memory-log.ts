@@ -2,6 +2,7 @@
  * A log of what outlives sessions: facts, files, receipts of an engine. It is a session of its own that holds no messages,
  * one for each owner and name. So every kind of store has it, with its mask, its locks, its copies and its erasure.
  */
+import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
@@ -218,7 +219,7 @@ export class FoldedLog<State> {
       if (!isMemoryLog(metadata) || metadata.user !== this.#scope.user) throw this.#taken(id);
       const [last] = await all(this.#store.read(this.#scope, id, { kind: "edit", last: 1 }));
       const [generation, entries] = [Number(metadata.config.generation) || 0, Number(metadata.config.entries) || 0];
-      const version = `${id} ${generation} ${metadata.createdAt}`;
+      const version = `${id} ${String(metadata.config.version)}`;
       return { id, generation, version, isComplete: (last?.seq ?? 0) >= entries };
     } catch (error) {
       if (isWindrowError(error, "session-not-found")) return undefined;
@@ -280,7 +281,8 @@ export class FoldedLog<State> {
   async #create(id: string, least = 0, entries = 0): Promise<Lock> {
     const now = this.#clock.now();
     const createdAt = new Date(now).toISOString();
-    const config = { purpose: memoryPurpose, generation: Math.max(now, least), entries };
+    // Two logs may be made in one millisecond.
+    const config = { purpose: memoryPurpose, generation: Math.max(now, least), version: randomUUID(), entries };
     const taskKey = { memory: this.#name };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config, createdAt });
     try {
