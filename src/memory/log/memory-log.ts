@@ -219,7 +219,7 @@ export class FoldedLog<State> {
       if (!isMemoryLog(metadata) || metadata.user !== this.#scope.user) throw this.#taken(id);
       const [last] = await all(this.#store.read(this.#scope, id, { kind: "edit", last: 1 }));
       const [generation, entries] = [Number(metadata.config.generation) || 0, Number(metadata.config.entries) || 0];
-      const version = `${id} ${String(metadata.config.version)}`;
+      const version = `${id} ${JSON.stringify(metadata.config.version)}`;
       return { id, generation, version, isComplete: (last?.seq ?? 0) >= entries };
     } catch (error) {
       if (isWindrowError(error, "session-not-found")) return undefined;
