@@ -117,9 +117,11 @@ class FilesEngine implements Engine {
       const place = locate(this.#base, id, this.#disk);
       if (!place) return undefined;
       const head = await this.#reading(place.folder, () => this.#headIn(place));
-      // One that moved while it was looked at is looked at again, where it is then.
+      // One that moved while it was looked at is looked at again, where it is then; it may be back where it was.
       const isThere = locate(this.#base, id, this.#disk)?.folder === place.folder;
-      if (isThere || look === looks) return head;
+      const { metadata = "", state = "" } = head?.documents ?? {};
+      const isWhole = !head || (metadata !== "" && state !== "");
+      if ((isThere && (isWhole || look > 1)) || look === looks) return head;
     }
   }
 
@@ -141,23 +143,16 @@ class FilesEngine implements Engine {
 
   page(id: string, log: LogName, query: PageQuery): Promise<Page> {
     const nothing = { origin: undefined, newest: 0, lines: [] };
-    return this.#inFolder(id, nothing, async (place) => {
+    return this.#inFolder(id, nothing, async (place, look) => {
       const { folder, parent } = place;
       const disk = this.#disk;
+      const lost: BlobName[] = [];
       const held = this.#changes.heldBy(id);
       const mark = readMark(folder, disk);
       if (markListing(mark.mark).isHidden) return nothing;
       const { made } = held?.numbers ?? numbersIn(place, noLock, mark, disk);
       const path = join(folder, `${log}.jsonl`);
-      const blobs = new BlobFolder(folder, disk, ({ sha256, bytes: length }) =>
-        this.#damage.add(keyOf(id, made), {
-          file: `${blobsFolder}/${sha256}`,
-          offset: 0,
-          length,
-          problem: "damaged",
-          quarantine: "",
-        }),
-      );
+      const blobs = new BlobFolder(folder, disk, (name) => void lost.push(name));
       const page = await withFile(path, disk, async (file) => {
         const end =
           held?.hold?.logs.sizeOf(log) ?? (parent === "running" ? finishedEnd(file, disk) : disk.stat(file).size);
@@ -166,7 +161,20 @@ class FilesEngine implements Engine {
       });
       // Behind the lines: who removes them changes it first.
       const { origin } = held?.numbers ?? numbersIn(place, noLock, readMark(folder, disk), disk);
-      if (!page && log === "messages" && mark.origin === undefined) throw messagesMissing(id, path);
+      const isMissing = !page && log === "messages" && mark.origin === undefined;
+      // A session may have been away for a moment, and be back: what a second look does not find either is lost.
+      if (look === 1 && (isMissing || lost.length > 0)) throw notThere(path);
+      if (isMissing) throw messagesMissing(id, path);
+      for (const { sha256, bytes: length } of lost) {
+        const span = {
+          file: `${blobsFolder}/${sha256}`,
+          offset: 0,
+          length,
+          problem: "damaged",
+          quarantine: "",
+        } as const;
+        this.#damage.add(keyOf(id, made), span);
+      }
       return { origin, newest: page?.newest ?? 0, lines: page?.lines ?? [] };
     });
   }
@@ -203,12 +211,12 @@ class FilesEngine implements Engine {
   }
 
   /** Works with what lies in a session's folder, wherever that is by now. */
-  async #inFolder<T>(id: string, otherwise: T, work: (place: Place) => Promise<T>): Promise<T> {
+  async #inFolder<T>(id: string, otherwise: T, work: (place: Place, look: number) => Promise<T>): Promise<T> {
     for (let look = 1; ; look += 1) {
       const place = locate(this.#base, id, this.#disk);
       if (!place) return otherwise;
       try {
-        const found = await work(place);
+        const found = await work(place, look);
         if (locate(this.#base, id, this.#disk)?.folder === place.folder || look === looks) return found;
       } catch (error) {
         const hasMoved = locate(this.#base, id, this.#disk)?.folder !== place.folder;
@@ -230,6 +238,10 @@ class FilesEngine implements Engine {
 /** The damage of a session: one that is made anew under the id has none of it. */
 function keyOf(id: string, made: number): string {
   return `${id} ${made}`;
+}
+
+function notThere(path: string): Error {
+  return Object.assign(new Error(`${path} is not there.`), { code: "ENOENT" });
 }
 
 function messagesMissing(id: string, path: string): WindrowError {
