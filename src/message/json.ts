@@ -127,6 +127,11 @@ export function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** A string as it is, nothing for no value, and any other value as JSON. */
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : (value ?? null) === null ? "" : JSON.stringify(value);
+}
+
 /** The value when it is a string that is not empty, else undefined. */
 export function asName(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;

@@ -1,4 +1,4 @@
-/** What the answers of several shapes have alike: blocks, items and calls that come in pieces, and the error. */
+/** Pieces and errors of answers, the same for every shape: blocks, items and calls while they come, and the error in it. */
 import { asCount, asName, asObject, asString, fieldsOf } from "../message/json.ts";
 import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { Answer } from "./shape.ts";
@@ -35,8 +35,9 @@ export function errorOf(fields: JsonObject, isError = false): Answer["error"] {
   const inner = asObject(error) ?? (isError ? fields : undefined);
   if (!inner) return undefined;
   const code = asCount(inner["code"]);
-  const type_ = inner === fields ? undefined : asName(inner["type"]);
-  const named = type_ ?? asName(inner["code"]) ?? asName(inner["status"]);
+  // An event's own type says only that it is an error.
+  const own = inner === fields ? undefined : asName(inner["type"]);
+  const named = own ?? asName(inner["code"]) ?? asName(inner["status"]);
   const type = named ?? (code === undefined ? "error" : String(code));
   return { type, message: asString(inner["message"]) ?? asString(fieldsOf(inner["error"])["message"]) ?? "" };
 }

@@ -3,7 +3,7 @@
  * 0.0.342 wrote one document with messages of the chat API.
  */
 import { asArray, asName, asObject, asString, defined } from "../message/json.ts";
-import { fieldsOf, isoTime, objectsOf, restOf, without } from "../message/json.ts";
+import { fieldsOf, isoTime, objectsOf, restOf, textOf, without } from "../message/json.ts";
 import type { JsonObject, JsonValue, NewMessage, Part, Role } from "../message/message.ts";
 import { callArguments, opaquePart, opaqueRest, resultContent, textParts } from "../message/parts.ts";
 import { head, TranscriptBuilder } from "./builder.ts";
@@ -148,8 +148,4 @@ function mediaPart(block: JsonObject): Part {
   const [data, mediaType] = [asName(block["data"]), asName(block["mimeType"])];
   if (data === undefined || mediaType === undefined) return opaquePart(block, format);
   return { type: mediaType.startsWith("image/") ? "image" : "file", mediaType, data };
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : (value ?? null) === null ? "" : JSON.stringify(value);
 }

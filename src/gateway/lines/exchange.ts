@@ -112,13 +112,7 @@ export class Exchange implements Sending {
     this.#group = group;
     if (!this.#isKept) this.#release = group.hold();
     if (kind === "side" || messages.length === 0) return this.#decision.own();
-    const best = rememberedOf(this.#house, group, this.#request, this.#printed);
-    const isKnown =
-      !group.isUnread(this.#printed.at(0)) &&
-      !group.lines.some(({ isPlanned, facts }) => isPlanned || facts.hasTool === true) &&
-      // Answers that no line has may be to bytes that another gateway composed.
-      !isBegun(messages.slice(best?.match.length));
-    if (!isKnown || this.#decision.isDue) {
+    if (this.#decision.isDue || !this.#isKnown(group)) {
       const outcome = await Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
       this.#house.succeeded();
       return outcome;
@@ -136,6 +130,15 @@ export class Exchange implements Sending {
     await within(mostNaming, Promise.race([named.promise, kept])).catch(() => undefined);
     const outcome = this.#decision.own();
     return failure === undefined ? outcome : { ...outcome, mode: "bypassed", reason: reasonOf(failure) };
+  }
+
+  /** Whether the memory has all that decides about a request's bytes: its line, which is sent as its client wrote it. */
+  #isKnown(group: Group): boolean {
+    if (group.isUnread(this.#printed.at(0))) return false;
+    if (group.lines.some(({ isPlanned, facts }) => isPlanned || facts.hasTool === true)) return false;
+    // Answers that no line has may be to bytes that another gateway composed.
+    const best = rememberedOf(this.#house, group, this.#request, this.#printed);
+    return !isBegun(this.#request.messages.slice(best?.match.length));
   }
 
   /** The work of a turn, while no other request works on the group. */

@@ -47,7 +47,7 @@ function recallsIn({ api, messages }: WireRequest, secret: Buffer): readonly Rec
   const decoded = api.adapter.decode(messages.slice(first).map(({ value }) => value));
   const newest = decoded.findLastIndex(({ role }) => role === "assistant");
   // An id may come again: it is the newest message's, and counts there as often as it stands.
-  const calls = new Map<string, readonly (Pick<Recall, "key" | "args" | "from"> | undefined)[]>();
+  const calls = new Map<string, (Pick<Recall, "key" | "args" | "from"> | undefined)[]>();
   const times = new Map<string, number>();
   const keyOf = (callId: string, args: JsonValue): string => {
     const print = printOf(secret, hashJson([callId, args]));
@@ -63,11 +63,10 @@ function recallsIn({ api, messages }: WireRequest, secret: Buffer): readonly Rec
       call: name === toolName ? { key: keyOf(callId, args), args, from } : undefined,
     }));
     for (const { callId } of asked) calls.set(callId, []);
-    for (const { callId, call } of asked) calls.set(callId, [...(calls.get(callId) ?? []), call]);
+    for (const { callId, call } of asked) calls.get(callId)?.push(call);
     return message.parts.flatMap((one, part): readonly Recall[] => {
       if (one.type !== "tool-result") return [];
-      const [call, ...others] = calls.get(one.callId) ?? [];
-      calls.set(one.callId, others);
+      const call = calls.get(one.callId)?.shift();
       return call ? [{ ...call, at: first + offset, part, isRead: offset < newest }] : [];
     });
   });

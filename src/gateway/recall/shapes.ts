@@ -1,10 +1,11 @@
 /** The tool `windrow_recall` in each API: its declaration, and the place of a result's text in the bytes of a message. */
 import { recallDeclaration } from "../../adapter/host/recall-tool.ts";
 import { asArray, fieldsOf, parseJson } from "../../message/json.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { JsonValue } from "../../message/message.ts";
 import type { WireApiName } from "../gateway.ts";
 import { writeMember } from "../wire/body.ts";
 import { bodyRanges } from "../wire/json-ranges.ts";
+import type { ByteRange } from "../wire/json-ranges.ts";
 
 /** The name of the tool that the gateway adds. */
 export const toolName = "windrow_recall";
@@ -31,16 +32,14 @@ function behindLast(object: Buffer, list: string, value: JsonValue): Buffer | un
   ]);
 }
 
-/** Changes an element of a list; undefined where there is none, or where it stays. */
+/** Changes the element at a place of a list; undefined where there is none, or where it stays. */
 function changed(
   object: Buffer,
   list: string,
-  which: (elements: readonly JsonObject[]) => number,
+  place: number,
   change: (element: Buffer) => Buffer | undefined,
 ): Buffer | undefined {
-  const ranges = bodyRanges(object, list)?.elements ?? [];
-  const elements = ranges.map(({ start, end }) => fieldsOf(parseJson(object.toString("utf8", start, end))));
-  const one = ranges[which(elements)];
+  const one = bodyRanges(object, list)?.elements[place];
   const other = one && change(object.subarray(one.start, one.end));
   return other && Buffer.concat([object.subarray(0, one.start), other, object.subarray(one.end)]);
 }
@@ -64,40 +63,31 @@ const functions = "functionDeclarations";
 
 const gemini: RecallShape = {
   // The API takes one list of functions.
-  withTool: (body) =>
-    changed(
-      body,
-      "tools",
-      (tools) => tools.findIndex((tool) => (asArray(tool[functions])?.length ?? 0) > 0),
-      (tool) => behindLast(tool, functions, { name: toolName, description, parametersJsonSchema: inputSchema }),
-    ),
+  withTool(body) {
+    const tools = bodyRanges(body, "tools")?.elements ?? [];
+    const has = ({ start, end }: ByteRange): boolean =>
+      (asArray(fieldsOf(parseJson(body.toString("utf8", start, end)))[functions])?.length ?? 0) > 0;
+    const declared = { name: toolName, description, parametersJsonSchema: inputSchema };
+    return changed(body, "tools", tools.findIndex(has), (tool) => behindLast(tool, functions, declared));
+  },
   withText: (message, part, text) =>
-    changed(
-      message,
-      "parts",
-      () => part,
-      (block) =>
-        writeMember(
-          block,
-          "functionResponse",
-          "functionResponse",
-          (response) => response && withMember(Buffer.from(response), "response", { output: text }),
-        ),
+    changed(message, "parts", part, (block) =>
+      writeMember(
+        block,
+        "functionResponse",
+        "functionResponse",
+        (response) => response && withMember(Buffer.from(response), "response", { output: text }),
+      ),
     ),
 };
 
 const anthropic: RecallShape = {
   withTool: (body) => behindLast(body, "tools", { name: toolName, description, input_schema: inputSchema }),
   withText: (message, part, text) =>
-    changed(
-      message,
-      "content",
-      () => part,
-      (block) => {
-        const said = withMember(block, "content", text);
-        return said && (writeMember(said, "content", "is_error", (value) => value && Buffer.from("false")) ?? said);
-      },
-    ),
+    changed(message, "content", part, (block) => {
+      const said = withMember(block, "content", text);
+      return said && (writeMember(said, "content", "is_error", (value) => value && Buffer.from("false")) ?? said);
+    }),
 };
 
 /** The shapes of all APIs. */

@@ -1,5 +1,5 @@
 /** Content blocks of the Anthropic Messages API as parts, and back. */
-import { asArray, asName, asObject, asString, isObject, sameJson, without } from "../../message/json.ts";
+import { asArray, asName, asObject, asString, isObject, sameJson, textOf, without } from "../../message/json.ts";
 import type {
   FilePart,
   ImagePart,
@@ -106,16 +106,13 @@ function resultPart(block: JsonObject, calls: CallPairing, keeper: Keeper): Tool
   return {
     type: "tool-result",
     ...calls.result(id, isExact ? undefined : asName(block["name"])),
-    content: asArray(content)?.map((item) => resultItem(item, calls, keeper)) ?? plainText(content, isExact),
+    // Where nothing is kept beside it, what is no text stands as JSON.
+    content:
+      asArray(content)?.map((item) => resultItem(item, calls, keeper)) ??
+      (isExact ? (asString(content) ?? "") : textOf(content)),
     ...(isFlag && { isError: isError === true }),
     ...keeper.keep(without(block, "type", "tool_use_id", "content", ...read), { odd }),
   };
-}
-
-/** The text of a result that is no list. Where nothing is kept beside it, what is no text stands as JSON. */
-function plainText(content: JsonValue | undefined, isExact: boolean): string {
-  if (typeof content === "string") return content;
-  return isExact || (content ?? null) === null ? "" : JSON.stringify(content);
 }
 
 function resultItem(block: JsonValue, calls: CallPairing, keeper: Keeper): ResultContent {

@@ -103,7 +103,7 @@ export class ResponsesAnswer implements AnswerBuilder {
   #end(response: JsonObject): void {
     this.#head = { ...this.#head, ...response };
     const output = objectsOf(response["output"]);
-    if (output.length > 0 && this.#drafts.all.every(({ isDone }) => !isDone)) {
+    if (output.length > 0 && (this.#drafts.all.length === 0 || this.#drafts.all.some(({ isDone }) => !isDone))) {
       this.#drafts = new Drafts();
       for (const item of output) this.#begin(undefined, item, true);
     }

@@ -248,6 +248,17 @@ it.each<readonly [string, typeof chat, string, object]>([
     { message: called },
   ],
   [
+    "an item that ended, and one whose end stands in the response alone",
+    responses,
+    sse([
+      added(item),
+      done(item),
+      { ...added({ ...called, arguments: "" }), output_index: 1 },
+      { ...completed, response: { ...completed.response, output: [item, called] } },
+    ]),
+    { message: { content: "Look." }, others: [called] },
+  ],
+  [
     "a line behind the last one",
     ollama,
     `${[...lines, {}].map((one) => JSON.stringify(one)).join("\n")}\n`,
