@@ -3,10 +3,15 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { appendFile, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionManager } from "windrow";
 import type { UsageOverview, UsageSum } from "../kit/inside/ops.ts";
 import { json, newFolder, put, windrow } from "./stage.ts";
+
+// The folder of the tests may have a store under the usual name: the demo leaves one.
+const before = process.cwd();
+beforeEach(async () => process.chdir(await newFolder()));
+afterEach(() => process.chdir(before));
 
 /** A call as a test writes it, with its tokens by how they are counted. */
 interface Call extends Partial<Record<"plain" | "read" | "written" | "long" | "output", number>> {
