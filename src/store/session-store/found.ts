@@ -126,9 +126,16 @@ export function stateFields({ documents }: Head): JsonObject {
   return parseDocument(documents.state) ?? {};
 }
 
+/** The newest first revision of this process. */
+let newest = 0;
+
+/** Revisions that a session may come to within the millisecond in which it is made. */
+const stride = 64;
+
 /** The revision of a session that is made now: higher than every one of a session that had the id before. */
 export function firstRevision(): number {
-  return Date.now() * 1024 + Math.floor(Math.random() * 1024);
+  newest = Math.max(newest + stride, Date.now() * 1024 + Math.floor(Math.random() * 1024));
+  return newest;
 }
 
 /** Heads page by page, newest first; those that are made meanwhile may be left out. */
