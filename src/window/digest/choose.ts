@@ -1,20 +1,21 @@
 /** The choice of lines: greedy by value per token, so that what later calls look back for stays, and in passages. */
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
-import { weighing } from "./candidate.ts";
-import type { Candidates, ChoiceOptions } from "./candidate.ts";
-import { factsBy, wordsOf } from "./facts.ts";
 import { Heap } from "./heap.ts";
-import { isClosing, isSentence, LineTable } from "./line-table.ts";
 import type { Line } from "./line.ts";
 import type { Passage } from "./passages.ts";
-import { readStatements } from "./statements.ts";
-import type { FirstChoices } from "./statements.ts";
+import { isRule } from "./requests.ts";
+import { rowsOf } from "./rows.ts";
+import type { ChoiceOptions, Row, Rows, Title } from "./rows.ts";
+import type { Statement, Statements } from "./statements.ts";
+import type { Word } from "./texts.ts";
 
 /** Most lines and tokens between two chosen lines that are shown too: a mark would cost nearly as much. */
 const longestFill = 3;
 const fillTokens = 16;
 const gapTokens = 2;
+/** A line that closes what stands before it. */
+const closing = /^[\])};,]+$/;
 
 /** Lines that are looked at in one step. */
 const linesPerStep = 512;
@@ -29,115 +30,151 @@ const missesPerLook = 1_024;
 const amendmentShare = 0.5;
 const laterShare = 0.1;
 const instructionShare = 0.1;
+/** Most tokens of a message of the user's that is shown whole; of a longer one, its rules. */
+const shortMessage = 160;
 
-/** The choices made so far: what one of them showed bears its number. */
+/** What was stated, for a choice that shows no line without what was said later of the same. */
+export interface Stated {
+  readonly statements: Statements;
+  /** What stands in the window before all candidates: the task, the system block, pins. */
+  readonly standing: readonly Statement[];
+}
+
+/** The choices made so far: what one of them shows bears its number. */
 let choices = 0;
+
+/** As {@link choosing}, at once. */
+export function lineChooser(
+  passages: readonly Passage[],
+  options: ChoiceOptions,
+): (room: number) => readonly Passage[] {
+  const choose = choosing(passages, options);
+  return (room) => atOnce(choose(room));
+}
 
 /**
  * Chooses, for as many tokens as it is given (with what stands around the lines), passages of the lines worth most for
  * theirs, in the order of those they are from.
  */
-export function lineChooser(
+export function choosing(
   passages: readonly Passage[],
   options: ChoiceOptions,
-): (room: number) => readonly Passage[] {
-  const choosing = atOnce(lineChoosing(passages, options, new LineTable(options.counter)));
-  return (room) => atOnce(choosing(room));
+  stated?: Stated,
+): (room: number) => Work<readonly Passage[]> {
+  const given = rowsOf(passages, options);
+  const first = firstOf(given, stated);
+  const shownWords = options.shownTexts.flatMap((text) => options.texts.known(text));
+  return (room) => choose(given, first, new Choice(given, shownWords, room, first.newerOf));
 }
 
-/**
- * As {@link lineChooser}, in steps.
- *
- * @param table - the rows of an earlier choice's lines, lent to this choice alone until it was made
- */
-export function* lineChoosing(
-  passages: readonly Passage[],
-  options: ChoiceOptions,
-  table: LineTable,
-): Work<(room: number) => Work<readonly Passage[]>> {
-  const candidates = yield* weighing(passages, options, factsBy(options.counter), table);
-  const first = yield* readStatements(candidates, options.standing ?? []);
-  const shownWords = new Set<number>();
-  for (const text of options.shownTexts) {
-    for (const spelling of wordsOf(text)) {
-      const word = table.word(spelling);
-      if (word !== undefined) shownWords.add(word);
-    }
-    yield;
-  }
-  return (room) => choose(candidates, first, shownWords, room);
+/** The lines that a choice begins with. */
+interface FirstChoices {
+  /** The user's lines that change a text which stands in the window whatever is chosen, newest first. */
+  readonly amendments: readonly Row[];
+  /** The newest lines that speak of the same as what stands, the most often named first. */
+  readonly later: readonly Row[];
+  /** The user's rules, and short messages of the user's whole: newest messages first, rules before the rest. */
+  readonly instructions: readonly (readonly Row[])[];
+  /** The newest lines that speak of the same as one, which it never stands without. */
+  readonly newerOf: (row: Row) => readonly Row[];
 }
 
-function* choose(
-  candidates: Candidates,
-  first: FirstChoices,
-  shownWords: Iterable<number>,
-  room: number,
-): Work<readonly Passage[]> {
-  let steps = 0;
-  let misses = 0;
-  const { table, blocks } = candidates;
-  const { isNew, isShown, isAgain, isChosen, values } = table;
-  const choice = new Choice(table, shownWords, room, first);
-  for (const { from, to } of blocks) isChosen.fill(0, from, to);
-  const unshown = (rows: readonly number[]): readonly number[] => rows.filter((row) => isShown[row] === 0);
+function firstOf({ rows, whole, rowOf }: Rows, stated: Stated | undefined): FirstChoices {
+  const newer = (statement: Statement | undefined, least = 0): readonly Row[] => {
+    if (!stated || !statement) return [];
+    return stated.statements
+      .newerOf(statement)
+      .flatMap((one) => (one.seq > least || one.statement.file === statement.file ? (rowOf(one.statement) ?? []) : []));
+  };
+  // A file's line that was read again since says what holds.
+  const newerOf = (row: Row): readonly Row[] => {
+    const { seq, said } = row.line;
+    return (row.newer ??= newer(said, said?.file === undefined ? 0 : seq));
+  };
+  const changing = (stated?.standing ?? []).flatMap((statement) => newer(statement));
+  return {
+    amendments: [...new Set(changing.filter(isUsers))].sort(newestFirst),
+    later: oftenest([...whole.flatMap(newerOf), ...changing.filter((row) => !isUsers(row))]),
+    instructions: instructionsIn(rows.filter(isUsers)),
+    newerOf,
+  };
+}
+
+function isUsers({ line }: Row): boolean {
+  return line.kind === "user";
+}
+
+function newestFirst(left: Row, right: Row): number {
+  return right.line.seq - left.line.seq || left.at - right.at;
+}
+
+/** Rows, those first that are named most often; of equals the first. */
+function oftenest(named: readonly Row[]): readonly Row[] {
+  const counts = new Map<Row, number>();
+  for (const one of named) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return [...counts].toSorted(([, left], [, right]) => right - left).map(([one]) => one);
+}
+
+/** The user's messages, newest first: the rules of all, then those short enough to stand whole. */
+function instructionsIn(users: readonly Row[]): readonly (readonly Row[])[] {
+  const lines = users.filter(({ line, isDone }) => line.key !== "" && !isDone);
+  const newest = [...new Set(lines.map(({ line }) => line.seq))]
+    .sort((left, right) => right - left)
+    .map((seq) => lines.filter(({ line }) => line.seq === seq));
+  return [
+    ...newest.map((rows) => rows.filter(({ line }) => isRule(line.text))),
+    ...newest.filter((rows) => tokensOf(rows) <= shortMessage),
+  ];
+}
+
+function* choose({ rows, blocks }: Rows, first: FirstChoices, choice: Choice): Work<readonly Passage[]> {
+  const { left: room } = choice;
+  const unshown = (wanted: readonly Row[]): readonly Row[] => wanted.filter(({ isShown }) => !isShown);
   for (const row of unshown(first.amendments)) choice.take([row], room * (1 - amendmentShare));
   const leastBeside = choice.left - room * laterShare;
   for (const row of unshown(first.later)) choice.take([row], leastBeside);
   const least = choice.left - room * instructionShare;
   for (const found of first.instructions) choice.take(unshown(found), least);
-  const heap = new Heap<number>();
-  const offer = (row: number): void => {
-    const value = choice.density(row);
-    values[row] = value;
-    heap.push(row, value);
-  };
-  for (const { from, to } of blocks) {
-    for (let row = from; row < to; row++) if (isNew[row] === 1) offer(row);
-    if ((steps += to - from) < linesPerStep) continue;
-    steps = 0;
-    yield;
-  }
+  const heap = new Heap<Row>();
+  const offer = (row: Row): void => heap.push(row, (row.value = choice.density(row)));
+  for (const row of rows) if (row.isNew) offer(row);
+  yield;
+  let [steps, misses] = [0, 0];
   for (let row = heap.pop(); row !== undefined && choice.left > 4; row = heap.pop()) {
     if (++steps % linesPerStep === 0) yield;
-    if (isChosen[row] === 1) continue;
+    if (row.isChosen) continue;
     const now = choice.density(row);
     if (now <= 0) continue;
     // Lazy greedy: this gain may be stale, because lines chosen meanwhile show some of its words. Requeue it.
-    if (now < values[row]! * 0.98) {
-      values[row] = now;
-      heap.push(row, now);
+    if (now < row.value * 0.98) {
+      heap.push(row, (row.value = now));
       continue;
     }
-    const group = choice.take(fills(row, table));
+    const group = choice.take(choice.filled(row));
     // At the end hardly anything fits into what is left: it is asked for now and then whether anything does.
     if (group.length === 0 && misses++ % missesPerLook === 0 && !heap.some((one) => choice.mayFit(one))) break;
-    for (const taken of group) {
-      const { from, to } = table.blocks[taken]!;
-      for (const beside of [taken - 1, taken + 1]) {
-        if (beside < from || beside >= to || isChosen[beside] === 1) continue;
-        if (isNew[beside] === 1 || isAgain[beside] === 1) offer(beside);
-      }
-    }
+    for (const taken of group)
+      for (const beside of choice.besides(taken))
+        if (!beside.isChosen && (beside.isNew || beside.isAgain)) offer(beside);
   }
-  return chosenOf(candidates);
+  return blocks.flatMap(({ passage, from, to }) => chosenOf(passage, rows.slice(from, to)));
 }
 
-const nothing: readonly number[] = [];
+const nothing: readonly Row[] = [];
 
 /** One choice while it is made: what it has room for, and the words and titles it shows. */
 class Choice {
   readonly #number = ++choices;
+  readonly #rows: readonly Row[];
+  readonly #newerOf: FirstChoices["newerOf"];
   #left: number;
-  readonly #table: LineTable;
-  readonly #first: FirstChoices;
 
-  constructor(table: LineTable, shownWords: Iterable<number>, room: number, first: FirstChoices) {
-    this.#table = table;
-    this.#first = first;
+  constructor({ rows }: Rows, shownWords: readonly Word[], room: number, newerOf: FirstChoices["newerOf"]) {
+    this.#rows = rows;
+    this.#newerOf = newerOf;
     this.#left = room;
-    const { wordShown } = this.#table;
-    for (const word of shownWords) wordShown[word] = this.#number;
+    for (const row of rows) row.isChosen = false;
+    for (const word of shownWords) word.shownBy = this.#number;
   }
 
   /** Tokens that are left. */
@@ -145,37 +182,32 @@ class Choice {
     return this.#left;
   }
 
+  /** The rows beside one in its passage. */
+  besides({ at, block: { from, to } }: Row): readonly Row[] {
+    return [at - 1, at + 1].flatMap((beside) => (beside >= from && beside < to ? (this.#rows[beside] ?? []) : []));
+  }
+
   /** The value of a candidate for each of its tokens. */
-  density(row: number): number {
-    const { weights, isNew, isAgain, isChosen, tokens, looks, blocks } = this.#table;
-    const { words, wordsFrom, wordWorths, wordShown, titleShown, titleTokens } = this.#table;
-    const number = this.#number;
+  density({ at, line, facts, block, tokens, weight, isNew, isAgain }: Row): number {
     let fresh = 0;
-    if (isNew[row] === 1) {
-      const end = wordsFrom[row + 1]!;
-      for (let at = wordsFrom[row]!; at < end; at++) {
-        const word = words[at]!;
-        if (wordShown[word] !== number) fresh += wordWorths[word]!;
-      }
-    }
-    const { from, to, title, passage } = blocks[row]!;
+    if (isNew) for (const { worth, shownBy } of facts.words) if (shownBy !== this.#number) fresh += worth;
     let beside = 0;
-    if ((looks[row]! & isSentence) === 0 || passage.file) {
-      if (row > from && isChosen[row - 1] === 1) beside++;
-      if (row + 1 < to && isChosen[row + 1] === 1) beside++;
+    if (!line.isSentence || block.passage.file) {
+      if (at > block.from && this.#rows[at - 1]!.isChosen) beside++;
+      if (at + 1 < block.to && this.#rows[at + 1]!.isChosen) beside++;
     }
-    const titling = titleShown[title] === number ? 0 : 0.25 * titleTokens[title]!;
-    const cost = tokens[row]! + 0.75 * gapTokens * (2 - beside) + titling;
-    const base = (isAgain[row] === 1 ? 0 : 0.2) + 0.02 * Math.min(tokens[row]!, 40);
-    return (weights[row]! * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
+    const cost = tokens + 0.75 * gapTokens * (2 - beside) + 0.25 * this.#titling(block.title);
+    const base = (isAgain ? 0 : 0.2) + 0.02 * Math.min(tokens, 40);
+    return (weight * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
+  }
+
+  #titling({ tokens, shownBy }: Title): number {
+    return shownBy === this.#number ? 0 : tokens;
   }
 
   /** Whether there may be room for a candidate, which never comes without its title. */
-  mayFit(row: number): boolean {
-    const { tokens, blocks, titleShown, titleTokens, isChosen } = this.#table;
-    const { title } = blocks[row]!;
-    const titling = titleShown[title] === this.#number ? 0 : titleTokens[title]!;
-    return isChosen[row] === 0 && tokens[row]! + titling <= this.#left;
+  mayFit({ isChosen, tokens, block }: Row): boolean {
+    return !isChosen && tokens + this.#titling(block.title) <= this.#left;
   }
 
   /**
@@ -184,94 +216,74 @@ class Choice {
    *
    * @param least - tokens that stay for others
    */
-  take(wanted: readonly number[], least = 0): readonly number[] {
-    const { isChosen, isNew, tokens, blocks } = this.#table;
-    const { titleShown, titleTokens, words, wordsFrom, wordShown } = this.#table;
-    const number = this.#number;
-    const group = wanted.filter((row) => isChosen[row] === 0);
-    if (tokensOf(group, tokens) > this.#left - least) return nothing;
-    const within = new Set(group);
+  take(wanted: readonly Row[], least = 0): readonly Row[] {
+    const room = this.#left - least;
+    const group = new Set(wanted.filter(({ isChosen }) => !isChosen));
+    const titles = new Set<Title>();
+    let cost = 0;
+    // What is added to the group meanwhile is visited, too.
     for (const row of group) {
-      for (const one of this.#with(row)) {
-        if (within.has(one)) continue;
-        within.add(one);
-        group.push(one);
-      }
+      cost += row.tokens + (titles.has(row.block.title) ? 0 : this.#titling(row.block.title));
+      if (cost > room) return nothing;
+      titles.add(row.block.title);
+      for (const one of this.#with(row)) group.add(one);
     }
     const [begin] = group;
-    if (begin === undefined) return nothing;
-    const titles = new Set<number>();
-    for (const row of group) {
-      const { title } = blocks[row]!;
-      if (titleShown[title] !== number) titles.add(title);
-    }
-    const { from, to } = blocks[begin]!;
-    const isBeside = (begin > from && isChosen[begin - 1] === 1) || (begin + 1 < to && isChosen[begin + 1] === 1);
-    let cost = (isBeside || group.length > 1 ? 0 : gapTokens) + tokensOf(group, tokens);
-    for (const title of titles) cost += titleTokens[title]!;
-    if (cost > this.#left - least) return nothing;
+    if (!begin) return nothing;
+    const isBeside = this.besides(begin).some(({ isChosen }) => isChosen);
+    cost += isBeside || group.size > 1 ? 0 : gapTokens;
+    if (cost > room) return nothing;
     this.#left -= cost;
-    for (const title of titles) titleShown[title] = number;
+    for (const title of titles) title.shownBy = this.#number;
     for (const row of group) {
-      isChosen[row] = 1;
-      if (isNew[row] === 0) continue;
-      for (let at = wordsFrom[row]!; at < wordsFrom[row + 1]!; at++) wordShown[words[at]!] = number;
+      row.isChosen = true;
+      if (row.isNew) for (const word of row.facts.words) word.shownBy = this.#number;
     }
-    return group;
+    return [...group];
   }
 
-  /** The lines that a candidate never stands without, beside those that stand. */
-  #with(row: number): readonly number[] {
-    const { isChosen, isShown } = this.#table;
-    const block = this.#table.blocks[row]!;
-    const newer = this.#first.newerOf(row);
-    const hasHead = block.hasHead && row > block.from;
-    if (newer.length === 0 && !hasHead) return nothing;
-    const rows = hasHead ? [...newer, block.from] : newer;
-    return rows.filter((one) => isChosen[one] === 0 && isShown[one] === 0);
+  /** The lines that a candidate never stands without, other than those that stand. */
+  #with(row: Row): readonly Row[] {
+    const { from, hasHead } = row.block;
+    const newer = this.#newerOf(row);
+    const rows = hasHead && row.at > from ? [...newer, this.#rows[from]!] : newer;
+    return rows.filter(({ isChosen, isShown }) => !isChosen && !isShown);
+  }
+
+  /** A candidate with the lines that would be a short gap between it and chosen ones, and a bracket that closes it. */
+  filled(row: Row): readonly Row[] {
+    const { from, to } = row.block;
+    const group = [row];
+    for (const step of [-1, 1]) {
+      const gap: Row[] = [];
+      let at = row.at + step;
+      while (at >= from && at < to && !this.#rows[at]!.isChosen && gap.length <= longestFill) {
+        gap.push(this.#rows[at]!);
+        at += step;
+      }
+      const isBetween = at >= from && at < to && gap.length <= longestFill && tokensOf(gap) <= fillTokens;
+      if (isBetween) group.push(...gap);
+    }
+    const next = row.at + 1 < to ? this.#rows[row.at + 1] : undefined;
+    if (next && !next.isChosen && closing.test(next.line.key) && !group.includes(next)) group.push(next);
+    return group;
   }
 }
 
-function tokensOf(rows: readonly number[], tokens: Int32Array): number {
+function tokensOf(rows: Iterable<Row>): number {
   let sum = 0;
-  for (const row of rows) sum += tokens[row]!;
+  for (const { tokens } of rows) sum += tokens;
   return sum;
 }
 
-/** A candidate with the lines that would be a short gap between it and chosen ones, and a bracket that closes it. */
-function fills(row: number, { tokens, looks, blocks, isChosen }: LineTable): readonly number[] {
-  const { from, to } = blocks[row]!;
-  const group = [row];
-  for (const step of [-1, 1]) {
-    let cell = row + step;
-    let count = 0;
-    let sum = 0;
-    while (cell >= from && cell < to && isChosen[cell] === 0 && count <= longestFill && sum <= fillTokens) {
-      sum += tokens[cell]!;
-      count++;
-      cell += step;
-    }
-    if (cell < from || cell >= to || isChosen[cell] === 0 || count > longestFill || sum > fillTokens) continue;
-    for (let gap = row + step; gap !== cell; gap += step) group.push(gap);
-  }
-  const next = row + 1;
-  if (next < to && isChosen[next] === 0 && (looks[next]! & isClosing) !== 0 && !group.includes(next)) group.push(next);
-  return group;
-}
-
-function chosenOf({ table, blocks }: Candidates): readonly Passage[] {
-  const { isChosen } = table;
+/** The stretches of a passage that were chosen. */
+function chosenOf(passage: Passage, rows: readonly Row[]): readonly Passage[] {
   const chosen: Passage[] = [];
-  for (const { passage, from, to } of blocks) {
-    let lines: Line[] = [];
-    for (let row = from; row < to; row++) {
-      if (isChosen[row] === 0) continue;
-      if (row === from || isChosen[row - 1] === 0) {
-        lines = [];
-        chosen.push({ ...passage, at: passage.at === 0 ? 0 : passage.at + row - from, lines });
-      }
-      lines.push(table.lines[row]!);
-    }
+  let open: Line[] | undefined;
+  for (const [index, { isChosen, line }] of rows.entries()) {
+    if (!isChosen) open = undefined;
+    else if (open) open.push(line);
+    else chosen.push({ ...passage, at: passage.at === 0 ? 0 : passage.at + index, lines: (open = [line]) });
   }
   return chosen;
 }

@@ -7,6 +7,7 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import type { TextMask } from "../window.ts";
 import { lineChooser } from "./choose.ts";
 import { condensed, linesOf } from "./line.ts";
+import { Texts } from "./texts.ts";
 import type { Passage } from "./passages.ts";
 
 /** Options of an excerpt. */
@@ -31,7 +32,7 @@ export function excerpt(text: string, { maxTokens, counter, mask, seen }: Excerp
   if (counter.count(whole) <= maxTokens) return whole;
   const lines = linesOf(condensed(text), 1, "result", mask);
   const choose = lineChooser([{ file: false, subject: "", label: "", at: 1, lines }], {
-    counter,
+    texts: new Texts(counter),
     recency: () => 1,
     heat: () => 0,
     shownLines: seen ?? new Set(),

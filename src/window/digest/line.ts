@@ -4,32 +4,10 @@ import type { JsonValue } from "../../message/message.ts";
 import { splitLines } from "../../message/quote.ts";
 import { clip } from "../stub/cut.ts";
 import { splitSentences } from "../../message/sentences.ts";
-import type { TokenCounter } from "../../tokens/counter.ts";
 import type { TextMask } from "../window.ts";
-
-/**
- * The source of a line: the user, a tool, a failing tool, the assistant's prose beside calls, or its answer to the user.
- * `read` and `written` lines stand in a file, as a tool showed it or as the agent wrote it.
- */
-export type LineKind = "user" | "result" | "error" | "said" | "answered" | "read" | "written";
-
-/** A word that can be looked back for. */
-export interface Word {
-  readonly spelling: string;
-  /** The value of the line where it is new. */
-  readonly worth: number;
-}
-
-/** A line's text in numbers. */
-export interface LineFacts {
-  readonly tokens: number;
-  /** Each word that can be looked back for, once. */
-  readonly words: readonly Word[];
-  /** Whether it reports a failure. */
-  readonly failing: boolean;
-  /** The counter of its tokens. */
-  readonly counter: TokenCounter;
-}
+import type { LineKind } from "./line-kind.ts";
+import type { Statement } from "./statements.ts";
+import type { TextFacts } from "./texts.ts";
 
 /** One line of a message. */
 export interface Line {
@@ -42,8 +20,10 @@ export interface Line {
   readonly isSentence: boolean;
   /** The sentences of a paragraph that is longer than a digest shows of a line: each a line of its own. */
   readonly sentences?: readonly Line[];
-  /** The facts of its text, from the last time it was examined. */
-  facts: LineFacts | undefined;
+  /** The facts of its text, once it was examined. */
+  facts: TextFacts | undefined;
+  /** What it states; undefined where it states nothing, and before it was indexed. */
+  said: Statement | undefined;
 }
 
 /** Lines that follow each other without a gap. */
@@ -61,7 +41,7 @@ const sentence = /^.{40,}[.!?。！？]$/su;
 
 /** A line with this text. */
 export function lineOf(text: string, seq: number, kind: LineKind): Line {
-  return { text, key: keyOf(text), seq, kind, facts: undefined, isSentence: sentence.test(text) };
+  return { text, key: keyOf(text), seq, kind, facts: undefined, said: undefined, isSentence: sentence.test(text) };
 }
 
 /** The lines of a text, with their source. */

@@ -16,8 +16,9 @@ import { touchOf } from "../action/touches.ts";
 import { FileView } from "./file-view.ts";
 import { fileOfLine, GoneLines } from "./gone.ts";
 import { Requests } from "./requests.ts";
-import { KnownLines } from "./known-lines.ts";
-import type { Line, LineKind, Stretch } from "./line.ts";
+import { bySentences, condensed, linesOf, listingOf } from "./line.ts";
+import type { LineKind } from "./line-kind.ts";
+import type { Line, Stretch } from "./line.ts";
 
 /** The parts of a call that its result is read by; what a provider brought with it is not kept. */
 type KnownCall = Pick<ToolCallPart, "name" | "args">;
@@ -29,6 +30,8 @@ export interface RecordText extends Stretch {
   /** The tool and what its call was about; the role for what someone said. */
   readonly label: string;
   readonly subject: string;
+  /** Whether any of its lines names a file and a place there, as a search's lines do. */
+  readonly namesFiles: boolean;
 }
 
 /** Calls whose results may still come. */
@@ -47,9 +50,10 @@ export class Reader implements Reading {
   readonly records: RecordText[] = [];
   readonly files = new Map<string, FileView>();
   readonly named: { path: string; seq: number }[] = [];
+  /** The paths of files whose views the last message changed. */
+  readonly changed = new Set<string>();
   readonly #mask: TextMask;
   readonly #tools: Readonly<Record<string, ReadCall>>;
-  readonly #lines: KnownLines;
   readonly #marks: RecallMarks;
   /** Paths of files by their last part, in the order they came up. */
   readonly #byName = new Map<string, string[]>();
@@ -60,28 +64,17 @@ export class Reader implements Reading {
 
   /**
    * @param recallTools - the tools that recall: nothing is read of their calls and results
-   * @param lines - takes texts apart; those of an earlier reading may be known to it
    */
-  constructor(
-    mask: TextMask,
-    tools: Readonly<Record<string, ReadCall>> = {},
-    recallTools?: readonly string[],
-    lines = new KnownLines(mask),
-  ) {
+  constructor(mask: TextMask, tools: Readonly<Record<string, ReadCall>> = {}, recallTools?: readonly string[]) {
     this.#mask = mask;
     this.#tools = tools;
-    this.#lines = lines;
     this.#marks = new RecallMarks(recallTools);
   }
 
-  /**
-   * Reads the next message.
-   *
-   * @param keeps - whether its lines are kept for a reading after this one
-   */
-  read({ seq, message }: NumberedMessage, keeps = false): void {
+  /** Reads the next message. */
+  read({ seq, message }: NumberedMessage): void {
+    this.changed.clear();
     if (message.role === "system") return;
-    this.#lines.begin(seq, keeps);
     this.#marks.note(message);
     const calls = toolCalls(message).filter((call) => !this.#marks.has(call));
     if (calls.length > 0) this.#forgetCalls();
@@ -154,7 +147,7 @@ export class Reader implements Reading {
     const path = this.#resolve(action.path, action.kind === "edit" ? action.changes[0]?.before : "");
     // A line of a search over many files names its file and its place: it stands for itself.
     if (action.kind === "look" || (action.kind === "search" && action.among === true)) return undefined;
-    if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text);
+    if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text, seq);
     this.#doubtOthers(action.path, path, seq);
     if (action.kind === "move") this.#doubtOthers(action.to, this.#resolve(action.to), seq);
     if (isDoubtful || (exit !== 0 && action.kind !== "write")) {
@@ -173,7 +166,7 @@ export class Reader implements Reading {
       return done;
     }
     const view = this.#view(path);
-    const toLines = (fresh: string) => this.#lines.of(fresh, "written");
+    const toLines = (fresh: string) => linesOf(fresh, seq, "written", this.#mask);
     if (action.kind === "write") {
       view.write(toLines(action.text.replace(/\n$/, "")));
       return done;
@@ -183,27 +176,33 @@ export class Reader implements Reading {
       view.edit(action.changes, toLines);
     }
     if (action.kind === "insert") view.insert(action.after, action.to ?? action.after, toLines(action.text));
-    const listing = this.#lines.listing(text);
+    const listing = listingOf(text, seq, this.#mask);
     for (const { at, lines } of listing ?? []) view.read(at, lines);
     return listing ? "all" : done;
   }
 
   /** A search's lines may each name their file: without its name they are the file's, those of another are not. */
-  #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string): "all" | undefined {
-    if (action.kind === "read") return this.#shows(action, path, text);
+  #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
+    if (action.kind === "read") return this.#shows(action, path, text, seq);
     let other = false;
     const own = text.replaceAll(filesOfLines, (whole, file: string, number: string) => {
       if (this.#resolve(file) === path) return `${number}:`;
       other = true;
       return whole;
     });
-    return other ? undefined : this.#shows(action, path, own);
+    return other ? undefined : this.#shows(action, path, own, seq);
   }
 
-  #shows(action: FileAction & { kind: "read" | "search" }, path: string, given: string): "all" | undefined {
+  #shows(
+    action: FileAction & { kind: "read" | "search" },
+    path: string,
+    given: string,
+    seq: number,
+  ): "all" | undefined {
+    const linesIn = (part: string): readonly Line[] => linesOf(part, seq, "read", this.#mask);
     const { text, from } = fileTextOf(given);
     const isNumbered = action.kind === "search" || /^\s*\d+[\t→]/.test(text);
-    const listing = this.#lines.listing(text, isNumbered ? 1 : 3);
+    const listing = listingOf(text, seq, this.#mask, isNumbered ? 1 : 3);
     if (listing) {
       const view = this.#view(path);
       const [first] = listing;
@@ -217,16 +216,16 @@ export class Reader implements Reading {
       const blocks = text.replace(/\n$/, "").split(/^--$/m);
       // A single number or a name is an answer, not a passage of the file.
       if (blocks.length === 1 && !text.trim().includes("\n") && text.trim().length < 24) return undefined;
-      for (const block of blocks) this.#view(path).read(0, this.#lines.of(block.replaceAll(/^\n|\n$/g, ""), "read"));
+      for (const block of blocks) this.#view(path).read(0, linesIn(block.replaceAll(/^\n|\n$/g, "")));
       return "all";
     }
     if (/^…$/m.test(text)) {
       // A reader that leaves lines out shows passages, and summaries in the place of bodies.
       for (const passage of text.split(/^.*(?:^…$|\{ … \}).*\n?/m).filter((one) => one.trim() !== ""))
-        this.#view(path).read(0, this.#lines.of(passage.replaceAll(/^\n|\n$/g, ""), "read"));
+        this.#view(path).read(0, linesIn(passage.replaceAll(/^\n|\n$/g, "")));
       return "all";
     }
-    const lines = this.#lines.of(text.replace(/\n$/, ""), "read");
+    const lines = linesIn(text.replace(/\n$/, ""));
     if (action.whole && from === undefined && !isCut(text)) this.#view(path).write(lines);
     else this.#view(path).read(from ?? action.from ?? 1, withoutNotice(lines));
     return "all";
@@ -244,11 +243,14 @@ export class Reader implements Reading {
   }
 
   #record(text: string, seq: number, kind: LineKind, label: string, subject: string): void {
-    const lines = this.#lines.ofRecord(text, kind);
-    if (lines.some((line) => line.text !== "")) this.records.push({ seq, kind, label, subject, at: 1, lines });
+    const lines = linesOf(bySentences(condensed(text), kind), seq, kind, this.#mask);
+    const namesFiles = lines.some(({ key }) => fileOfLine.test(key));
+    if (lines.some((line) => line.text !== ""))
+      this.records.push({ seq, kind, label, subject, namesFiles, at: 1, lines });
   }
 
   #view(path: string): FileView {
+    this.changed.add(path);
     let view = this.files.get(path);
     if (view) return view;
     this.files.set(path, (view = new FileView()));

@@ -1,6 +1,6 @@
 /** Requests: lines of the user's that the agent carried out. They tell less of what counts from then on than others. */
 import type { JsonValue } from "../../message/message.ts";
-import { worthOf, wordsOf } from "./facts.ts";
+import { worthOf, wordsOf } from "./texts.ts";
 import type { Line } from "./line.ts";
 
 const rule =

@@ -1,5 +1,5 @@
 /** Sayings of lines: the terms by which two lines are known to speak of the same, and whether a line states or corrects. */
-import type { LineKind } from "./line.ts";
+import type { LineKind } from "./line-kind.ts";
 
 /** The look of a line that states something: a sentence, or a value behind a name. Other lines correct nothing. */
 export const states = 1;
@@ -16,9 +16,8 @@ export const isDated = 16;
 /** How much a term that two lines have in common tells: a key all, a word half, two characters of a run a quarter. */
 export const enough = 4;
 
-/** Most characters of a line that are read, and most terms that it has. */
+/** Most characters of a line that are read. */
 const longestRead = 400;
-const mostTerms = 40;
 
 const value = /(?<![\p{Script=Latin}\p{N}_./:-])\d[\d.,]*(?::\d\d){0,2}(?![\p{Script=Latin}\p{N}_:/-])/u;
 // Without the flag `u` these two take a sixth of the time, and mean the same.
@@ -82,8 +81,7 @@ export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying 
   const isStated =
     inComment === undefined ? isProse(read) && (!isBare || sentenceEnd.test(read)) : twoWords.test(inComment);
   if (!isSpoken && key === undefined && !isStated) return silent;
-  const terms = termsOf(read);
-  if (key !== undefined) terms.add(`${key}:`);
+  const terms = [...(key === undefined ? [] : [`${key}:`]), ...termsOf(read)];
   const isCorrecting = isCorrection(read);
   const isChange = isCorrecting || change.test(read);
   const looks =
@@ -92,7 +90,7 @@ export function sayingOf(text: string, kind: LineKind, isCode: boolean): Saying 
     (dated.test(lead) ? isDated : 0) +
     (isChange ? changes : 0) +
     (key !== undefined || value.test(read) ? asserts : 0);
-  return { terms: [...terms].slice(0, mostTerms), looks };
+  return { terms, looks };
 }
 
 const silent: Saying = { terms: [], looks: 0 };

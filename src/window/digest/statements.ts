@@ -1,83 +1,279 @@
 /**
- * Statements: the lines that a choice begins with. What the user laid down for good comes before all else, and what
- * changes a text that stands in the window stands with it.
+ * Statements: what lines state, in the order it was said, and which later ones speak of the same. Each has terms; two are
+ * linked by rare terms that they share. Links are looked up when they are needed, among what was said since the last look.
  */
-import type { Work } from "../../turns.ts";
-import { splitSentences } from "../../message/sentences.ts";
-import type { Candidates } from "./candidate.ts";
-import type { LineTable } from "./line-table.ts";
-import { NewerLines } from "./newer.ts";
-import { isRule } from "./requests.ts";
+import { detached } from "../../message/detached.ts";
+import { asserts, changes, corrects, enough, isDated, isNamed, isNumeral, states, unitsOf } from "./saying.ts";
+import type { Saying } from "./saying.ts";
 
-/** The lines that a choice begins with, by their rows. */
-export interface FirstChoices {
-  /** The user's lines that change a text which stands in the window whatever is chosen, newest first. */
-  readonly amendments: readonly number[];
-  /** The newest lines that speak of the same as what stands, the most often named first. */
-  readonly later: readonly number[];
-  /** The user's rules, and short messages of the user's whole: newest messages first, rules before the rest. */
-  readonly instructions: readonly (readonly number[])[];
-  /** The newest lines that speak of the same as one, which never stands without them. */
-  readonly newerOf: (row: number) => readonly number[];
+/** A term that stands in more statements, or in a larger share of them, is not rare unless it looks like a name. */
+const rareCount = 12;
+const rareShare = 0.02;
+const namedCount = 400;
+/** A term that stands in a larger share of statements tells nothing. */
+const commonShare = 0.25;
+/** Rare terms of a statement that are looked up. */
+const mostLooked = 16;
+/** The share of what the terms of the shorter statement tell that two must have in common. */
+const leastShare = 0.3;
+/** Likewise, where the newer one only says a value. */
+const sameShare = 0.6;
+/** The newer statements that one never stands without. */
+const mostNewer = 12;
+/** Terms of a statement, one bit each. */
+const mostTerms = 31;
+
+/** The sources of statements: what users wrote, what tools brought, and what the agent said. */
+export type Source = 0 | 1 | 2;
+const sources = [0, 1, 2] as const;
+
+/** Where a statement stands. */
+export interface Origin {
+  readonly source: Source;
+  /** The path of the file that it is a line of. */
+  readonly file?: string | undefined;
+  /** The message it was first said in. */
+  readonly since: number;
 }
 
-/** Most tokens of a message of the user's that is kept whole; of a longer one, its rules. */
-const shortMessage = 160;
+/** What was stated, whether once or again and again. */
+export interface Statement extends Origin {
+  readonly text: string;
+  readonly looks: number;
+  readonly terms: readonly Term[];
+  /** Its place among all that was said, when it was said first. */
+  readonly place: number;
+  /** Whether it may say something newer than another. */
+  readonly isNews: boolean;
+  /** The place up to which newer statements were looked for, and those that were found. */
+  looked: number;
+  newer: readonly Newer[];
+}
+
+/** A statement as it was said in a message. */
+interface Said {
+  readonly statement: Statement;
+  readonly seq: number;
+  readonly place: number;
+}
+
+/** A newer statement of the same. */
+export interface Newer extends Said {
+  /** The terms that both have, a bit each. */
+  readonly mask: number;
+  readonly weight: number;
+  /** How surely it says a new value. */
+  readonly certainty: number;
+}
+
+interface Term {
+  /** How much it tells, see {@link enough}. */
+  readonly units: number;
+  readonly isName: boolean;
+  readonly isNumber: boolean;
+  /** In how many statements it stands, by their source. */
+  readonly counts: [number, number, number];
+  readonly said: readonly [Said[], Said[], Said[]];
+  /** Its bit while newer statements are looked for. */
+  bit: number;
+  /** What it tells, as far as the log went when that was last asked for; less than nothing for a common one. */
+  tells: number;
+  toldAt: number;
+}
+
+/** All that was stated in a log. */
+export class Statements {
+  readonly #terms = new Map<string, Term>();
+  readonly #known = new Map<string, Statement>();
+  readonly #sizes: [number, number, number] = [0, 0, 0];
+  #place = 0;
+
+  /**
+   * Takes a statement, in the order of the log; undefined for a text that states nothing.
+   *
+   * @param seq - the message that says it now
+   */
+  add(text: string, { looks, terms: spellings }: Saying, origin: Origin, seq = origin.since): Statement | undefined {
+    if ((looks & states) === 0) return undefined;
+    const { source, file, since } = origin;
+    const place = ++this.#place;
+    const key = `${source} ${file ?? ""}\n${text}`;
+    let statement = this.#known.get(key);
+    if (statement && (source === 2 || !statement.isNews)) return statement;
+    if (!statement) {
+      const isFirst = spellings.some((spelling) => !this.#terms.has(spelling) && isTelling(spelling));
+      const terms = [...spellings.slice(0, mostTerms)].map((spelling) => this.#termOf(spelling));
+      const isChange = (looks & corrects) !== 0 || (looks & (asserts | changes)) === (asserts | changes);
+      const isNews = source !== 2 || isFirst || isChange;
+      const looked = since < seq ? 0 : place;
+      statement = { text, looks, terms, source, file, since, place, isNews, looked, newer: [] };
+      this.#known.set(key, statement);
+      if (!isNews) return statement;
+      this.#sizes[source]++;
+      for (const { counts } of terms) counts[source]++;
+    }
+    const said = { statement, seq, place };
+    for (const term of statement.terms) term.said[source].push(said);
+    return statement;
+  }
+
+  /**
+   * A text that is no part of what was said.
+   *
+   * @param since - the message it stands in. Default: it stands before all messages
+   */
+  standing(text: string, spellings: Iterable<string>, since = 0): Statement {
+    const terms = [...spellings].slice(0, mostTerms).map((spelling) => this.#termOf(spelling));
+    return { text, looks: 0, terms, source: 0, file: undefined, since, place: 0, isNews: false, looked: 0, newer: [] };
+  }
+
+  /** The newest statements of what one speaks of, which it never stands without. */
+  newerOf(statement: Statement): readonly Newer[] {
+    const from = statement.looked;
+    if (from === this.#place) return statement.newer;
+    statement.looked = this.#place;
+    const isNewer = (said: readonly Said[]): boolean => (said.at(-1)?.place ?? 0) > from;
+    if (statement.terms.some(({ said }) => said.some(isNewer))) statement.newer = this.#look(statement, from);
+    return statement.newer;
+  }
+
+  #look(statement: Statement, from: number): readonly Newer[] {
+    const { terms, isNews, newer } = statement;
+    const own = terms
+      .filter((term) => countOf(term) > Number(isNews) && this.#tells(term) >= 0)
+      .sort((left, right) => countOf(left) - countOf(right));
+    if (own.length === 0) return newer;
+    for (const [index, term] of terms.entries()) if (own.includes(term)) term.bit = 1 << index;
+    const told = own.reduce((sum, term) => (term.units === enough ? sum : sum + this.#tells(term)), 0);
+    const fresh = sources.flatMap((source) => this.#find(source, statement, own, told, from));
+    for (const term of own) term.bit = 0;
+    const all = [...fresh, ...newer.filter((one) => !fresh.some((other) => covers(other, one)))];
+    if (all.length > mostNewer)
+      all.sort((left, right) => right.certainty - left.certainty || right.weight - left.weight);
+    return all.slice(0, mostNewer);
+  }
+
+  #find(source: Source, statement: Statement, own: readonly Term[], told: number, from: number): readonly Newer[] {
+    const rare = own.filter((term) => this.#isRare(source, term)).slice(0, mostLooked);
+    // Of the frequent ones the rarest finds the newest.
+    const frequent = own.find((term) => !rare.includes(term) && term.counts[source] > 0);
+    const found: Newer[] = [];
+    for (const said of newestFirst(frequent ? [...rare, frequent] : rare, source, from)) {
+      if (!isLater(said, statement)) continue;
+      const link = this.#linkOf(said, told);
+      // The newest is enough of those that say as much of the same, as surely.
+      if (link && !found.some((newer) => covers(newer, link))) found.push(link);
+    }
+    return found;
+  }
+
+  /** What a later statement has in common with the one whose terms have bits; undefined if that is too little. */
+  #linkOf(said: Said, told: number): Newer | undefined {
+    let [mask, units, weight, whole, repeated, others] = [0, 0, 0, 0, 0, 0];
+    for (const term of said.statement.terms) {
+      const tells = this.#tells(term);
+      if (tells < 0) continue;
+      // The words of a key that another has not are known already.
+      if (term.units !== enough) whole += tells;
+      if (term.bit === 0) {
+        if (term.isNumber) others++;
+        continue;
+      }
+      if (term.isNumber) repeated++;
+      mask |= term.bit;
+      units += term.units;
+      weight += tells;
+    }
+    // What says the number of another with one more revises it, whatever its words.
+    const look = said.statement.looks | (repeated > 0 && others > 0 ? corrects | changes : 0);
+    if (units < ((look & corrects) === 0 ? enough : enough / 2)) return undefined;
+    // A value alone is a newer one of the same only if the rest of the lines is much the same.
+    const share = (look & changes) === 0 ? sameShare : leastShare;
+    if (weight < share * Math.min(told, whole)) return undefined;
+    return { ...said, mask, weight, certainty: look & (asserts | changes | corrects) };
+  }
+
+  /**
+   * What a term tells of a statement's subject: the more, the fewer have it; nothing if no other has it. Less than nothing for
+   * one that stands in too many statements; what the agent says often may still be rare.
+   */
+  #tells(term: Term): number {
+    if (term.toldAt === this.#place) return term.tells;
+    const { counts, isNumber, units } = term;
+    const size = this.#sizes[0] + this.#sizes[1] + this.#sizes[2];
+    const count = countOf(term);
+    const isCommon = counts[0] + counts[1] > Math.max(namedCount, commonShare * size);
+    const tells = count < 2 || isNumber ? 0 : Math.log((size + 2) / count) ** 2 * units;
+    term.toldAt = this.#place;
+    return (term.tells = isCommon ? -1 : tells);
+  }
+
+  #isRare(source: Source, { counts, isName, units }: Term): boolean {
+    const most = Math.max(rareCount, rareShare * this.#sizes[source]);
+    return counts[source] > 0 && counts[source] <= (isName || units === enough ? namedCount : most);
+  }
+
+  #termOf(spelling: string): Term {
+    let term = this.#terms.get(spelling);
+    if (!term) {
+      const facts = { units: unitsOf(spelling), isName: isNamed(spelling), isNumber: isNumeral(spelling) };
+      this.#terms.set(
+        detached(spelling),
+        (term = { ...facts, counts: [0, 0, 0], said: [[], [], []], bit: 0, tells: 0, toldAt: -1 }),
+      );
+    }
+    return term;
+  }
+}
+
+function countOf({ counts }: Term): number {
+  return counts[0] + counts[1] + counts[2];
+}
+
+/** Whether a term is a number, or a name with a digit: a new one makes what the agent says news. */
+function isTelling(spelling: string): boolean {
+  return !spelling.endsWith(":") && (isNumeral(spelling) || (isNamed(spelling) && /\d/.test(spelling)));
+}
+
+/** What statements of a source with any of some terms said after a place, newest first. */
+function newestFirst(terms: readonly Term[], source: Source, from: number): readonly Said[] {
+  const found = new Set<Said>();
+  for (const term of terms) {
+    const said = term.said[source];
+    const least = Math.max(0, said.length - namedCount);
+    for (let at = said.length - 1; at >= least && said[at]!.place > from; at--) found.add(said[at]!);
+  }
+  return [...found].sort((left, right) => right.place - left.place);
+}
+
+/** Whether something was said later than a statement: in a later message, or by what renews it later in the same. */
+function isLater({ statement: other, seq, place }: Said, statement: Statement): boolean {
+  if (other.text === statement.text) return false;
+  const isOneFile = statement.file !== undefined && statement.file === other.file;
+  if (isOneFile || seq === statement.since) return place > statement.place && renews(other, statement, isOneFile);
+  return seq > statement.since;
+}
 
 /**
- * Finds what candidates change, and the newest lines that speak of the same as each.
- *
- * @param standing - texts that stand in the window before all candidates: the task, the system block, pins
+ * Whether a statement that stands later in the same text changes another. The lines of a file all hold, but for those of a
+ * log; rows of a table with other keys speak of other things.
  */
-export function* readStatements(
-  { table, blocks, whole }: Pick<Candidates, "table" | "blocks" | "whole">,
-  standing: readonly string[],
-): Work<FirstChoices> {
-  const newer = yield* NewerLines.among(table, [...blocks, ...whole]);
-  const { lines, seqs } = table;
-  const changing: number[] = [];
-  for (const text of standing.flatMap((text) => splitSentences(text))) {
-    changing.push(...newer.than(text));
-    yield;
-  }
-  const isUsers = (row: number): boolean => lines[row]?.kind === "user";
-  const after = whole.flatMap(({ from, to }) => rowsOf(from, to).flatMap((row) => newer.of(row)));
-  yield;
-  return {
-    amendments: [...new Set(changing.filter(isUsers))].sort((one, other) => seqs[other]! - seqs[one]! || one - other),
-    later: oftenest([...after, ...changing.filter((row) => !isUsers(row))]),
-    instructions: instructionsIn(
-      table,
-      blocks.filter(({ passage }) => passage.lines[0]?.kind === "user").flatMap(({ from, to }) => rowsOf(from, to)),
-    ),
-    newerOf: (row) => newer.of(row),
-  };
+function renews(other: Statement, statement: Statement, isFile: boolean): boolean {
+  if ((other.looks & corrects) !== 0) return true;
+  const [later, before] = [keyOf(other), keyOf(statement)];
+  const isOther = later !== undefined && before !== undefined && later !== before;
+  return !isOther && (other.looks & statement.looks & (isFile ? isDated : states)) !== 0;
 }
 
-function rowsOf(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from }, (_, index) => from + index);
+function keyOf({ terms }: Statement): Term | undefined {
+  return terms.find(({ units }) => units === enough);
 }
 
-/** Rows, those first that are named most often; of equals the first. */
-function oftenest(named: readonly number[]): readonly number[] {
-  const counts = new Map<number, number>();
-  for (const one of named) counts.set(one, (counts.get(one) ?? 0) + 1);
-  return [...counts].toSorted(([, left], [, right]) => right - left).map(([one]) => one);
-}
-
-/** The user's messages, newest first: the rules of all, then those short enough to stand whole. */
-function instructionsIn(
-  { lines, seqs, tokens, isDone }: LineTable,
-  users: readonly number[],
-): readonly (readonly number[])[] {
-  const messages = new Map<number, number[]>();
-  for (const row of users) {
-    if (lines[row]!.key === "" || isDone[row] === 1) continue;
-    const known = messages.get(seqs[row]!);
-    if (known) known.push(row);
-    else messages.set(seqs[row]!, [row]);
-  }
-  const newest = [...messages].toSorted(([left], [right]) => right - left).map(([, rows]) => rows);
-  const whole = newest.filter((rows) => rows.reduce((sum, row) => sum + tokens[row]!, 0) <= shortMessage);
-  return [...newest.map((rows) => rows.filter((row) => isRule(lines[row]!.text))), ...whole];
+/** Whether a newer statement says as much of the same as another of its source that is older. */
+function covers(newer: Newer, older: Newer): boolean {
+  return (
+    newer.statement.source === older.statement.source &&
+    (newer.mask & older.mask) === older.mask &&
+    (newer.certainty & older.certainty) === older.certainty
+  );
 }

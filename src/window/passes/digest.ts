@@ -2,18 +2,16 @@
 import { quoteNotice } from "../../message/quote.ts";
 import type { ReadCall } from "../action/action.ts";
 import { countAhead } from "../../tokens/estimate.ts";
-import { textsOf } from "../digest/candidates.ts";
+import { candidatesOf, textsOf } from "../digest/candidates.ts";
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
-import { lineChoosing } from "../digest/choose.ts";
+import { choosing } from "../digest/choose.ts";
 import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
-import { bySentences, keyOf, linesOf } from "../digest/line.ts";
-import { messageText } from "../../message/message.ts";
+import { keyOf } from "../digest/line.ts";
 import type { Line } from "../digest/line.ts";
-import { LineTable } from "../digest/line-table.ts";
-import { readingBy } from "../digest/known-log.ts";
-import type { Reading } from "../digest/known-log.ts";
+import { indexingBy } from "../digest/log-index.ts";
+import type { Indexing } from "../digest/log-index.ts";
 import type { Passage } from "../digest/passages.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
@@ -24,7 +22,6 @@ import { RecallMarks } from "../stub/recalled.ts";
 import { isPath, recallId, stubsOf } from "../stub/stub.ts";
 import { isUsers } from "../task.ts";
 import { noteTokens } from "../view.ts";
-import type { NumberedMessage } from "../../message/step.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 
 /** Options of {@link digest}. */
@@ -65,11 +62,11 @@ const stepsPerLook = 4_096;
  * that stands elsewhere in the window is not shown again.
  */
 export function digest(options: DigestOptions = {}): Pass {
-  const reading = readingBy(options.tools ?? {});
+  const indexing = indexingBy(options.tools ?? {});
   return {
     name: "digest",
-    plan: (view, context) => atOnce(planDigest(view, context, options, reading)),
-    planning: (view, context) => planDigest(view, context, options, reading),
+    plan: (view, context) => atOnce(planDigest(view, context, options, indexing)),
+    planning: (view, context) => planDigest(view, context, options, indexing),
     readsLog: true,
   };
 }
@@ -78,7 +75,7 @@ function* planDigest(
   view: View,
   context: PassContext,
   options: DigestOptions,
-  reading: Reading,
+  indexing: Indexing,
 ): Work<readonly Edit[]> {
   if (view.tokens <= context.target) return [];
   const { tailShare = 0.15, indexShare = 0.02, filesShare = 0.025, memory = 80_000, elastic = false } = options;
@@ -109,22 +106,22 @@ function* planDigest(
   const label = renderNote(content, counter, 0).text;
   yield;
   const inventory = yield* inventoryOf(leaving, context);
-  const index = yield* inventory.render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));
+  const named = yield* inventory.render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));
   const seen = view.steps.at(-1)?.to ?? last.to;
   const filesCap = Math.max(leastIndex, Math.floor(target * filesShare));
   const legend = `Files stand below as of ${recallId(seen)}; … is a gap, … 12 one before line 12. ${quoteNotice}`;
-  const headOf = (files: string): string => [label, index.text, files, legend].filter((line) => line !== "").join("\n");
+  const headOf = (files: string): string => [label, named.text, files, legend].filter((line) => line !== "").join("\n");
 
   yield;
-  const known = yield* reading(view, context);
-  const { reader, names, passages } = known;
+  const index = yield* indexing(view, context);
+  const { reader, names, texts: known } = index;
   const recency = recencyOf(view, memory);
   yield;
   const heats = heatsOf(reader, recency);
   const files = filesOf(reader.named, last.to + 1, (path) => heats.get(path) ?? 0);
   const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
   yield;
-  const candidates = yield* passages.of(reader, kept);
+  const candidates = candidatesOf(reader, kept);
   yield;
   const texts = textsOf(kept);
   yield;
@@ -134,19 +131,17 @@ function* planDigest(
     yield;
   }
   const choice = {
-    counter,
+    texts: known,
     recency,
     heat: (subject: string) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
     isDone: (line: Line) => reader.isDone(line),
     shownLines,
     shownTexts: texts,
-    whole: kept.filter(isUsers).flatMap(({ messages }) => messages.map((one) => usersLines(one, context))),
-    standing: [...(context.standing ?? []), ...(task ? textsOf([task]) : [])],
+    whole: candidates.whole,
     title: titleOf,
   };
-  const table = known.table ? yield* known.table.next(counter) : new LineTable(counter);
-  known.table = undefined;
-  const choose = yield* lineChoosing(candidates, choice, table);
+  const standing = index.standing([...(context.standing ?? []), ...(task ? textsOf([task]) : [])]);
+  const choose = choosing(candidates.passages, choice, { statements: index.statements, standing });
   const shared = { pass: "digest", reason: "older steps became a digest" };
   const noteOf = function* (passages: readonly Passage[]): Work<Edit> {
     const titled = new Set(passages.flatMap(({ file, subject }) => (file ? [subject] : [])));
@@ -166,7 +161,7 @@ function* planDigest(
       kind: "replace",
       ...place,
       text,
-      stubs: [...index.stubs, ...listed.stubs],
+      stubs: [...named.stubs, ...listed.stubs],
       ...shared,
       tokensBefore,
       tokensAfter: 0,
@@ -187,7 +182,6 @@ function* planDigest(
     if (excess <= 0) note = found;
     room -= excess + 8;
   }
-  known.table = table;
   return [
     note ?? (yield* noteOf([])),
     ...runs
@@ -236,10 +230,4 @@ function* inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: Pas
     if (index % stepsPerTurn === 0) yield;
   }
   return inventory;
-}
-
-/** A message of the user's as lines. */
-function usersLines({ seq, message }: NumberedMessage, { mask }: PassContext): Passage {
-  const lines = linesOf(bySentences(messageText(message), "user"), seq, "user", mask);
-  return { file: false, subject: "", label: "user", at: 1, lines };
 }

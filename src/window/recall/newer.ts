@@ -1,8 +1,7 @@
 /** Newer hits: what recall never shows a row without, as later messages say something newer of the same. */
-import { Links } from "../digest/links.ts";
-import type { Origins, Source } from "../digest/links.ts";
-import { changes, corrects, isDocument, sayingOf, states, termsOf } from "../digest/saying.ts";
-import { Sayings } from "../digest/sayings.ts";
+import { changes, corrects, isDocument, sayingOf, termsOf } from "../digest/saying.ts";
+import { Statements } from "../digest/statements.ts";
+import type { Newer, Source, Statement } from "../digest/statements.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import { isPath } from "../stub/stub.ts";
 import type { RecallDocument } from "./document.ts";
@@ -14,20 +13,14 @@ import type { Relevance } from "./relevance.ts";
 /** Hits, the best first, that are looked at. */
 const mostHits = 1_024;
 
-/** A sentence of a hit. */
-interface Sentence {
-  readonly ranked: RankedHit;
-  readonly source: Source;
-}
-
-/** The links among the sentences of hits. */
-export class NewerHits implements Origins {
-  readonly #sentences: Sentence[] = [];
-  readonly #sayings = new Sayings();
-  readonly #links: Links;
+/** What hits state, and what was said later of the same. */
+export class NewerHits {
+  readonly #statements = new Statements();
   readonly #relevance: Relevance;
-  /** The numbers of sentences by their documents and texts. */
-  readonly #numbers = new Map<HitDocument, Map<string, number>>();
+  /** The newest hit that says each. */
+  readonly #hits = new Map<Statement, RankedHit>();
+  /** By document and text. */
+  readonly #known = new Map<HitDocument, Map<string, Statement>>();
 
   /**
    * @param ranked - the hits, the best first
@@ -40,64 +33,52 @@ export class NewerHits implements Origins {
     const hits = [...best, ...rest(said, best, relevance)].sort(
       ({ hit: one }, { hit: other }) => one.document.seq - other.document.seq || one.start - other.start,
     );
-    const stated: number[] = [];
     for (const one of hits) {
-      const { document, region, start, end } = one.hit;
-      const source = sourceOf(document);
+      const { document, region, start, end, since } = one.hit;
+      const origin = { source: sourceOf(document), file: isFile(document) ? document.label : undefined, since };
       const found = region!.text.slice(start - region!.offset, end - region!.offset);
       for (const text of statementsIn(found)) {
-        const saying = sayingOf(text, kinds[source], isCode(document));
-        if ((saying.looks & states) === 0) continue;
+        const saying = sayingOf(text, kinds[origin.source], isCode(document));
         const isSaid = document.label === "user" && (saying.looks & corrects) !== 0;
         if (!isSaid && relevance.wordsIn(text).length === 0) continue;
-        const number = this.#sentences.push({ ranked: one, source }) - 1;
-        this.#sayings.add(number, saying);
-        stated.push(number);
-        const numbers = this.#numbers.get(document);
-        if (numbers) numbers.set(text.trim(), number);
-        else this.#numbers.set(document, new Map([[text.trim(), number]]));
+        const statement = this.#statements.add(text.trim(), saying, origin, document.seq);
+        if (!statement) continue;
+        this.#hits.set(statement, one);
+        const known = this.#known.get(document);
+        if (known) known.set(statement.text, statement);
+        else this.#known.set(document, new Map([[statement.text, statement]]));
       }
     }
-    this.#links = new Links(this.#sayings, stated, this);
-  }
-
-  sourceOf(number: number): Source {
-    return this.#sentences[number]!.source;
-  }
-
-  isLater(other: number, number: number): boolean {
-    const { hit } = this.#sentences[number]!.ranked;
-    return this.#isLater(other, hit.document, hit.start, hit.since, number);
   }
 
   /** The newest hits of what rows of a document speak of. */
   of(document: HitDocument, rows: readonly Row[]): readonly RankedHit[] {
-    const numbers = this.#numbers.get(document);
-    const start = Math.min(...rows.map((row) => row.start));
-    const newer = statementsOf(rows).flatMap((statement) => {
-      const number = numbers?.get(statement);
-      const found =
-        number === undefined
-          ? this.#links.newerThan(termsOf(statement), (other) => this.#isLater(other, document, start, document.seq))
-          : this.#links.newerOf(number);
-      const words = this.#relevance.wordsIn(statement);
+    const newer = statementsOf(rows).flatMap((text) => {
+      const own = this.#known.get(document)?.get(text);
+      const statement = own ?? this.#statements.standing(text, termsOf(text), document.seq);
+      const found = this.#statements.newerOf(statement);
+      const words = this.#relevance.wordsIn(text);
       // A record says many things, of which the query asks for one.
-      if (isJson(statement)) return found.filter((other) => words.every((word) => this.#has(other, word)));
+      if (isJson(text)) return found.filter((other) => words.every((word) => this.#has(other, word)));
       if (words.length === 0) return found;
-      const isOwn = number !== undefined && !this.#sentences[number]!.ranked.isOther;
+      const isOwn = own !== undefined && !this.#hitOf({ statement: own }).isOther;
       return found.filter((other) => this.#isAbout(other, words) && !(isOwn && this.#isOfAnother(other)));
     });
-    return [...new Set(newer.map((other) => this.#sentences[other]!.ranked))];
+    return [...new Set(newer.map((other) => this.#hitOf(other)))];
+  }
+
+  #hitOf({ statement }: Pick<Newer, "statement">): RankedHit {
+    return this.#hits.get(statement)!;
   }
 
   /** Whether a sentence has one of some words of the query, or says that something changed. */
-  #isAbout(other: number, words: readonly number[]): boolean {
-    return words.some((word) => this.#has(other, word)) || (this.#sayings.looks[other]! & changes) !== 0;
+  #isAbout(other: Newer, words: readonly number[]): boolean {
+    return words.some((word) => this.#has(other, word)) || (other.statement.looks & changes) !== 0;
   }
 
   /** Whether a sentence stands under the id of another thing. */
-  #isOfAnother(other: number): boolean {
-    const { hit, isOther } = this.#sentences[other]!.ranked;
+  #isOfAnother(other: Newer): boolean {
+    const { hit, isOther } = this.#hitOf(other);
     if (!isOther || !hit.region) return false;
     const { text, offset } = hit.region;
     const isSaid = hit.document.callId === undefined;
@@ -107,18 +88,9 @@ export class NewerHits implements Origins {
   }
 
   /** Whether a sentence has a word of the query, in itself or near it. */
-  #has(other: number, word: number): boolean {
-    const { levels, near } = this.#sentences[other]!.ranked;
+  #has(other: Newer, word: number): boolean {
+    const { levels, near } = this.#hitOf(other);
     return levels[word]! > 0 || near[word]! > 0;
-  }
-
-  /** Whether a sentence was said later than a text, which was first said in message `since`, or renews it in the same. */
-  #isLater(other: number, document: HitDocument, start: number, since: number, number?: number): boolean {
-    const { hit } = this.#sentences[other]!.ranked;
-    if (hit.document.seq !== document.seq) return hit.document.seq > since;
-    if (hit.document !== document || hit.start <= start) return false;
-    if (number === undefined) return (this.#sayings.looks[other]! & corrects) !== 0;
-    return this.#sayings.renews(other, number, isFile(document));
   }
 }
 
