@@ -6,14 +6,11 @@ import { detached } from "../../message/detached.ts";
 import { asserts, changes, corrects, enough, isDated, isNamed, isNumeral, states, unitsOf } from "./saying.ts";
 import type { Saying } from "./saying.ts";
 
-/** A term that stands in more statements, or in a larger share of them, is not rare unless it looks like a name. */
-const rareCount = 12;
-const rareShare = 0.02;
-const namedCount = 400;
-/** A term that stands in a larger share of statements tells nothing. */
+/** A term that stands in more statements, and in a larger share of them, tells nothing. */
+const commonCount = 400;
 const commonShare = 0.25;
-/** Rare terms of a statement that are looked up. */
-const mostLooked = 16;
+/** Later statements of a source that one is compared with: those with its rarest terms. */
+const mostCompared = 32;
 /** The share of what the terms of the shorter statement tell that two must have in common. */
 const leastShare = 0.3;
 /** Likewise, where the newer one only says a value. */
@@ -45,6 +42,8 @@ export interface Statement extends Origin {
   readonly place: number;
   /** Whether it may say something newer than another. */
   readonly isNews: boolean;
+  /** Places before it have nothing newer. */
+  readonly after: number;
   /** The place up to which newer statements were looked for, and those that were found. */
   looked: number;
   newer: readonly Newer[];
@@ -69,7 +68,6 @@ export interface Newer extends Said {
 interface Term {
   /** How much it tells, see {@link enough}. */
   readonly units: number;
-  readonly isName: boolean;
   readonly isNumber: boolean;
   /** In how many statements it stands, by their source. */
   readonly counts: [number, number, number];
@@ -105,8 +103,8 @@ export class Statements {
       const terms = [...spellings.slice(0, mostTerms)].map((spelling) => this.#termOf(spelling));
       const isChange = (looks & corrects) !== 0 || (looks & (asserts | changes)) === (asserts | changes);
       const isNews = source !== 2 || isFirst || isChange;
-      const looked = since < seq ? 0 : place;
-      statement = { text, looks, terms, source, file, since, place, isNews, looked, newer: [] };
+      const after = since < seq ? 0 : place;
+      statement = { text, looks, terms, source, file, since, place, isNews, after, looked: 0, newer: [] };
       this.#known.set(key, statement);
       if (!isNews) return statement;
       this.#sizes[source]++;
@@ -124,41 +122,46 @@ export class Statements {
    */
   standing(text: string, spellings: Iterable<string>, since = 0): Statement {
     const terms = [...spellings].slice(0, mostTerms).map((spelling) => this.#termOf(spelling));
-    return { text, looks: 0, terms, source: 0, file: undefined, since, place: 0, isNews: false, looked: 0, newer: [] };
+    return {
+      text,
+      looks: 0,
+      terms,
+      source: 0,
+      file: undefined,
+      since,
+      place: 0,
+      isNews: false,
+      after: 0,
+      looked: 0,
+      newer: [],
+    };
   }
 
   /** The newest statements of what one speaks of, which it never stands without. */
   newerOf(statement: Statement): readonly Newer[] {
-    const from = statement.looked;
-    if (from === this.#place) return statement.newer;
+    if (statement.looked !== this.#place) statement.newer = this.#look(statement);
     statement.looked = this.#place;
-    const isNewer = (said: readonly Said[]): boolean => (said.at(-1)?.place ?? 0) > from;
-    if (statement.terms.some(({ said }) => said.some(isNewer))) statement.newer = this.#look(statement, from);
     return statement.newer;
   }
 
-  #look(statement: Statement, from: number): readonly Newer[] {
-    const { terms, isNews, newer } = statement;
+  #look(statement: Statement): readonly Newer[] {
+    const { terms, isNews } = statement;
     const own = terms
       .filter((term) => countOf(term) > Number(isNews) && this.#tells(term) >= 0)
       .sort((left, right) => countOf(left) - countOf(right));
-    if (own.length === 0) return newer;
-    for (const [index, term] of terms.entries()) if (own.includes(term)) term.bit = 1 << index;
+    if (own.length === 0) return nothing;
+    for (const [index, term] of own.entries()) term.bit = 1 << index;
     const told = own.reduce((sum, term) => (term.units === enough ? sum : sum + this.#tells(term)), 0);
-    const fresh = sources.flatMap((source) => this.#find(source, statement, own, told, from));
+    const all = sources.flatMap((source) => this.#find(source, statement, own, told));
     for (const term of own) term.bit = 0;
-    const all = [...fresh, ...newer.filter((one) => !fresh.some((other) => covers(other, one)))];
     if (all.length > mostNewer)
       all.sort((left, right) => right.certainty - left.certainty || right.weight - left.weight);
     return all.slice(0, mostNewer);
   }
 
-  #find(source: Source, statement: Statement, own: readonly Term[], told: number, from: number): readonly Newer[] {
-    const rare = own.filter((term) => this.#isRare(source, term)).slice(0, mostLooked);
-    // Of the frequent ones the rarest finds the newest.
-    const frequent = own.find((term) => !rare.includes(term) && term.counts[source] > 0);
+  #find(source: Source, statement: Statement, own: readonly Term[], told: number): readonly Newer[] {
     const found: Newer[] = [];
-    for (const said of newestFirst(frequent ? [...rare, frequent] : rare, source, from)) {
+    for (const said of sharing(own, source, statement.after)) {
       if (!isLater(said, statement)) continue;
       const link = this.#linkOf(said, told);
       // The newest is enough of those that say as much of the same, as surely.
@@ -169,24 +172,24 @@ export class Statements {
 
   /** What a later statement has in common with the one whose terms have bits; undefined if that is too little. */
   #linkOf(said: Said, told: number): Newer | undefined {
-    let [mask, units, weight, whole, repeated, others] = [0, 0, 0, 0, 0, 0];
-    for (const term of said.statement.terms) {
-      const tells = this.#tells(term);
-      if (tells < 0) continue;
-      // The words of a key that another has not are known already.
-      if (term.units !== enough) whole += tells;
-      if (term.bit === 0) {
-        if (term.isNumber) others++;
-        continue;
-      }
-      if (term.isNumber) repeated++;
+    const { terms, looks } = said.statement;
+    let [mask, units, repeated, others] = [0, 0, 0, 0];
+    for (const term of terms) {
+      if (term.isNumber) term.bit === 0 ? others++ : repeated++;
+      if (term.bit === 0) continue;
       mask |= term.bit;
       units += term.units;
-      weight += tells;
     }
     // What says the number of another with one more revises it, whatever its words.
-    const look = said.statement.looks | (repeated > 0 && others > 0 ? corrects | changes : 0);
+    const look = looks | (repeated > 0 && others > 0 ? corrects | changes : 0);
     if (units < ((look & corrects) === 0 ? enough : enough / 2)) return undefined;
+    let [weight, whole] = [0, 0];
+    for (const term of terms) {
+      const tells = Math.max(0, this.#tells(term));
+      // The words of a key that another has not are known already.
+      if (term.units !== enough) whole += tells;
+      if (term.bit !== 0) weight += tells;
+    }
     // A value alone is a newer one of the same only if the rest of the lines is much the same.
     const share = (look & changes) === 0 ? sameShare : leastShare;
     if (weight < share * Math.min(told, whole)) return undefined;
@@ -202,21 +205,16 @@ export class Statements {
     const { counts, isNumber, units } = term;
     const size = this.#sizes[0] + this.#sizes[1] + this.#sizes[2];
     const count = countOf(term);
-    const isCommon = counts[0] + counts[1] > Math.max(namedCount, commonShare * size);
+    const isCommon = counts[0] + counts[1] > Math.max(commonCount, commonShare * size);
     const tells = count < 2 || isNumber ? 0 : Math.log((size + 2) / count) ** 2 * units;
     term.toldAt = this.#place;
     return (term.tells = isCommon ? -1 : tells);
   }
 
-  #isRare(source: Source, { counts, isName, units }: Term): boolean {
-    const most = Math.max(rareCount, rareShare * this.#sizes[source]);
-    return counts[source] > 0 && counts[source] <= (isName || units === enough ? namedCount : most);
-  }
-
   #termOf(spelling: string): Term {
     let term = this.#terms.get(spelling);
     if (!term) {
-      const facts = { units: unitsOf(spelling), isName: isNamed(spelling), isNumber: isNumeral(spelling) };
+      const facts = { units: unitsOf(spelling), isNumber: isNumeral(spelling) };
       this.#terms.set(
         detached(spelling),
         (term = { ...facts, counts: [0, 0, 0], said: [[], [], []], bit: 0, tells: 0, toldAt: -1 }),
@@ -225,6 +223,8 @@ export class Statements {
     return term;
   }
 }
+
+const nothing: readonly never[] = [];
 
 function countOf({ counts }: Term): number {
   return counts[0] + counts[1] + counts[2];
@@ -235,13 +235,13 @@ function isTelling(spelling: string): boolean {
   return !spelling.endsWith(":") && (isNumeral(spelling) || (isNamed(spelling) && /\d/.test(spelling)));
 }
 
-/** What statements of a source with any of some terms said after a place, newest first. */
-function newestFirst(terms: readonly Term[], source: Source, from: number): readonly Said[] {
+/** What was said after a place by a source, with any of some terms, newest first; where that is much, by the first terms. */
+function sharing(terms: readonly Term[], source: Source, after: number): readonly Said[] {
   const found = new Set<Said>();
-  for (const term of terms) {
-    const said = term.said[source];
-    const least = Math.max(0, said.length - namedCount);
-    for (let at = said.length - 1; at >= least && said[at]!.place > from; at--) found.add(said[at]!);
+  for (const { said } of terms) {
+    const all = said[source];
+    for (let at = all.length - 1; at >= 0 && all[at]!.place > after && found.size < mostCompared; at--)
+      found.add(all[at]!);
   }
   return [...found].sort((left, right) => right.place - left.place);
 }
