@@ -1,9 +1,8 @@
 /** Models of the AI SDK, majors 5, 6 and 7. The user brings the package; a model of the right shape is enough. */
 import { WindrowError } from "../errors.ts";
-import { hourWrites } from "../message/foreign-usage.ts";
 import { asCount, asName, asString, defined, fieldsOf, objectsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
-import { countsOf } from "../message/parts.ts";
+import { countsOf, hourWrites } from "../message/parts.ts";
 import { checkedVectors, finishOf } from "./answer.ts";
 import type { Embedder, Model } from "./model.ts";
 import { mayPass, pauseOf, withRetries } from "./retry.ts";

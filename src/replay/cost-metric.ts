@@ -4,7 +4,7 @@ import { countOnce } from "../tokens/counter.ts";
 import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ModelPrices } from "../tokens/models.ts";
-import { priceOf } from "../tokens/price.ts";
+import { priceOf } from "../tokens/models.ts";
 import type { OtherCall } from "../transcript/transcript.ts";
 
 /** The multiples of the input's price, whatever the provider: Anthropic's, from its page on prompt caching. */
