@@ -26,7 +26,7 @@ const most = {
   "./openstarry": 8,
   "./window": 59,
   "./memory": 41,
-  "./model": 26,
+  "./model": 24,
   "./store": 38,
   "./store/author": 69,
   "./store/postgres": 7,

@@ -1,5 +1,5 @@
 /**
- * Compares the table of src/tokens/models.ts with `@pydantic/genai-prices`, which providers' price pages are collected in.
+ * Compares the table of src/tokens/models.json with `@pydantic/genai-prices`, which providers' price pages are collected in.
  *
  *     npx tsc -p tsconfig.bench.json && node dist-bench/scripts/check-models.js [PATH]
  *

@@ -4,7 +4,7 @@
  *     npx tsc -p tsconfig.bench.json && node dist-bench/scripts/fit-estimate.js [FOLDER…]
  *
  * Each FOLDER is a root that scripts/fit-corpus.ts looks under; the default is this folder and `/`. Prints the error
- * by kind for two splits (every other message, every other file), then the table that stands in src/tokens/estimate.ts,
+ * by kind for two splits (every other message, every other file), then the table that stands in src/tokens/weights.json,
  * fitted on everything.
  */
 import { countTokens, setMergeCacheSize } from "gpt-tokenizer/encoding/o200k_base";
@@ -105,9 +105,9 @@ function table(weights: Float64Array): string {
   let at = 0;
   const lines = featureRows.map(([row, columns]) => {
     const values = [...weights.slice(at, (at += columns.length))].map((value) => Number(value.toFixed(3)));
-    return `  ${/^\w+$/.test(row) ? row : JSON.stringify(row)}: [${values.join(", ")}],`;
+    return `  ${JSON.stringify(row)}: [${values.join(", ")}]`;
   });
-  return `{\n${lines.join("\n")}\n}`;
+  return `{\n${lines.join(",\n")}\n}`;
 }
 
 setMergeCacheSize(0);

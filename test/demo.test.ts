@@ -21,7 +21,7 @@ it("the demo's session is read whole, and adaptive costs least and leaves a way 
   expect(none?.overBudget).toBeGreaterThan(0);
   expect([sliding?.overBudget, adaptive?.overBudget]).toEqual([0, 0]);
   expect(adaptive?.lookback.oneHop).toBeGreaterThanOrEqual(97);
-  expect(adaptive?.named.files).toEqual({ named: adaptive?.named.files.total, total: expect.any(Number) });
+  expect(adaptive?.named).toEqual({ named: adaptive?.named.total, total: expect.any(Number) });
   expect(adaptive?.cost.equivalents).toBeLessThan(none?.cost.equivalents ?? 0);
   expect(none?.cost.equivalents).toBeLessThan(sliding?.cost.equivalents ?? 0);
 });

@@ -5,7 +5,7 @@ import type { Message } from "../../src/message/message.ts";
 import { readRecording, WindowTally } from "../../src/replay/measure.ts";
 import { replay } from "../../src/replay/replay.ts";
 import type { ReplayedSession, ReplayedWindow, ReplayResult } from "../../src/replay/replay.ts";
-import { isBroken } from "../../src/replay/shape-metric.ts";
+import { BrokenRequests } from "../../src/replay/shape-metric.ts";
 import { totalsOf } from "../../src/replay/totals.ts";
 import type { ReplayTotal } from "../../src/replay/totals.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
@@ -23,6 +23,7 @@ import { guarded, loadWindowPeers, oneResultEach } from "./peer.ts";
 import type { WindowPeer } from "./peer.ts";
 import { LabTotals, readLab } from "./lab/lab.ts";
 import type { LabFigures, LabRecording } from "./lab/lab.ts";
+import { strictPercent } from "./lab/strict-metric.ts";
 
 const profile = profileOf("openai-chat");
 
@@ -155,7 +156,7 @@ async function replayPeer(
     model: session.model ?? null,
     messages: messages.length,
     calls: calls.length,
-    brokenRaw: calls.filter((index) => isBroken(messages.slice(0, index))).length,
+    brokenRaw: calls.filter((index) => new BrokenRequests().isBroken(messages.slice(0, index))).length,
     historyTokens: tokens.sum(messages),
     farDistance: recording.farDistance,
     counter: counter.name,
@@ -167,14 +168,14 @@ function isSame(one: Message, other: Message | undefined): boolean {
   return one === other || JSON.stringify([one.role, one.parts]) === JSON.stringify([other?.role, other?.parts]);
 }
 
-function rowOf(total: ReplayTotal, { quotes, hunks, lines, stale, removed }: LabFigures): BenchRow {
+function rowOf(total: ReplayTotal, { quotes, hunks, strict, lines, stale, removed }: LabFigures): BenchRow {
   const { lookback } = total;
   return {
     "budget": total.budget ?? "–",
     "strategy": total.strategy,
     "LBR %": lookback.all ?? "–",
     "far/step %": lookback.far ?? "–",
-    "strict %": lookback.strict ?? "–",
+    "strict %": strictPercent(strict) ?? "–",
     "lines far %": lookback.farLines ?? "–",
     "quotes": quotes.found,
     "of": quotes.total,

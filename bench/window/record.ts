@@ -104,8 +104,7 @@ function cellsOf({ budget, lookback, named, epochs }: ReplayTotal): readonly (re
   return [
     [`epochs ${at}`, epochs],
     [`1-hop ${at}`, lookback.oneHop ?? "–"],
-    [`files ${at}`, words(named.files)],
-    [`calls ${at}`, words(named.calls)],
+    [`files ${at}`, words(named)],
   ];
 }
 

@@ -14,7 +14,7 @@ import { CostTally } from "../../src/replay/cost-metric.ts";
 import { readRecording } from "../../src/replay/measure.ts";
 import type { Recording } from "../../src/replay/measure.ts";
 import { LookbackTally } from "../../src/replay/recall-metric.ts";
-import { isBroken } from "../../src/replay/shape-metric.ts";
+import { BrokenRequests } from "../../src/replay/shape-metric.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
 import { strategyOf } from "../../src/window/by-name.ts";
@@ -140,21 +140,21 @@ function run(session: string, recording: Recording, lab: LabRecording, budget: n
       opened = composed.report.opened !== undefined;
       if (opened) epochs++;
       cost.add(shown);
-      if (isBroken(shown)) broken++;
+      if (new BrokenRequests().isBroken(shown)) broken++;
     } catch {
       refused++;
     }
     lookback.add(references.get(index) ?? [], shown);
     seen.add(index, shown, opened);
   }
-  const { quotes, hunks, removed } = seen.result();
-  const { far, strict, farLines, farSteps, farLineReferences } = lookback.result();
+  const { quotes, hunks, strict, removed } = seen.result();
+  const { far, farLines, farSteps, farLineReferences } = lookback.result();
   return {
     session,
     budget,
     farSteps,
     far: ((far ?? 0) * farSteps) / 100,
-    strict: ((strict ?? 0) * farSteps) / 100,
+    strict: strict.shares,
     lineReferences: farLineReferences,
     lines: ((farLines ?? 0) * farLineReferences) / 100,
     quotes: quotes.found,

@@ -1,4 +1,4 @@
-/** Messages of hosts and providers that were given where one of Windrow's is wanted: whose they are, for errors. */
+/** Messages and usage of hosts and providers where Windrow's are wanted: whose they are, for errors. */
 import { isObject } from "./json.ts";
 
 /** A shape of messages, and the function that converts it. */
@@ -93,4 +93,55 @@ function isUntyped(block: Readonly<Record<string, unknown>>): boolean {
   return (
     !("type" in block) && ["text", "functionCall", "functionResponse", "toolRequest"].some((name) => name in block)
   );
+}
+
+/** A kind of usage, and how it is written as Windrow's. */
+interface Usage {
+  readonly whose: string;
+  /** Fields of which any tells it. */
+  readonly fields: readonly string[];
+  readonly write: string;
+}
+
+/** The kinds of usage in the order in which they are told from each other. */
+const usages: readonly Usage[] = [
+  {
+    whose: "OpenAI chat",
+    fields: ["prompt_tokens", "completion_tokens"],
+    write: "input: prompt_tokens, output: completion_tokens, cacheRead: prompt_tokens_details?.cached_tokens",
+  },
+  {
+    whose: "Anthropic",
+    fields: ["cache_read_input_tokens", "cache_creation_input_tokens"],
+    write:
+      "input: input_tokens + cache_read_input_tokens + cache_creation_input_tokens, output: output_tokens, " +
+      "cacheRead: cache_read_input_tokens, cacheWrite: cache_creation_input_tokens, " +
+      "cacheWriteHour: cache_creation?.ephemeral_1h_input_tokens",
+  },
+  {
+    whose: "the Responses API",
+    fields: ["input_tokens", "output_tokens"],
+    write: "input: input_tokens, output: output_tokens, cacheRead: input_tokens_details?.cached_tokens",
+  },
+  {
+    whose: "Gemini",
+    fields: ["promptTokenCount", "candidatesTokenCount"],
+    write: "input: promptTokenCount, output: candidatesTokenCount, cacheRead: cachedContentTokenCount",
+  },
+  {
+    whose: "the AI SDK",
+    fields: ["inputTokens", "outputTokens", "promptTokens", "completionTokens"],
+    write: "input: inputTokens, output: outputTokens, cacheRead: cachedInputTokens",
+  },
+];
+
+/**
+ * A sentence behind an error: whose usage it looks like, and how it is written; "" where it is like none that is known.
+ *
+ * @param value - as it was given in the place of Windrow's usage
+ */
+export function foreignUsageHint(value: unknown): string {
+  if (!isObject(value)) return "";
+  const found = usages.find(({ fields }) => fields.some((field) => field in value));
+  return found ? ` It looks like usage of ${found.whose}: write usage: { ${found.write} }.` : "";
 }

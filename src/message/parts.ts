@@ -110,6 +110,11 @@ export function usageBesideCache(
   });
 }
 
+/** Tokens of Anthropic's usage that its cache keeps for an hour; undefined where it reports none. */
+export function hourWrites(anthropic: unknown): number | undefined {
+  return asCount(fieldsOf(fieldsOf(anthropic)["cache_creation"])["ephemeral_1h_input_tokens"]) || undefined;
+}
+
 /** Usage without absent fields; undefined when the provider reported nothing, or only zeros. */
 export function usage(counts: { readonly [K in keyof Usage]: number | undefined }): Usage | undefined {
   return Object.values(counts).some((count) => count !== undefined && count > 0) ? defined(counts) : undefined;
@@ -131,4 +136,29 @@ export function countsOf(value: unknown): Usage {
 /** The tokens that a call used: what was sent and what came back. */
 export function usedTokens(usage: Usage): number {
   return (asCount(usage.input) ?? 0) + (asCount(usage.output) ?? 0);
+}
+
+/** Ids that are unique in one session: the wanted id when it is free, else a numbered copy. */
+export class UniqueIds {
+  /** The ids in use, each with the number of its next copy. */
+  readonly #taken = new Map<string, number>();
+  #next = 1;
+
+  /** @param wanted - the host's id; absent gives `m1`, `m2` … */
+  take(wanted?: string): string {
+    let id = wanted ?? this.#numbered();
+    while (this.#taken.has(id)) id = wanted === undefined ? this.#numbered() : this.#copyOf(wanted);
+    this.#taken.set(id, 2);
+    return id;
+  }
+
+  #numbered(): string {
+    return `m${this.#next++}`;
+  }
+
+  #copyOf(id: string): string {
+    const copy = this.#taken.get(id) ?? 2;
+    this.#taken.set(id, copy + 1);
+    return `${id}#${copy}`;
+  }
 }

@@ -60,14 +60,9 @@ export interface ReadingOptions {
   readonly joinSystem?: boolean;
 }
 
-/** The number of shifted steps after which their memory is released. */
-const stepsPerRelease = 16_384;
-
 /** Reads a history message by message and returns valid steps. */
 export class StepReader {
-  #closed: Step[] = [];
-  /** The number of shifted steps. */
-  #shifted = 0;
+  readonly #closed: Step[] = [];
   /** The calls of this history by every spelling of their ids: one spelling never names two calls. */
   readonly #known = new Map<string, { readonly hostId: string; answered: boolean }>();
   readonly #repairs: Repair[] = [];
@@ -123,28 +118,9 @@ export class StepReader {
     if (attached) this.#closeAnswered(seq);
   }
 
-  /**
-   * The closed steps in order, without the shifted ones: no later message changes them. Each is the same object on
-   * every call.
-   */
+  /** The closed steps in order: no later message changes them. */
   get closed(): readonly Step[] {
-    return this.#shifted === 0 ? this.#closed : this.#closed.slice(this.#shifted);
-  }
-
-  /** Removes and returns the first closed step; undefined when there is none. */
-  shift(): Step | undefined {
-    const step = this.#closed[this.#shifted];
-    if (!step) {
-      this.#closed = [];
-      this.#shifted = 0;
-      return undefined;
-    }
-    this.#shifted++;
-    if (this.#shifted % stepsPerRelease === 0) {
-      this.#closed.splice(0, stepsPerRelease);
-      this.#shifted = 0;
-    }
-    return step;
+    return this.#closed;
   }
 
   /** The steps behind the closed ones, for a window composed now: the open step, its unanswered calls closed. */

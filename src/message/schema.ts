@@ -1,13 +1,11 @@
 /** Zod schemas of the message model, for untyped input: files, flags, other programs. */
 import { z } from "zod";
 import { WindrowError } from "../errors.ts";
-import { foreignHint } from "./foreign.ts";
-import { foreignUsageHint } from "./foreign-usage.ts";
+import { foreignHint, foreignUsageHint } from "./foreign.ts";
 import { copyJson, isObject, jsonFault } from "./json.ts";
 import type { JsonValue, NewMessage } from "./message.ts";
 
-/** The schema of any JSON value. */
-export const jsonSchema: z.ZodType<JsonValue> = z.unknown().transform((value, context): JsonValue => {
+const jsonSchema: z.ZodType<JsonValue> = z.unknown().transform((value, context): JsonValue => {
   const fault = jsonFault(value);
   if (fault === undefined) return copyJson(value as JsonValue);
   context.issues.push({ code: "custom", message: `${fault}`, input: undefined });
@@ -22,23 +20,14 @@ const reasoningPart = z.strictObject({
   signature: z.string().optional(),
   ...opaque,
 });
+const media = { mediaType: z.string(), data: z.string().optional(), url: z.string().optional(), ...opaque };
 const imagePart = z.strictObject({
   type: z.literal("image"),
-  mediaType: z.string(),
-  data: z.string().optional(),
-  url: z.string().optional(),
+  ...media,
   width: z.number().positive().optional(),
   height: z.number().positive().optional(),
-  ...opaque,
 });
-const filePart = z.strictObject({
-  type: z.literal("file"),
-  mediaType: z.string(),
-  name: z.string().optional(),
-  data: z.string().optional(),
-  url: z.string().optional(),
-  ...opaque,
-});
+const filePart = z.strictObject({ type: z.literal("file"), ...media, name: z.string().optional() });
 const opaquePart = z.strictObject({ type: z.literal("opaque"), kind: z.string(), data: jsonSchema });
 const toolCallPart = z.strictObject({
   type: z.literal("tool-call"),
@@ -60,8 +49,7 @@ const toolResultPart = z.strictObject({
   ...opaque,
 });
 
-/** The schema of a message's part. */
-export const partSchema = z.discriminatedUnion("type", [
+const partSchema = z.discriminatedUnion("type", [
   textPart,
   reasoningPart,
   imagePart,
@@ -71,14 +59,14 @@ export const partSchema = z.discriminatedUnion("type", [
   opaquePart,
 ]);
 
-/** The schema of a provider's usage report. */
-export const usageSchema = z.strictObject({
-  input: z.number().nonnegative().optional(),
-  output: z.number().nonnegative().optional(),
-  cacheRead: z.number().nonnegative().optional(),
-  cacheWrite: z.number().nonnegative().optional(),
-  cacheWriteHour: z.number().nonnegative().optional(),
-  reasoning: z.number().nonnegative().optional(),
+const count = z.number().nonnegative().optional();
+const usageSchema = z.strictObject({
+  input: count,
+  output: count,
+  cacheRead: count,
+  cacheWrite: count,
+  cacheWriteHour: count,
+  reasoning: count,
 });
 
 /** The schema of a message for `append`. */

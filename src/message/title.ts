@@ -1,8 +1,7 @@
-/** The title of a conversation: the first words that its user said. */
+/** The title of a conversation: the first words that its user said, without the sections that hosts put beside them. */
 import { messageText } from "./message.ts";
 import type { Message } from "./message.ts";
 import { inlineText } from "./quote.ts";
-import { withoutTagged } from "./tagged.ts";
 
 /** Characters of a title. */
 const titleLength = 80;
@@ -50,4 +49,24 @@ function cut(text: string): string {
   );
   const points = [...line];
   return points.length <= titleLength ? line : `${points.slice(0, titleLength).join("")}…`;
+}
+
+/**
+ * A text without its tagged sections, such as `<system-reminder>…</system-reminder>`. Their tags stand at the start of a
+ * line; a tag without an end is text.
+ */
+export function withoutTagged(text: string): string {
+  const open = new Set<string>();
+  let own = "";
+  let next = 0;
+  for (const { 0: tag, 1: name = "", index } of text.matchAll(/^[ \t]*<([\w-]+)[^<>\n]*>/gm)) {
+    if (index < next || open.has(name)) continue;
+    const end = text.indexOf(`</${name}>`, index + tag.length);
+    if (end < 0) open.add(name);
+    else {
+      own += text.slice(next, index);
+      next = end + name.length + 3;
+    }
+  }
+  return own + text.slice(next);
 }

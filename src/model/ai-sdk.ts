@@ -1,12 +1,11 @@
 /** Models of the AI SDK, majors 5, 6 and 7. The user brings the package; a model of the right shape is enough. */
 import { WindrowError } from "../errors.ts";
-import { hourWrites } from "../message/foreign-usage.ts";
-import { fieldsOf } from "../message/json.ts";
+import { asCount, asName, asString, defined, fieldsOf, objectsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
-import { checkedVectors } from "./answer.ts";
-import { listOf, mayPass, pauseOf, reported, sumOf, textOf } from "./http.ts";
-import type { Embedder, Embeddings, Model, ModelFinish } from "./model.ts";
-import { withRetries } from "./retry.ts";
+import { countsOf, hourWrites } from "../message/parts.ts";
+import { checkedVectors, finishOf } from "./answer.ts";
+import type { Embedder, Model } from "./model.ts";
+import { mayPass, pauseOf, withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
 
 /** The members that are used of an AI SDK language model: `LanguageModelV2`, `V3` and `V4` fit. */
@@ -66,8 +65,12 @@ export function aiSdkModel(model: AiSdkLanguageModel, options: AiSdkOptions = {}
       failureOf,
       signal,
     );
-    const texts = listOf(answer.content).map((part) => (part["type"] === "text" ? textOf(part["text"]) : ""));
-    return { text: texts.join(""), usage: usageOf(answer.usage), finish: finishOf(answer.finishReason) };
+    const texts = objectsOf(answer.content).flatMap(({ type, text }) =>
+      type === "text" ? (asString(text) ?? []) : [],
+    );
+    // The reason is a word in major 5, and the unified word with the provider's own in 6 and 7.
+    const { unified = answer.finishReason } = fieldsOf(answer.finishReason);
+    return { text: texts.join(""), usage: usageOf(answer.usage), finish: finishOf(unified) };
   };
   const { contextWindow } = options;
   return Object.assign(ask, { id, ...(contextWindow !== undefined && { contextWindow }) });
@@ -94,9 +97,10 @@ export function aiSdkEmbedder(model: AiSdkEmbeddingModel, options: RetryOptions 
         signal,
       );
       vectors.push(...checkedVectors(answer, values.length, id));
-      input = sumOf(input, fieldsOf(answer.usage)["tokens"]);
+      const tokens = asCount(fieldsOf(answer.usage)["tokens"]);
+      if (tokens !== undefined) input = (input ?? 0) + tokens;
     }
-    return { vectors, usage: reported({ input }) } satisfies Embeddings;
+    return { vectors, usage: defined({ input }) };
   };
   return Object.assign(embed, { id });
 }
@@ -115,32 +119,16 @@ function checked(model: AiSdkLanguageModel | AiSdkEmbeddingModel, method: string
  * connection.
  */
 function failureOf(error: unknown, now: number): Failure {
-  const { statusCode: status, isRetryable, responseHeaders, message } = fieldsOf(error);
+  const { statusCode, isRetryable, responseHeaders, message } = fieldsOf(error);
+  const status = asCount(statusCode);
   const headers = new Headers(fieldsOf(responseHeaders) as Record<string, string>);
-  const retryAfterMs = pauseOf(headers, now);
-  const passes = typeof isRetryable === "boolean" ? isRetryable : typeof status === "number" && mayPass(status);
   return {
-    message: textOf(message) || String(error),
-    mayPass: passes,
-    ...(typeof status === "number" && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    message: asName(message) ?? String(error),
+    mayPass: typeof isRetryable === "boolean" ? isRetryable : status !== undefined && mayPass(status),
+    ...(status !== undefined && { status }),
+    ...pauseOf(headers, now),
     cause: error,
   };
-}
-
-/** Reads the finish reason: a word in major 5, the unified word beside the provider's own in 6 and 7. */
-function finishOf(given: unknown): ModelFinish {
-  const reason = typeof given === "string" ? given : fieldsOf(given)["unified"];
-  switch (reason) {
-    case "stop":
-    case "length":
-    case "tool-calls":
-      return reason;
-    case "content-filter":
-      return "refused";
-    default:
-      return "other";
-  }
 }
 
 /** Reads usage: numbers in major 5, totals with their parts in 6 and 7. */
@@ -148,12 +136,12 @@ function usageOf(value: unknown): Usage {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, raw } = fieldsOf(value);
   const input = fieldsOf(inputTokens);
   const output = fieldsOf(outputTokens);
-  return reported({
-    input: sumOf(inputTokens, input["total"]),
-    output: sumOf(outputTokens, output["total"]),
-    cacheRead: sumOf(cachedInputTokens, input["cacheRead"]),
-    cacheWrite: sumOf(input["cacheWrite"]),
+  return countsOf({
+    input: input["total"] ?? inputTokens,
+    output: output["total"] ?? outputTokens,
+    cacheRead: input["cacheRead"] ?? cachedInputTokens,
+    cacheWrite: input["cacheWrite"],
     cacheWriteHour: hourWrites(raw),
-    reasoning: sumOf(reasoningTokens, output["reasoning"]),
+    reasoning: output["reasoning"] ?? reasoningTokens,
   });
 }

@@ -63,3 +63,23 @@ function vectorOf(row: unknown): readonly number[] | undefined {
   const list = ArrayBuffer.isView(numbers) ? Array.from(numbers as Float32Array) : asArray(numbers);
   return list && list.length > 0 && list.every(Number.isFinite) ? (list as readonly number[]) : undefined;
 }
+
+/** The reasons of an end, in the words of providers and of the AI SDK. */
+const words = {
+  "stop": ["stop", "end_turn", "stop_sequence", "STOP"],
+  "length": ["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS"],
+  "refused": [
+    ...["refusal", "content_filter", "content-filter"],
+    ...["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
+  ],
+  "tool-calls": ["tool_use", "tool_calls", "function_call", "tool-calls"],
+} as const;
+
+const finishes: ReadonlyMap<unknown, ModelFinish> = new Map(
+  Object.entries(words).flatMap(([finish, all]) => all.map((word) => [word, finish as ModelFinish] as const)),
+);
+
+/** The reason of an end in Windrow's words. */
+export function finishOf(word: unknown): ModelFinish {
+  return finishes.get(word) ?? "other";
+}

@@ -1,27 +1,10 @@
 /** JSON over HTTP for the model clients: keys from the environment, typed failures, no secret in an error. */
 import { WindrowError } from "../errors.ts";
 import { parseAddress, withoutSecrets } from "../address.ts";
-import { asObject, fieldsOf } from "../message/json.ts";
-import { modelFailed, withRetries } from "./retry.ts";
+import { asName, asObject, asString, fieldsOf } from "../message/json.ts";
+import type { JsonObject } from "../message/message.ts";
+import { mayPass, modelFailed, pauseOf, withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
-
-/** Options of every client over HTTP. */
-export interface HttpOptions extends RetryOptions {
-  /** The model's id as the server knows it. */
-  readonly model: string;
-  /**
-   * The key. Default: from the environment, by the names in the client's documentation. It is never logged and never in
-   * an error.
-   */
-  readonly apiKey?: string;
-  /**
-   * The server's address. Default: the provider's own. A user and password in it are sent as basic authorization,
-   * without a key.
-   */
-  readonly baseUrl?: string;
-  /** Further headers of every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 /** One request that sends and expects JSON. */
 export interface JsonRequest {
@@ -33,35 +16,33 @@ export interface JsonRequest {
 }
 
 /**
- * The options of a model, which need its name.
+ * The key: the given one, else the first environment variable of the list that is set; undefined if neither exists and
+ * the list is empty.
  *
- * @throws WindrowError `bad-option`
+ * @throws WindrowError `bad-option` if the list names variables and none is set, or if no header can carry the key
  */
-export function withModel<Options extends { readonly model: string }>(maker: string, options: Options): Options {
-  if (typeof (options as Options | undefined)?.model === "string" && options.model !== "") return options;
-  throw new WindrowError("bad-option", `${maker} takes { model: "the model's id" }.`, { option: "model" });
-}
-
-/** The fields of a server's JSON. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/**
- * The key: the given one, else the first environment variable of the list that is set.
- *
- * @param needed - whether there is no going on without one
- * @throws WindrowError `bad-option` where it is needed and there is none, or where no header can carry it
- */
-export function keyOf(given: string | undefined, names: readonly string[], needed: boolean): string | undefined {
-  const found = [given, ...names.map((name) => process.env[name])].find(
-    (key) => key !== undefined && key.trim() !== "",
-  );
-  if (found !== undefined && !/^[\x21-\x7e]+$/.test(found.trim())) {
+export function keyOf(given: string | undefined, names: readonly string[]): string | undefined {
+  const found = [given, ...names.map((name) => process.env[name])].find((key) => (key ?? "").trim() !== "")?.trim();
+  if (found !== undefined && !/^[\x21-\x7e]+$/.test(found)) {
     throw new WindrowError("bad-option", "The key holds a space or a character that no header takes; copy it anew.");
   }
-  if (found !== undefined || !needed) return found?.trim();
+  if (found !== undefined || names.length === 0) return found;
   throw new WindrowError("bad-option", `No key: set ${names.join(" or ")} in the environment, or give \`apiKey\`.`, {
     variables: names,
   });
+}
+
+/**
+ * An address without the slash at its end.
+ *
+ * @throws WindrowError `bad-option` for an address of another scheme than HTTP
+ */
+export function baseOf(given: string): string {
+  const base = given.replace(/\/+$/, "");
+  if (/^https?:\/\//.test(base) && URL.canParse(base)) return base;
+  const baseUrl = withoutSecrets(base);
+  const message = `A model's baseUrl begins with http:// or https://, not "${baseUrl}".`;
+  throw new WindrowError("bad-option", message, { baseUrl });
 }
 
 /**
@@ -75,13 +56,13 @@ export async function postJson(
   { url, key, headers, body }: JsonRequest,
   options: RetryOptions,
   signal?: AbortSignal,
-): Promise<Fields> {
+): Promise<JsonObject> {
   const address = parseAddress(url);
   if (!address) throw new WindrowError("bad-option", `${name}: a model's address begins with http:// or https://.`);
   // A key, or a header that authenticates, replaces the user and password of the address.
   const names = [...Object.keys(headers ?? {}), key?.header ?? ""].map((header) => header.toLowerCase());
   const hide = (text: string): string => (key ? text.replaceAll(key.value, "[key]") : text);
-  const attempt = async (either: AbortSignal): Promise<Fields> => {
+  const attempt = async (either: AbortSignal): Promise<JsonObject> => {
     const response = await fetch(address.url, {
       method: "POST",
       headers: {
@@ -119,88 +100,28 @@ class Refused extends Error {
 }
 
 function failureOf(error: unknown, now: number, host: string): Failure {
-  if (!(error instanceof Refused)) {
-    // The error may quote a header's value; its cause is the system's own.
-    const cause = fieldsOf(error)["cause"];
-    const code = textOf(fieldsOf(cause)["code"]);
-    const why = code || textOf(fieldsOf(cause)["message"]) || "the request could not be made";
-    return { message: `${host} cannot be reached or broke off (${why})`, mayPass: code !== "", cause };
+  if (error instanceof Refused) {
+    const { status, headers, message } = error;
+    return { message: `HTTP ${status}: ${message}`, status, mayPass: mayPass(status), ...pauseOf(headers, now) };
   }
-  const { status, headers, message } = error;
-  const retryAfterMs = pauseOf(headers, now);
-  return {
-    message: `HTTP ${status}: ${message}`,
-    status,
-    mayPass: mayPass(status),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+  // The error may quote a header's value; its cause is the system's own.
+  const cause = fieldsOf(error)["cause"];
+  const { code, message } = fieldsOf(cause);
+  const why = asName(code) ?? asName(message) ?? "the request could not be made";
+  return { message: `${host} cannot be reached or broke off (${why})`, mayPass: asName(code) !== undefined, cause };
 }
 
-/** Whether a retry may help after this HTTP status: too many requests, a timeout, a conflict, a server error. */
-export function mayPass(status: number): boolean {
-  return status === 408 || status === 409 || status === 429 || status >= 500;
-}
-
-/** The pause in milliseconds that a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. */
-export function pauseOf(headers: Pick<Headers, "get">, now: number): number | undefined {
-  const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
-  if (exact >= 0) return exact;
-  const given = headers.get("retry-after");
-  if (given === null) return undefined;
-  const seconds = Number(given);
-  const pause = Number.isNaN(seconds) ? Date.parse(given) - now : seconds * 1_000;
-  return Number.isNaN(pause) ? undefined : Math.max(0, pause);
-}
-
-function reasonOf(json: Fields | undefined, text: string): string {
+function reasonOf(json: JsonObject | undefined, text: string): string {
   const error = json?.["error"] ?? json?.["message"] ?? json?.["detail"];
-  const message = typeof error === "string" ? error : fieldsOf(error)["message"];
-  const reason = typeof message === "string" && message !== "" ? message : text.trim() || "no reason given";
+  const message = asString(error) ?? fieldsOf(error)["message"];
+  const reason = asName(message) ?? (text.trim() || "no reason given");
   return reason.length > 300 ? `${reason.slice(0, 300).toWellFormed()} …` : reason;
 }
 
-function parse(text: string): Fields | undefined {
+function parse(text: string): JsonObject | undefined {
   try {
     return asObject(JSON.parse(text));
   } catch {
     return undefined;
   }
-}
-
-/** The items of a list as objects; none for any other value. */
-export function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-
-/** The value when it is a string, else the empty string. */
-export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-/** The sum of the reported counts; undefined when none was reported. */
-export function sumOf(...values: readonly unknown[]): number | undefined {
-  const counts = values.filter((value): value is number => typeof value === "number" && value >= 0);
-  return counts.length === 0 ? undefined : counts.reduce((total, count) => total + count, 0);
-}
-
-/** An object without its undefined fields. */
-export function reported<Shape extends Readonly<Record<string, number | undefined>>>(
-  counts: Shape,
-): { readonly [Name in keyof Shape]?: number } {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined)) as {
-    readonly [Name in keyof Shape]?: number;
-  };
-}
-
-/** An address without the slash at its end, or the standard one. */
-export function baseOf(given: string | undefined, standard: string): string {
-  const base = (given ?? standard).replace(/\/+$/, "");
-  if (/^https?:\/\//.test(base) && URL.canParse(base)) return base;
-  throw new WindrowError(
-    "bad-option",
-    `A model's baseUrl begins with http:// or https://, not "${withoutSecrets(base)}".`,
-    {
-      baseUrl: withoutSecrets(base),
-    },
-  );
 }

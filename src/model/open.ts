@@ -2,9 +2,12 @@
 import { withoutSecrets } from "../address.ts";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { anthropicModel, geminiModel, ollamaModel, openaiModel } from "./clients.ts";
 import type { Model } from "./model.ts";
 
-const providers = ["openai", "anthropic", "gemini", "ollama"] as const;
+const providers = new Map(
+  Object.entries({ openai: openaiModel, anthropic: anthropicModel, gemini: geminiModel, ollama: ollamaModel }),
+);
 
 /**
  * Opens a model by `provider:model`, or by `provider:model@baseUrl` for a server of one's own. Keys come from the
@@ -14,22 +17,13 @@ const providers = ["openai", "anthropic", "gemini", "ollama"] as const;
  */
 export async function openModel(name: string): Promise<Model> {
   const [, provider = "", model = "", baseUrl] = /^([^:]*):(.+?)(?:@(https?:\/\/.+))?$/.exec(name) ?? [];
-  const options = { model, ...(baseUrl !== undefined && { baseUrl }) };
-  switch (provider) {
-    case "openai":
-      return (await import("./openai-compatible.ts")).openaiModel(options);
-    case "anthropic":
-      return (await import("./anthropic.ts")).anthropicModel(options);
-    case "gemini":
-      return (await import("./gemini.ts")).geminiModel(options);
-    case "ollama":
-      return (await import("./ollama.ts")).ollamaModel(options);
-    default:
-      throw new WindrowError(
-        "bad-option",
-        `A model is named provider:model or provider:model@baseUrl, with a provider of ${providers.join(", ")}; not ` +
-          `"${withoutSecrets(name)}".${nearest(provider, providers)}`,
-        { name: withoutSecrets(name) },
-      );
-  }
+  const open = providers.get(provider);
+  if (open) return open({ model, ...(baseUrl !== undefined && { baseUrl }) });
+  const names = [...providers.keys()];
+  throw new WindrowError(
+    "bad-option",
+    `A model is named provider:model or provider:model@baseUrl, with a provider of ${names.join(", ")}; not ` +
+      `"${withoutSecrets(name)}".${nearest(provider, names)}`,
+    { name: withoutSecrets(name) },
+  );
 }

@@ -114,3 +114,19 @@ export function modelFailed(name: string, failure: Failure, tries = 1): WindrowE
 export function aborted(name: string): WindrowError {
   return new WindrowError("aborted", `The call of ${name} was aborted.`, { model: name });
 }
+
+/** Whether a retry may help after this HTTP status: too many requests, a timeout, a conflict, a server error. */
+export function mayPass(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+/** The pause in milliseconds that a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+export function pauseOf(headers: Headers, now: number): Pick<Failure, "retryAfterMs"> {
+  const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  if (exact >= 0) return { retryAfterMs: exact };
+  const given = headers.get("retry-after");
+  if (given === null) return {};
+  const seconds = Number(given);
+  const pause = Number.isNaN(seconds) ? Date.parse(given) - now : seconds * 1_000;
+  return Number.isNaN(pause) ? {} : { retryAfterMs: Math.max(0, pause) };
+}

@@ -4,7 +4,7 @@ import { countOnce } from "../tokens/counter.ts";
 import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ModelPrices } from "../tokens/models.ts";
-import { priceOf } from "../tokens/price.ts";
+import { priceOf } from "../tokens/models.ts";
 import type { OtherCall } from "../transcript/transcript.ts";
 
 /** The multiples of the input's price, whatever the provider: Anthropic's, from its page on prompt caching. */
@@ -61,7 +61,6 @@ export interface CostConditions {
 /** Counts tokens of messages, each message object once. */
 export class MessageTokens {
   readonly #counter: TokenCounter;
-  readonly #known = new WeakMap<Message, number>();
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
@@ -69,12 +68,7 @@ export class MessageTokens {
 
   /** Tokens of one message. */
   of(message: Message): number {
-    let tokens = this.#known.get(message);
-    if (tokens === undefined) {
-      tokens = countOnce(this.#counter, message);
-      this.#known.set(message, tokens);
-    }
-    return tokens;
+    return countOnce(this.#counter, message);
   }
 
   /** Tokens of messages together. */
@@ -107,11 +101,7 @@ export class MessageContents {
  */
 export class CostTally {
   readonly #tokens: MessageTokens;
-  readonly #overhead: number;
-  #warm: number;
-  readonly #cached: boolean;
-  readonly #hourShare: number;
-  readonly #pricesOf: PricesOf;
+  readonly #conditions: Required<CostConditions>;
   readonly #contents: MessageContents;
   /** A tree of prefixes: `parent:message` maps to the node of that message. */
   readonly #nodes = new Map<string, number>();
@@ -126,15 +116,11 @@ export class CostTally {
 
   /** @param contents - those of the session, where several tallies count it */
   constructor(tokens: MessageTokens, conditions: CostConditions = {}, contents = new MessageContents()) {
-    const { overhead = 0, warm = 0, cached = true, hourShare = 0, pricesOf, others = [] } = conditions;
+    const usual = { overhead: 0, warm: 0, cached: true, hourShare: 0, pricesOf: () => undefined, others: [] };
     this.#tokens = tokens;
     this.#contents = contents;
-    this.#overhead = overhead;
-    this.#warm = Math.min(warm, overhead);
-    this.#cached = cached;
-    this.#hourShare = hourShare;
-    this.#pricesOf = pricesOf ?? (() => undefined);
-    for (const other of others) this.#sum.add(other.usage, this.#pricesOf(other));
+    this.#conditions = { ...usual, ...conditions };
+    for (const other of this.#conditions.others) this.#sum.add(other.usage, this.#conditions.pricesOf(other));
   }
 
   /**
@@ -144,14 +130,14 @@ export class CostTally {
    * @param answer - the message that answered it, for the price of its model and of its output
    */
   add(window: readonly Message[], cold = false, { usage, ...answer }: Partial<Message> = {}): void {
+    const { overhead, cached, hourShare, pricesOf } = this.#conditions;
     const { output = 0 } = usage ?? {};
-    const input = this.#overhead + this.#tokens.sum(window);
-    const cacheRead = this.#cached ? this.#readOf(window, cold) : 0;
-    const cacheWrite = this.#cached ? input - cacheRead : 0;
+    const input = overhead + this.#tokens.sum(window);
+    const cacheRead = cached ? this.#readOf(window, cold) : 0;
+    const cacheWrite = cached ? input - cacheRead : 0;
     this.#input += input;
     this.#read += cacheRead;
-    const used = { input, output, cacheRead, cacheWrite, cacheWriteHour: this.#hourShare * cacheWrite };
-    this.#sum.add(used, this.#pricesOf(answer));
+    this.#sum.add({ input, output, cacheRead, cacheWrite, cacheWriteHour: hourShare * cacheWrite }, pricesOf(answer));
   }
 
   /** Tokens of a request that are read from the cache; the request is in it afterwards. */
@@ -160,10 +146,11 @@ export class CostTally {
       this.#nodes.clear();
       this.#last = [];
     }
-    let cached = this.#isKnown("overhead");
+    const { overhead, warm } = this.#conditions;
     // The first request reads what an earlier session left in the cache.
-    let read = cached ? this.#overhead : this.#warm;
-    this.#warm = 0;
+    const left = this.#newest === 0 ? Math.min(warm, overhead) : 0;
+    let cached = this.#isKnown("overhead");
+    let read = cached ? overhead : left;
     // Windows mostly grow: what stands as it stood in the request before is in the cache, and is not looked up.
     const same = cached ? sharedPrefix(this.#last, window) : 0;
     let node = this.#lastNodes[same - 1] ?? 0;

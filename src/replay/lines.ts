@@ -1,5 +1,5 @@
 /** The lines of messages, as the metrics compare them. */
-import type { JsonValue, Message, Part } from "../message/message.ts";
+import type { JsonValue, Part } from "../message/message.ts";
 import { resultText } from "../message/message.ts";
 
 /**
@@ -42,28 +42,4 @@ export function linesOf(text: string): readonly string[] {
 function beginsInWord(line: string): boolean {
   const code = line.charCodeAt(0) | 32;
   return code >= 97 && code <= 122;
-}
-
-/** The set of all lines of a history, read when it is first asked: most windows hold only messages of their own. */
-export class HistoryLines {
-  readonly #messages: readonly Message[];
-  #lines: ReadonlySet<string> | undefined;
-
-  constructor(messages: readonly Message[]) {
-    this.#messages = messages;
-  }
-
-  /** Whether the history has this line word for word, as {@link linesOf} gives it. */
-  has(line: string): boolean {
-    this.#lines ??= linesIn(this.#messages);
-    return this.#lines.has(line);
-  }
-}
-
-function linesIn(messages: readonly Message[]): ReadonlySet<string> {
-  const lines = new Set<string>();
-  for (const { parts } of messages) {
-    for (const part of parts) for (const line of linesOf(readablePart(part))) if (line !== "") lines.add(line);
-  }
-  return lines;
 }

@@ -4,9 +4,8 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import type { Edit } from "../window/window.ts";
 import { CostTally, MessageContents, MessageTokens } from "./cost-metric.ts";
 import type { Cost, CostConditions } from "./cost-metric.ts";
-import { HistoryLines } from "./lines.ts";
-import { namedSources, OneHop } from "./one-hop.ts";
-import type { Named, NamedSources } from "./one-hop.ts";
+import { namedFiles, OneHop } from "./one-hop.ts";
+import type { Named } from "./one-hop.ts";
 import { AtomReader, farDistanceFor, findReferences, LookbackTally } from "./recall-metric.ts";
 import type { Lookback, Reference } from "./recall-metric.ts";
 import { BrokenRequests, essentials } from "./shape-metric.ts";
@@ -22,7 +21,6 @@ export interface Recording {
   readonly farDistance: number;
   readonly reader: AtomReader;
   readonly references: ReadonlyMap<number, readonly Reference[]>;
-  readonly history: HistoryLines;
   readonly oneHop: OneHop;
 }
 
@@ -46,7 +44,6 @@ export function readRecording(
     farDistance: farDistance ?? farDistanceFor(tokens.sum(messages)),
     reader,
     references: findReferences(messages, tokens, reader),
-    history: new HistoryLines(messages),
     oneHop: new OneHop(messages, counter),
   };
 }
@@ -81,8 +78,8 @@ export interface WindowFigures {
   /** The number of changes of the window elsewhere than at its end. */
   readonly epochs: number;
   readonly lookback: Lookback;
-  /** The files and results that had left at the epochs, and how many of them the window named; over all epochs. */
-  readonly named: NamedSources;
+  /** The files that had left at the epochs, and how many of them the window named; over all epochs. */
+  readonly named: Named;
   /**
    * Requests with an orphan result, an unanswered call, an empty message, no message, or a first message not the
    * user's.
@@ -94,6 +91,8 @@ export interface WindowFigures {
   readonly refused: number;
   /** The number of profile rules that all windows broke. */
   readonly faults: number;
+  /** Tokens of every request; 0 for a refused one. */
+  readonly series: readonly number[];
 }
 
 /** The conditions that every request of a session was sent under. */
@@ -113,7 +112,7 @@ export class WindowTally {
   readonly #requests = new BrokenRequests();
   readonly #overBudget: Map<number, number>;
   readonly #series: number[] = [];
-  #named: NamedSources = { files: { named: 0, total: 0 }, calls: { named: 0, total: 0 } };
+  #named: Named = { named: 0, total: 0 };
   #epochs = 0;
   #broken = 0;
   #refused = 0;
@@ -140,23 +139,19 @@ export class WindowTally {
       this.#cost.add(shown, this.#conditions.cold?.has(index), messages[index]);
       if (window.opened) {
         this.#epochs++;
-        this.#named = addNamed(this.#named, namedSources(oneHop, messages, index, window.edits, shown));
+        const { named, total } = namedFiles(oneHop, messages, index, window.edits, shown);
+        this.#named = { named: this.#named.named + named, total: this.#named.total + total };
       }
       if (this.#requests.isBroken(shown)) this.#broken++;
       this.#faults += window.faults;
     } else this.#refused++;
-    this.#lookback.add(references.get(index) ?? [], shown, oneHop.forCall(index, window?.edits ?? [], shown));
+    this.#lookback.add(references.get(index) ?? [], shown, oneHop.recallsFor(index, window?.edits ?? [], shown));
     this.#series.push(window ? window.tokens + (this.#conditions.overhead ?? 0) : 0);
     for (const [budget, calls] of this.#overBudget) {
       const within = window !== undefined && window.tokens <= budget;
       if (!within && tokens.sum(essentials(messages.slice(0, index))) <= budget)
         this.#overBudget.set(budget, calls + 1);
     }
-  }
-
-  /** Tokens of every request so far, 0 for a refused one. */
-  get series(): readonly number[] {
-    return this.#series;
   }
 
   /** The figures so far, for each budget. */
@@ -179,14 +174,7 @@ export class WindowTally {
       overBudget,
       refused: this.#refused,
       faults: this.#faults,
+      series: this.#series,
     }));
   }
-}
-
-/** Adds up what left windows. */
-export function addNamed(left: NamedSources, right: NamedSources): NamedSources {
-  const both = (one: keyof NamedSources): Named => {
-    return { named: left[one].named + right[one].named, total: left[one].total + right[one].total };
-  };
-  return { files: both("files"), calls: both("calls") };
 }

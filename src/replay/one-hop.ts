@@ -1,5 +1,5 @@
 /** One-hop recall: whether a single recall that the window itself suggests returns what the window lacks. */
-import { ownText, toolCalls } from "../message/message.ts";
+import { ownText, toolCalls, toolResults } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { recallFrom } from "../window/recall/recall.ts";
@@ -32,20 +32,14 @@ export class OneHop {
   }
 
   /**
-   * Whether one recall returns a reference. The reader knows what the window shows, and not what it looks for: it recalls
-   * an id of at most eight messages, or a subject that the window names, and the answer of at most
+   * The recall that returns a reference; undefined if none does. The reader knows what the window shows, and not what it
+   * looks for: it recalls an id of at most eight messages, or a subject that the window names, and the answer of at most
    * {@link oneHopTokens} has to hold the atom.
    *
    * @param index - of the assistant message that refers back
    * @param edits - the edits in force
    * @param window - the messages composed for the call
    */
-  forCall(index: number, edits: readonly Edit[], window: readonly Message[]): (reference: Reference) => boolean {
-    const recalls = this.recallsFor(index, edits, window);
-    return (reference) => recalls(reference) !== undefined;
-  }
-
-  /** As {@link forCall}, but it returns that recall. */
   recallsFor(
     index: number,
     edits: readonly Edit[],
@@ -72,8 +66,7 @@ export class OneHop {
     const message = this.#messages[place];
     if (!sources && message) {
       sources = stubsOf([{ seq: place + 1, message }]).map((stub, at) => {
-        const results = message.parts.filter((part) => part.type === "tool-result");
-        const call = this.#calls.get(results[at]?.callId ?? "");
+        const call = this.#calls.get(toolResults(message)[at]?.callId ?? "");
         return stub.tool === "user" || !call ? stub : { ...stub, tool: call.name, subject: call.subject };
       });
       this.#sources.set(place, sources);
@@ -97,49 +90,33 @@ export class OneHop {
   }
 }
 
-/** Sources of which the window shows nothing, and how many of them it names. */
+/** Files of which the window shows nothing, and how many of them it names. */
 export interface Named {
   readonly named: number;
   readonly total: number;
 }
 
-/** The files and the calls that left a window, and how many of them it names. */
-export interface NamedSources {
-  /** Distinct paths that calls were about. */
-  readonly files: Named;
-  /** Results. */
-  readonly calls: Named;
-}
-
 /**
- * Counts what left a window. A file is named by its path; a call by its tool and subject, or by an id of at most
- * eight messages.
+ * Counts the files that left a window: the distinct paths that calls were about. A window names a file by its path.
  *
  * @param index - of the assistant message that the window is for
  */
-export function namedSources(
+export function namedFiles(
   oneHop: OneHop,
   messages: readonly Message[],
   index: number,
   edits: readonly Edit[],
   window: readonly Message[],
-): NamedSources {
+): Named {
   const names = shownNames(edits, window);
-  const shown = new Set(
-    window.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? [ownText(part)] : []))),
-  );
+  const shown = new Set(window.flatMap((message) => toolResults(message).map(ownText)));
   const files = new Map<string, boolean>();
-  let [named, total] = [0, 0];
   for (let place = 0; place < index; place++) {
-    const results = (messages[place] as Message).parts.filter((part) => part.type === "tool-result");
-    for (const [at, result] of results.entries()) {
+    for (const [at, result] of toolResults(messages[place] as Message).entries()) {
       const source = oneHop.sourcesOf(place)[at];
-      if (!source || shown.has(ownText(result))) continue;
-      const isNamed = names.nameOf(source) !== undefined;
-      if (isPath(source.subject)) files.set(source.subject, isNamed);
-      total++;
-      if (isNamed || names.ids.some(({ from, to }) => from <= place + 1 && place < to)) named++;
+      if (source && isPath(source.subject) && !shown.has(ownText(result)))
+        files.set(source.subject, names.nameOf(source) !== undefined);
     }
   }
-  return { files: { named: [...files.values()].filter(Boolean).length, total: files.size }, calls: { named, total } };
+  return { named: [...files.values()].filter(Boolean).length, total: files.size };
 }

@@ -2,11 +2,11 @@
  * Look-back recall: the share of a tool call's references that its window still holds. Deterministic and without a
  * model. The window never imports this file: a policy that knew the atoms could stuff its windows with them.
  */
+import { toolCalls } from "../message/message.ts";
 import type { Message, Part } from "../message/message.ts";
 import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { MessageTokens } from "./cost-metric.ts";
 import { linesOf, readablePart } from "./lines.ts";
-import type { HistoryLines } from "./lines.ts";
 
 /**
  * A thing that a text names: a path, an identifier-like or number-like word, or a whole line of at least {@link
@@ -72,13 +72,10 @@ export class AtomReader {
     return atoms;
   }
 
-  /** The atoms in the arguments of a message's tool calls. */
-  calls(message: Message): ReadonlySet<Atom> {
-    const atoms = new Set<Atom>();
-    for (const part of message.parts) {
-      if (part.type === "tool-call") for (const atom of this.part(part)) atoms.add(atom);
-    }
-    return atoms;
+  /** The atoms of parts together. */
+  of(parts: readonly Part[]): ReadonlySet<Atom> {
+    const [first] = parts;
+    return first && parts.length === 1 ? this.part(first) : new Set(parts.flatMap((part) => [...this.part(part)]));
   }
 
   /** Whether a message holds an atom. */
@@ -112,7 +109,7 @@ export function findReferences(
   messages.forEach((message, index) => {
     if (message.role === "assistant") {
       const found: Reference[] = [];
-      for (const atom of reader.calls(message)) {
+      for (const atom of reader.of(toolCalls(message))) {
         const before = places.get(atom);
         const first = messages[before?.[0] ?? -1];
         if (!before || (first?.role !== "user" && first?.role !== "tool")) continue;
@@ -122,18 +119,13 @@ export function findReferences(
     }
     total += tokens.of(message);
     ends.push(total);
-    for (const atom of atomsIn(message, reader)) {
+    for (const atom of reader.of(message.parts)) {
       const known = places.get(atom);
       if (known) known.push(index);
       else places.set(atom, [index]);
     }
   });
   return references;
-}
-
-function atomsIn({ parts: [first, ...rest] }: Message, reader: AtomReader): ReadonlySet<Atom> {
-  if (rest.length === 0) return first ? reader.part(first) : new Set();
-  return new Set([first as Part, ...rest].flatMap((part) => [...reader.part(part)]));
 }
 
 /**
@@ -151,11 +143,6 @@ export interface Lookback {
   readonly all: number | null;
   /** The mean share of far references present, over the calls with one. */
   readonly far: number | null;
-  /**
-   * As `far`, but a synthetic message (status `synthetic`) counts only with lines of the history, trimmed and without
-   * line numbers. Bare names do not count.
-   */
-  readonly strict: number | null;
   /** The share of far references that are whole lines. */
   readonly farLines: number | null;
   /** The share of references present, or returned by one recall of a visible stub. */
@@ -173,21 +160,14 @@ export interface LookbackSource {
   readonly reader: AtomReader;
   /** In tokens; see {@link farDistanceFor}. */
   readonly farDistance: number;
-  /** The lines that count as verbatim. */
-  readonly history: HistoryLines;
   /** The whole session, in which references have their places. */
   readonly messages: readonly Message[];
 }
 
 /** Adds up look-back recall, call by call. */
 export class LookbackTally {
-  readonly #reader: AtomReader;
-  readonly #farDistance: number;
-  readonly #history: HistoryLines;
-  readonly #messages: readonly Message[];
-  /** The messages of the session that count by themselves: a synthetic one counts only with lines of the history. */
+  readonly #source: LookbackSource;
   readonly #own: ReadonlySet<Message>;
-  readonly #verbatim = new Map<string, ReadonlySet<Atom>>();
   /** The window before: its messages, and those of them that are not the session's own. */
   #last: readonly Message[] = [];
   #shown = new Set<Message>();
@@ -197,16 +177,12 @@ export class LookbackTally {
   #oneHop = 0;
   #farSteps = 0;
   #farShares = 0;
-  #strictShares = 0;
   #farLines = 0;
   #farLinesPresent = 0;
 
-  constructor({ reader, farDistance, history, messages }: LookbackSource) {
-    this.#reader = reader;
-    this.#farDistance = farDistance;
-    this.#history = history;
-    this.#messages = messages;
-    this.#own = new Set(messages.filter(({ status }) => status !== "synthetic"));
+  constructor(source: LookbackSource) {
+    this.#source = source;
+    this.#own = new Set(source.messages);
   }
 
   /**
@@ -218,26 +194,24 @@ export class LookbackTally {
   add(
     references: readonly Reference[],
     window: readonly Message[],
-    recalls: (reference: Reference) => boolean = () => false,
+    recalls: (reference: Reference) => boolean | object | undefined = () => false,
   ): void {
-    let far = 0;
-    let farPresent = 0;
-    let strictlyPresent = 0;
+    const { reader, farDistance, messages } = this.#source;
+    let [far, farPresent] = [0, 0];
     if (references.length === 0) return;
     // The session's own messages are known by the places of each atom; only what a policy wrote is read.
     this.#show(window);
     const [shown, others] = [this.#shown, this.#others];
     for (const reference of references) {
-      const isShown = reference.places.some((place) => this.#isOwn(place, shown));
-      const present = isShown || others.some((message) => this.#reader.has(message, reference.atom));
+      const present =
+        reference.places.some((place) => shown.has(messages[place] as Message)) ||
+        others.some((message) => reader.has(message, reference.atom));
       this.#references++;
       if (present) this.#present++;
       if (present || recalls(reference)) this.#oneHop++;
-      if (reference.distance <= this.#farDistance) continue;
+      if (reference.distance <= farDistance) continue;
       far++;
       if (present) farPresent++;
-      if (isShown || (present && others.some((message) => this.#hasStrictly(message, reference.atom))))
-        strictlyPresent++;
       if (!isLine(reference.atom)) continue;
       this.#farLines++;
       if (present) this.#farLinesPresent++;
@@ -245,7 +219,6 @@ export class LookbackTally {
     if (far === 0) return;
     this.#farSteps++;
     this.#farShares += farPresent / far;
-    this.#strictShares += strictlyPresent / far;
   }
 
   /** Takes the next window. Most grow at their end. */
@@ -263,31 +236,11 @@ export class LookbackTally {
     this.#last = window;
   }
 
-  #isOwn(place: number, shown: ReadonlySet<Message>): boolean {
-    const message = this.#messages[place] as Message;
-    return shown.has(message) && this.#own.has(message);
-  }
-
-  #hasStrictly(message: Message, atom: Atom): boolean {
-    if (message.status !== "synthetic") return this.#reader.has(message, atom);
-    return message.parts.some((part) => this.#verbatimAtoms(readablePart(part)).has(atom));
-  }
-
-  #verbatimAtoms(text: string): ReadonlySet<Atom> {
-    let atoms = this.#verbatim.get(text);
-    if (!atoms) {
-      const lines = linesOf(text).filter((line) => this.#history.has(line));
-      this.#verbatim.set(text, (atoms = atomsOf(lines.join("\n"))));
-    }
-    return atoms;
-  }
-
-  /** The result so far, without exact quotes, which another tally counts. */
+  /** The result so far. */
   result(): Lookback {
     return {
       all: percent(this.#present, this.#references),
       far: percent(this.#farShares, this.#farSteps),
-      strict: percent(this.#strictShares, this.#farSteps),
       farLines: percent(this.#farLinesPresent, this.#farLines),
       oneHop: percent(this.#oneHop, this.#references),
       farSteps: this.#farSteps,

@@ -125,13 +125,7 @@ function hourShareOf(calls: readonly ToldCall[]): number {
 /** A counter whose tokens are those that the provider reports. */
 export function calibratedCounter(counter: TokenCounter, { rate }: Calibration): TokenCounter {
   if (rate === 1) return counter;
-  return {
-    name: counter.name,
-    count: (text) => Math.ceil(rate * counter.count(text)),
-    ...(counter.imageTokens !== undefined && { imageTokens: counter.imageTokens }),
-    ...(counter.framingTokens !== undefined && { framingTokens: counter.framingTokens }),
-    ...(counter.jsonCalls !== undefined && { jsonCalls: counter.jsonCalls }),
-  };
+  return { ...counter, count: (text) => Math.ceil(rate * counter.count(text)) };
 }
 
 /** Texts shorter than this are counted sooner than looked up. */

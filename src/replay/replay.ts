@@ -45,8 +45,6 @@ export interface ReplayOptions {
    * the cache was cold. Default true. What was added stands in every figure of tokens and cost, and not in the budget.
    */
   readonly calibrate?: boolean;
-  /** Whether results carry the tokens of every request. Default false. */
-  readonly series?: boolean;
   /** Called after every composition. */
   readonly onProgress?: (progress: ReplayProgress) => void;
   /** Called with every composition, in the order of the calls. */
@@ -119,8 +117,6 @@ export interface ReplayCalibration extends Omit<Calibration, "cold"> {
 export interface ReplayResult extends WindowFigures {
   readonly strategy: string;
   readonly profile: string;
-  /** Tokens of every request when asked for; 0 for a refused one. */
-  readonly series?: readonly number[];
   /** Set where epochs came every third call or sooner over the whole session: as in a window's report. */
   readonly tooSmall?: NonNullable<Report["tooSmall"]>;
 }
@@ -155,15 +151,15 @@ export async function replay(
   const recorded = recordedUse(transcript, pricesOf);
   const calibrates = options.calibrate !== false;
   const passes = plans.length + (recorded && calibrates ? 1 : 0);
-  const pacer = new Pacer(calls.length * passes, options.onProgress, signal);
+  const step = pacer(calls.length * passes, options.onProgress, signal);
   const calibration = calibrates
-    ? await calibrationFor(transcript, recorded !== undefined, { ...options, counter: base }, pacer)
+    ? await calibrationFor(transcript, recorded !== undefined, { ...options, counter: base }, step)
     : undefined;
   const counter = calibration ? calibratedCounter(base, calibration) : base;
   const recording = readRecording(transcript, counter, options.farDistance);
   const results: ReplayResult[] = [];
   for (const plan of plans)
-    results.push(...(await runPlan(recording, { ...plan, sent, costs, calibration }, { ...options, counter }, pacer)));
+    results.push(...(await runPlan(recording, { ...plan, sent, costs, calibration }, { ...options, counter }, step)));
   const newest = sent.at(-1);
   const raw = new BrokenRequests();
   const { compactions } = transcript.meta ?? {};
@@ -178,7 +174,7 @@ export async function replay(
     farDistance: recording.farDistance,
     counter: options.counter.name,
     ...(recorded && { recorded }),
-    ...(calibration && { calibration: toldCalibration(calibration) }),
+    ...(calibration && { calibration: reportedCalibration(calibration) }),
     ...(Array.isArray(compactions) && { compactions: compactions.length }),
     ...(newest && { sent: { system: newest.system !== undefined, tools: newest.tools?.length ?? 0 } }),
     results,
@@ -193,7 +189,6 @@ const optionKinds = {
   prices: kinds.object,
   farDistance: count,
   calibrate: kinds.flag,
-  series: kinds.flag,
   onProgress: kinds.action,
   onWindow: kinds.action,
   onMiss: kinds.action,
@@ -232,7 +227,7 @@ async function calibrationFor(
   transcript: Transcript,
   reported: boolean,
   options: ReplayOptions,
-  pacer: Pacer,
+  step: Step,
 ): Promise<Calibration | undefined> {
   const { messages } = transcript;
   const calls = callsOf(messages);
@@ -241,14 +236,14 @@ async function calibrationFor(
     const composer = composerOf(strategyOf("none"), options);
     for (const { index, composed } of requestsOf(transcript, calls, composer, Infinity)) {
       counted.set(index, composed?.tokens ?? 0);
-      await pacer.step();
+      await step();
     }
   }
   const calibration = calibrationOf(messages, counted);
   return calibration.reported || calibration.cold.size > 0 ? calibration : undefined;
 }
 
-function toldCalibration({ rate, cold, ...rest }: Calibration): ReplayCalibration {
+function reportedCalibration({ rate, cold, ...rest }: Calibration): ReplayCalibration {
   return { ...rest, rate: Math.round(1_000 * rate) / 1_000, coldCalls: cold.size };
 }
 
@@ -256,7 +251,7 @@ async function runPlan(
   recording: Recording,
   { strategy, limit, budgets, sent, costs, calibration }: Plan & Shared,
   options: ReplayOptions,
-  pacer: Pacer,
+  step: Step,
 ): Promise<readonly ReplayResult[]> {
   const composer = composerOf(strategy, options);
   const tally = new WindowTally(recording, budgets, { ...calibration, ...costs });
@@ -284,11 +279,11 @@ async function runPlan(
         faults: composed.report.faults.length,
       },
     );
-    await pacer.step();
+    await step();
   }
   const names = { strategy: strategy.name, profile: profileOf(options.profile).name };
   const advice = { ...names, ...smallBudget(forced, limit, strategy.lowWater) };
-  return tally.results().map((result) => ({ ...advice, ...result, ...(options.series && { series: tally.series }) }));
+  return tally.results().map((result) => ({ ...advice, ...result }));
 }
 
 function composerOf(strategy: Strategy, { profile, counter }: ReplayOptions): Composer {
@@ -322,30 +317,20 @@ function composeOrRefuse(composer: Composer, options: ComposeOptions): Composed 
 /** The longest work without a turn for the event loop, in milliseconds. */
 const stretchMs = 30;
 
-class Pacer {
-  readonly #total: number;
-  readonly #onProgress: ReplayOptions["onProgress"];
-  readonly #signal: AbortSignal | undefined;
-  #done = 0;
-  #rested = performance.now();
+/** Ends one composition: it reports the progress, and gives the event loop a turn if that is due. */
+type Step = () => Promise<void>;
 
-  constructor(total: number, onProgress: ReplayOptions["onProgress"], signal: AbortSignal | undefined) {
-    this.#total = total;
-    this.#onProgress = onProgress;
-    this.#signal = signal;
-    this.#check();
-  }
-
-  async step(): Promise<void> {
-    this.#done++;
-    this.#onProgress?.({ done: this.#done, total: this.#total });
-    if (performance.now() - this.#rested < stretchMs) return;
+function pacer(total: number, onProgress: ReplayOptions["onProgress"], signal: AbortSignal | undefined): Step {
+  const check = (): void => {
+    if (signal?.aborted) throw new WindrowError("aborted", "The replay was aborted; nothing was written.");
+  };
+  check();
+  let [done, rested] = [0, performance.now()];
+  return async () => {
+    onProgress?.({ done: ++done, total });
+    if (performance.now() - rested < stretchMs) return;
     await setImmediate();
-    this.#rested = performance.now();
-    this.#check();
-  }
-
-  #check(): void {
-    if (this.#signal?.aborted) throw new WindrowError("aborted", "The replay was aborted; nothing was written.");
-  }
+    rested = performance.now();
+    check();
+  };
 }

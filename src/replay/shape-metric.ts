@@ -53,11 +53,6 @@ export class BrokenRequests {
   }
 }
 
-/** Whether a single request is broken. */
-export function isBroken(window: readonly Message[]): boolean {
-  return new BrokenRequests().isBroken(window);
-}
-
 function isEmpty(message: Message): boolean {
   return message.parts.every((part) => (part.type === "text" || part.type === "reasoning") && !/\S/.test(part.text));
 }

@@ -1,5 +1,4 @@
 /** Totals over several replayed sessions. */
-import { addNamed } from "./measure.ts";
 import type { ReplayedSession, ReplayResult } from "./replay.ts";
 
 /** The result of one strategy over all sessions. */
@@ -16,13 +15,9 @@ export interface ReplayTotal extends Omit<ReplayResult, "series" | "profile" | "
  */
 export function totalsOf(sessions: readonly ReplayedSession[]): readonly ReplayTotal[] {
   const places = sessions[0]?.results.length ?? 0;
-  return Array.from({ length: places }, (_, place) => {
-    const runs = sessions.flatMap(({ results, calls }) => {
-      const result = results[place];
-      return result ? [{ result, calls }] : [];
-    });
-    return totalOf(runs);
-  });
+  return Array.from({ length: places }, (_, place) =>
+    totalOf(sessions.flatMap(({ results, calls }) => (results[place] ? [{ result: results[place], calls }] : []))),
+  );
 }
 
 interface SessionRun {
@@ -30,33 +25,31 @@ interface SessionRun {
   readonly calls: number;
 }
 
+/** The weights of the shares of recall. */
+const weights = { all: "references", far: "farSteps", farLines: "farLineReferences", oneHop: "references" } as const;
+
 function totalOf(runs: readonly SessionRun[]): ReplayTotal {
-  const first = (runs[0] as SessionRun).result;
+  const { strategy, budget } = (runs[0] as SessionRun).result;
   const sum = (value: (result: ReplayResult) => number): number =>
     runs.reduce((all, run) => all + value(run.result), 0);
-  const mean = (
-    value: (result: ReplayResult) => number | null,
-    weight: (result: ReplayResult) => number,
-  ): number | null => {
-    const known = runs.map(({ result }) => ({ value: value(result), weight: weight(result) }));
-    const counted = known.flatMap((item) => (item.value === null ? [] : [{ ...item, value: item.value }]));
-    const whole = counted.reduce((all, item) => all + item.weight, 0);
-    if (whole === 0) return null;
-    return Math.floor((100 * counted.reduce((all, item) => all + item.value * item.weight, 0)) / whole) / 100;
+  const mean = (share: keyof typeof weights): number | null => {
+    const of = ({ lookback }: ReplayResult): number => (lookback[share] === null ? 0 : lookback[weights[share]]);
+    const whole = sum(of);
+    return whole === 0
+      ? null
+      : Math.floor((100 * sum((result) => (result.lookback[share] ?? 0) * of(result))) / whole) / 100;
   };
-  const references = (result: ReplayResult): number => result.lookback.references;
   const calls = runs.reduce((all, run) => all + run.calls, 0);
   const total = sum((result) => result.tokens.total);
-  const sent = calls - sum((result) => result.refused);
-  const cached = sum((result) => result.cachedShare * result.tokens.total);
+  const refused = sum((result) => result.refused);
   return {
-    strategy: first.strategy,
-    budget: runs.every(({ result }) => result.budget === first.budget) ? first.budget : null,
+    strategy,
+    budget: runs.every(({ result }) => result.budget === budget) ? budget : null,
     sessions: runs.length,
     calls,
     tokens: {
       total,
-      average: sent === 0 ? 0 : Math.round(total / sent),
+      average: calls === refused ? 0 : Math.round(total / (calls - refused)),
       peak: runs.reduce((peak, { result }) => Math.max(peak, result.tokens.peak), 0),
     },
     cost: {
@@ -65,31 +58,21 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
         ? null
         : sum((result) => result.cost.dollars ?? 0),
     },
-    cachedShare: total === 0 ? 0 : cached / total,
+    cachedShare: total === 0 ? 0 : sum((result) => result.cachedShare * result.tokens.total) / total,
     epochs: sum((result) => result.epochs),
     lookback: {
-      all: mean((result) => result.lookback.all, references),
-      far: mean(
-        (result) => result.lookback.far,
-        (result) => result.lookback.farSteps,
-      ),
-      strict: mean(
-        (result) => result.lookback.strict,
-        (result) => result.lookback.farSteps,
-      ),
-      farLines: mean(
-        (result) => result.lookback.farLines,
-        (result) => result.lookback.farLineReferences,
-      ),
-      oneHop: mean((result) => result.lookback.oneHop, references),
+      all: mean("all"),
+      far: mean("far"),
+      farLines: mean("farLines"),
+      oneHop: mean("oneHop"),
       farSteps: sum((result) => result.lookback.farSteps),
-      references: sum(references),
+      references: sum((result) => result.lookback.references),
       farLineReferences: sum((result) => result.lookback.farLineReferences),
     },
-    named: runs.map(({ result }) => result.named).reduce(addNamed),
+    named: { named: sum((result) => result.named.named), total: sum((result) => result.named.total) },
     broken: sum((result) => result.broken),
     overBudget: sum((result) => result.overBudget),
-    refused: sum((result) => result.refused),
+    refused,
     faults: sum((result) => result.faults),
   };
 }

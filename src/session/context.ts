@@ -1,7 +1,7 @@
 /** The context of a session: the values its parts share, the options it is opened with, and its settings and numbers. */
 import { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
-import { foreignUsageHint } from "../message/foreign-usage.ts";
+import { foreignUsageHint } from "../message/foreign.ts";
 import { defined } from "../message/json.ts";
 import type { NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";

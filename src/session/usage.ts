@@ -1,7 +1,7 @@
 /** Usage of model calls: predicted and actual costs, and how counts compare with what a provider reports. */
 import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
 import type { UsageRecord, UsedWindow } from "../message/record.ts";
-import { priceOf } from "../tokens/price.ts";
+import { priceOf } from "../tokens/models.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
 import { hashName } from "../message/hash.ts";

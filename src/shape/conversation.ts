@@ -1,8 +1,7 @@
 /** Conversations of every shape: their messages read one by one, and the very object of one that nothing changed. */
 import { asName } from "../message/json.ts";
 import type { JsonObject, Message, NewMessage } from "../message/message.ts";
-import { CallPairing } from "../message/parts.ts";
-import { UniqueIds } from "../message/unique-ids.ts";
+import { CallPairing, UniqueIds } from "../message/parts.ts";
 import { hostMessage, hostMessages, hostOr, Originals } from "./host-fields.ts";
 
 /** A reader of one shape's messages. */

@@ -1,12 +1,14 @@
-/** Turns the events of sessions into spans and measurements. */
+/**
+ * Turns the events of sessions into spans and measurements. Attributes have the names of OpenTelemetry's conventions for
+ * generative AI, and `windrow.*` for what they have no name for. docs/telemetry.md has the tables.
+ */
 import type { Attributes, Tracer } from "@opentelemetry/api";
+import { defined } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import type { SessionEvent } from "../session/events.ts";
-import { priceOf } from "../tokens/price.ts";
-import { findModel } from "../tokens/models.ts";
+import { findModel, priceOf } from "../tokens/models.ts";
 import type { ModelPrices } from "../tokens/models.ts";
 import type { Instruments } from "./instruments.ts";
-import { attribute, operation, providerOf } from "./names.ts";
 import { SessionSpans } from "./session-spans.ts";
 import type { EndedCall } from "./session-spans.ts";
 
@@ -58,10 +60,10 @@ export class Observer {
       case "session-opened":
         // A manager that lost its lock may have left spans open.
         this.#cut(event.sessionId, "session-resumed", time);
-        return sessionsOpened.add(1, this.#with({ [attribute.isResumed]: event.resumed }));
+        return sessionsOpened.add(1, this.#with({ "windrow.session.resumed": event.resumed }));
       case "message-appended":
         if (event.role === "assistant") this.#of(event.sessionId).spans.answered(time);
-        return messages.add(1, this.#with({ [attribute.role]: event.role }));
+        return messages.add(1, this.#with({ "windrow.message.role": event.role }));
       case "window-composed":
         return this.#composed(event, time);
       case "usage-recorded":
@@ -76,11 +78,11 @@ export class Observer {
         return this.#epoch(event.sessionId, event.epoch, "undo");
       case "summary-committed":
         this.#epoch(event.sessionId, event.epoch, "summary");
-        return summaries.add(1, this.#with({ [attribute.outcome]: "committed" }));
+        return summaries.add(1, this.#with({ "windrow.summary.outcome": "committed" }));
       case "summary-failed":
-        return summaries.add(1, this.#with({ [attribute.outcome]: "failed" }));
+        return summaries.add(1, this.#with({ "windrow.summary.outcome": "failed" }));
       case "append-failed": {
-        const about = { [attribute.errorType]: event.error.code };
+        const about = { "error.type": event.error.code };
         this.#sessions.get(event.sessionId)?.spans.note("windrow.append-failed", about, time);
         return storeFailures.add(1, this.#with(about));
       }
@@ -88,7 +90,7 @@ export class Observer {
         return this.#cut(event.sessionId, "session-closed", time);
       case "session-finished":
         this.#cut(event.sessionId, `session-${event.status}`, time);
-        return sessions.add(1, this.#with({ [attribute.status]: event.status }));
+        return sessions.add(1, this.#with({ "windrow.session.status": event.status }));
     }
   }
 
@@ -107,18 +109,11 @@ export class Observer {
     const session = this.#of(sessionId);
     const isTurn = purpose === "turn";
     const asked = isTurn ? (session.model ?? model) : model;
-    const about = {
-      ...this.#about(session, asked),
-      ...(model !== undefined && { [attribute.responseModel]: model }),
-    };
-    const cost = this.#measure(usage, model ?? asked, { ...about, [attribute.purpose]: purpose });
+    const about = { ...this.#about(session, asked), "gen_ai.response.model": model };
+    const cost = this.#measure(usage, model ?? asked, { ...about, "windrow.purpose": purpose });
     if (!isTurn) return;
-    const attributes = {
-      ...about,
-      ...usageAttributes(usage),
-      ...(cost !== undefined && { [attribute.cost]: cost }),
-    };
-    const ended = session.spans.used(attributes, model, time);
+    const attributes = { ...about, ...usageAttributes(usage), "windrow.cost": cost };
+    const ended = session.spans.used(defined(attributes), model, time);
     if (ended) this.#timed(session, ended, about);
   }
 
@@ -127,8 +122,8 @@ export class Observer {
     const { tokenUsage, cacheReadTokens, cacheWriteTokens, cacheShare, cost } = this.#instruments;
     const { input, output, cacheRead, cacheWrite } = usage;
     const labels = this.#with(about);
-    if (input !== undefined) tokenUsage.record(input, { ...labels, [attribute.tokenType]: "input" });
-    if (output !== undefined) tokenUsage.record(output, { ...labels, [attribute.tokenType]: "output" });
+    if (input !== undefined) tokenUsage.record(input, { ...labels, "gen_ai.token.type": "input" });
+    if (output !== undefined) tokenUsage.record(output, { ...labels, "gen_ai.token.type": "output" });
     if (cacheRead !== undefined) cacheReadTokens.add(cacheRead, labels);
     if (cacheWrite !== undefined) cacheWriteTokens.add(cacheWrite, labels);
     const share = shareOf(usage);
@@ -144,9 +139,9 @@ export class Observer {
     const { sessionId, callId, toolName, isError, durationMs } = event;
     this.#of(sessionId).spans.toolFinished(callId, isError, time);
     const about = {
-      [attribute.operation]: operation.tool,
-      [attribute.toolName]: toolName,
-      ...(isError && { [attribute.errorType]: "tool-error" }),
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": toolName,
+      "error.type": isError ? "tool-error" : undefined,
     };
     this.#instruments.toolDuration.record(durationMs / 1_000, this.#with(about));
   }
@@ -155,7 +150,7 @@ export class Observer {
     const session = this.#of(sessionId);
     if (session.counted === epoch) return;
     session.counted = epoch;
-    this.#instruments.epochs.add(1, this.#with({ [attribute.epochReason]: reason }));
+    this.#instruments.epochs.add(1, this.#with({ "windrow.epoch.reason": reason }));
   }
 
   #timed(session: Observed, call: EndedCall, about: Attributes = this.#about(session, call.model)): void {
@@ -168,14 +163,14 @@ export class Observer {
     this.#sessions.delete(sessionId);
     const call = session?.spans.cut(errorType, time);
     if (!session || !call) return;
-    const failed = call.answered ? {} : { [attribute.errorType]: errorType };
+    const failed = call.answered ? {} : { "error.type": errorType };
     this.#timed(session, call, { ...this.#about(session, call.model), ...failed });
   }
 
   #of(sessionId: string): Observed {
     const known = this.#sessions.get(sessionId);
     if (known) return known;
-    const base = this.#with({ [attribute.conversation]: sessionId });
+    const base = this.#with({ "gen_ai.conversation.id": sessionId });
     const session = { spans: new SessionSpans(this.#tracer, base), counted: -1 };
     this.#sessions.set(sessionId, session);
     return session;
@@ -183,28 +178,26 @@ export class Observer {
 
   /** The attributes that spans and measurements of a model call share. */
   #about({ profile }: Observed, model: string | undefined): Attributes {
-    return {
-      [attribute.operation]: operation.chat,
-      [attribute.provider]: this.#options.provider ?? providerOf(model, profile),
-      ...(model !== undefined && { [attribute.requestModel]: model }),
-    };
+    return defined({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": this.#options.provider ?? providerOf(model, profile),
+      "gen_ai.request.model": model,
+    });
   }
 
   #with(attributes: Attributes): Attributes {
-    return { ...this.#attributes, ...attributes };
+    return defined({ ...this.#attributes, ...attributes });
   }
 }
 
 function usageAttributes(usage: Usage): Attributes {
-  const { input, output, cacheRead, cacheWrite, reasoning } = usage;
-  const share = shareOf(usage);
   return {
-    ...(input !== undefined && { [attribute.inputTokens]: input }),
-    ...(output !== undefined && { [attribute.outputTokens]: output }),
-    ...(cacheRead !== undefined && { [attribute.cacheReadTokens]: cacheRead }),
-    ...(cacheWrite !== undefined && { [attribute.cacheWriteTokens]: cacheWrite }),
-    ...(reasoning !== undefined && { [attribute.reasoningTokens]: reasoning }),
-    ...(share !== undefined && { [attribute.cacheShare]: share }),
+    "gen_ai.usage.input_tokens": usage.input,
+    "gen_ai.usage.output_tokens": usage.output,
+    "gen_ai.usage.cache_read.input_tokens": usage.cacheRead,
+    "gen_ai.usage.cache_creation.input_tokens": usage.cacheWrite,
+    "gen_ai.usage.reasoning.output_tokens": usage.reasoning,
+    "windrow.cache.share": shareOf(usage),
   };
 }
 
@@ -212,4 +205,23 @@ function usageAttributes(usage: Usage): Attributes {
 function shareOf({ input, cacheRead }: Usage): number | undefined {
   if (!input || cacheRead === undefined) return undefined;
   return Math.min(1, cacheRead / input);
+}
+
+/** The conventions' names of providers, by the table of models and by the profiles of their APIs. */
+const providers: Readonly<Record<string, string>> = {
+  anthropic: "anthropic",
+  deepseek: "deepseek",
+  google: "gcp.gemini",
+  gemini: "gcp.gemini",
+  mistral: "mistral_ai",
+  moonshot: "moonshot_ai",
+  kimi: "moonshot_ai",
+  xai: "x_ai",
+};
+
+/** The conventions' name of a model's provider: the table's, or that of the API its profile describes, else `openai`. */
+function providerOf(model: string | undefined, profile: string | undefined): string {
+  const known = model === undefined ? undefined : findModel(model)?.provider;
+  if (known !== undefined) return providers[known] ?? known;
+  return providers[profile?.split("/", 1)[0] ?? ""] ?? "openai";
 }

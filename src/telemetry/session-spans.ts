@@ -3,7 +3,6 @@ import { SpanKind, SpanStatusCode, context, trace } from "@opentelemetry/api";
 import type { Attributes, Context, Span, SpanContext, Tracer } from "@opentelemetry/api";
 import type { SessionEvent } from "../session/events.ts";
 import type { Report } from "../window/window.ts";
-import { attribute, operation } from "./names.ts";
 
 type Composed = Extract<SessionEvent, { readonly type: "window-composed" }>;
 
@@ -13,7 +12,6 @@ export interface ChatCall {
   readonly started: Date;
   /** The model that was asked, as far as it is known before the answer. */
   readonly model: string | undefined;
-  readonly profile: string;
   /** The time when its answer was seen: a message of the assistant's, or a tool that runs. */
   answered?: Date;
 }
@@ -38,11 +36,6 @@ export class SessionSpans {
     this.#base = base;
   }
 
-  /** The profile of the call under way. */
-  get chat(): ChatCall | undefined {
-    return this.#chat;
-  }
-
   /**
    * Begins a model call at the window it is made with.
    *
@@ -51,21 +44,31 @@ export class SessionSpans {
   composed(event: Composed, model: string | undefined, about: Attributes, time: Date): EndedCall | undefined {
     const before = this.#supersede(time);
     const { report, call, messages } = event;
-    const name = model === undefined ? operation.chat : `${operation.chat} ${model}`;
+    const name = model === undefined ? "chat" : `chat ${model}`;
     const attributes = {
       ...this.#base,
       ...about,
-      [attribute.call]: call,
-      [attribute.windowTokens]: report.tokens,
-      [attribute.windowBudget]: report.budget,
-      [attribute.windowMessages]: messages,
-      [attribute.epoch]: report.epoch,
-      [attribute.strategy]: report.strategy,
+      "windrow.call": call,
+      "windrow.window.tokens": report.tokens,
+      "windrow.window.budget": report.budget,
+      "windrow.window.messages": messages,
+      "windrow.epoch": report.epoch,
+      "windrow.strategy": report.strategy,
     };
     const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, startTime: time }, context.active());
     span.addEvent("windrow.compose", composeAttributes(report), time);
-    if (report.opened) span.addEvent("windrow.epoch", epochAttributes(report), time);
-    this.#chat = { span, started: time, model, profile: report.profile };
+    if (report.opened) {
+      const { reason, tokensBefore, tokensAfter, edits } = report.opened;
+      const opened = {
+        "windrow.epoch": report.epoch,
+        "windrow.epoch.reason": reason,
+        "windrow.epoch.tokens_before": tokensBefore,
+        "windrow.epoch.tokens_after": tokensAfter,
+        "windrow.epoch.edits": edits.length,
+      };
+      span.addEvent("windrow.epoch", opened, time);
+    }
+    this.#chat = { span, started: time, model };
     this.#newest = span.spanContext();
     return before;
   }
@@ -80,7 +83,7 @@ export class SessionSpans {
     const chat = this.#chat;
     if (!chat) return undefined;
     chat.span.setAttributes(attributes);
-    if (chat.model === undefined && model !== undefined) chat.span.updateName(`${operation.chat} ${model}`);
+    if (chat.model === undefined && model !== undefined) chat.span.updateName(`chat ${model}`);
     return this.#end(chat, time);
   }
 
@@ -90,13 +93,13 @@ export class SessionSpans {
     this.#tools.get(callId)?.end(time);
     const attributes = {
       ...this.#base,
-      [attribute.operation]: operation.tool,
-      [attribute.toolName]: toolName,
-      [attribute.toolCallId]: callId,
-      [attribute.toolType]: "function",
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": toolName,
+      "gen_ai.tool.call.id": callId,
+      "gen_ai.tool.type": "function",
     };
     const options = { kind: SpanKind.INTERNAL, attributes, startTime: time };
-    this.#tools.set(callId, this.#tracer.startSpan(`${operation.tool} ${toolName}`, options, this.#parent()));
+    this.#tools.set(callId, this.#tracer.startSpan(`execute_tool ${toolName}`, options, this.#parent()));
   }
 
   /** Ends the run of a tool. */
@@ -136,7 +139,7 @@ export class SessionSpans {
     const chat = this.#chat;
     if (!chat) return undefined;
     if (chat.answered) return this.#end(chat, time);
-    chat.span.setAttribute(attribute.isSuperseded, true);
+    chat.span.setAttribute("windrow.window.superseded", true);
     this.#end(chat, time);
     return undefined;
   }
@@ -156,32 +159,20 @@ export class SessionSpans {
 }
 
 function failed(span: Span, errorType: string): void {
-  span.setAttribute(attribute.errorType, errorType);
+  span.setAttribute("error.type", errorType);
   span.setStatus({ code: SpanStatusCode.ERROR, message: errorType });
 }
 
 function composeAttributes({ tokens, budget, epoch, cost, windowHash, counts }: Report): Attributes {
   return {
-    [attribute.windowTokens]: tokens,
-    [attribute.windowBudget]: budget,
-    [attribute.windowCached]: cost.cached,
-    [attribute.windowHash]: windowHash,
-    [attribute.epoch]: epoch,
-    [attribute.kept]: counts.kept,
-    [attribute.stubbed]: counts.stubbed,
-    [attribute.replaced]: counts.replaced,
-    [attribute.dropped]: counts.dropped,
-  };
-}
-
-function epochAttributes({ epoch, opened }: Report): Attributes {
-  return {
-    [attribute.epoch]: epoch,
-    ...(opened && {
-      [attribute.epochReason]: opened.reason,
-      [attribute.tokensBefore]: opened.tokensBefore,
-      [attribute.tokensAfter]: opened.tokensAfter,
-      [attribute.edits]: opened.edits.length,
-    }),
+    "windrow.window.tokens": tokens,
+    "windrow.window.budget": budget,
+    "windrow.window.cached_tokens": cost.cached,
+    "windrow.window.hash": windowHash,
+    "windrow.epoch": epoch,
+    "windrow.messages.kept": counts.kept,
+    "windrow.messages.stubbed": counts.stubbed,
+    "windrow.messages.replaced": counts.replaced,
+    "windrow.messages.dropped": counts.dropped,
   };
 }

@@ -5,21 +5,42 @@ import type { Handed } from "../handed-in.ts";
 import { asCount, defined, isObject } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
-import { chars4Ceil, chars4Floor } from "./chars4.ts";
 import { countMessage } from "./counter.ts";
 import type { TokenCounter } from "./counter.ts";
 import { estimate } from "./estimate.ts";
 
 /** The counters that are loaded first (`loadCounter`, exact.ts). */
-export const exactNames = ["o200k", "cl100k"] as const;
+const exactNames = ["o200k", "cl100k"] as const;
 
-/** One of {@link exactNames}. */
+/** A counter that is loaded first: `o200k` or `cl100k`. */
 export type ExactName = (typeof exactNames)[number];
 
-/** Whether a name is one of {@link exactNames}. */
+/** Whether a name is that of a counter that is loaded first. */
 export function isExactName(name: string): name is ExactName {
   return (exactNames as readonly string[]).includes(name);
 }
+
+/**
+ * `ceil(length / 4)` over UTF-16 code units: far too low on CJK, base64 and hex, for presets. Framing is free. 100 tokens an image, and of calls and results their JSON. The counter of
+ * preset `miki` (docs/presets.md).
+ */
+export const chars4Ceil: TokenCounter = {
+  name: "chars4-ceil",
+  imageTokens: 100,
+  framingTokens: 0,
+  jsonCalls: true,
+  count: (text) => Math.ceil(text.length / 4),
+};
+
+/**
+ * `floor(length / 4)` over UTF-16 code units, and at least 1 for a text that is not empty. The counter of preset
+ * `coding-agent` (docs/presets.md).
+ */
+export const chars4Floor: TokenCounter = {
+  name: "chars4-floor",
+  framingTokens: 0,
+  count: (text) => (text === "" ? 0 : Math.max(1, Math.floor(text.length / 4))),
+};
 
 const counters = new Map<string, TokenCounter>(
   [estimate, chars4Ceil, chars4Floor].map((counter) => [counter.name, counter]),

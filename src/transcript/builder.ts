@@ -2,8 +2,7 @@
 import type { JsonObject, Message, NewMessage, Part } from "../message/message.ts";
 import type { Entry, OtherCall, Transcript, TranscriptProblem, TranscriptSource } from "./transcript.ts";
 import { asArray, asName, asObject, defined, restOf } from "../message/json.ts";
-import { CallPairing } from "../message/parts.ts";
-import { UniqueIds } from "../message/unique-ids.ts";
+import { CallPairing, UniqueIds } from "../message/parts.ts";
 
 /** The number of entries that `recognise` examines. */
 const headLength = 50;

@@ -4,7 +4,7 @@
  */
 import { chatMessage, isChatMessage } from "../shape/openai-chat/loose.ts";
 import type { JsonObject } from "../message/message.ts";
-import { UniqueIds } from "../message/unique-ids.ts";
+import { UniqueIds } from "../message/parts.ts";
 import { head, TranscriptBuilder, withStrays } from "./builder.ts";
 import { asArray, asName, asObject, defined, objectsOf } from "../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";

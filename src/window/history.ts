@@ -152,9 +152,10 @@ export class History {
 
   /** As {@link History.take}, in steps. */
   *taking(): Work<void> {
-    for (let step = this.#reader.shift(); step; step = this.#reader.shift()) {
+    for (let step = this.#reader.closed[this.#taken]; step; step = this.#reader.closed[this.#taken]) {
+      this.#taken++;
       this.#takeStep(step);
-      if (++this.#taken % stepsPerTurn === 0) yield;
+      if (this.#taken % stepsPerTurn === 0) yield;
     }
   }
 

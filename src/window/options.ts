@@ -1,7 +1,7 @@
 /** Checks of options that come from outside: a configuration file, a command line, an untyped caller. */
 import { locales } from "../config/locale.ts";
 import { WindrowError } from "../errors.ts";
-import { foreignUsageHint } from "../message/foreign-usage.ts";
+import { foreignUsageHint } from "../message/foreign.ts";
 import type { Usage } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
 import { shown } from "../shown.ts";

@@ -1,6 +1,6 @@
 /** The task: the user message that says what the work is about, found by its place and its shape. */
 import { messageText, toolCalls } from "../message/message.ts";
-import { withoutTagged } from "../message/tagged.ts";
+import { withoutTagged } from "../message/title.ts";
 import { termsOf } from "./recall/terms.ts";
 import type { ViewStep } from "./window.ts";
 

@@ -87,7 +87,7 @@ describe("windrow replay FILE --json", () => {
     const figures = "strategy budget profile tokens cost cachedShare epochs lookback";
     for (const result of results) {
       expect(Object.keys(result)).toEqual(expect.arrayContaining(figures.split(" ")));
-      const lookback = { strict: expect.any(Number) as number };
+      const lookback = { oneHop: expect.any(Number) as number };
       expect(result).toMatchObject({ broken: 0, faults: 0, lookback });
       expect(result).not.toHaveProperty("series");
     }

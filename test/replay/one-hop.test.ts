@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Edit, Message } from "windrow";
 import type { Stub } from "windrow/window";
-import { AtomReader, findReferences, MessageTokens, namedSources, OneHop } from "../kit/inside/replay.ts";
+import { AtomReader, findReferences, MessageTokens, namedFiles, OneHop } from "../kit/inside/replay.ts";
 import { calls, characters, result, user } from "./histories.ts";
 
 const filler = Array.from({ length: 10 }, (_, at) => [
@@ -32,7 +32,7 @@ function replaced(text: string, stubs: readonly Stub[]): Edit {
 }
 
 function recalled(window: readonly Message[], edits: readonly Edit[] = []): readonly string[] {
-  const recalls = new OneHop(messages, characters).forCall(index, edits, window);
+  const recalls = new OneHop(messages, characters).recallsFor(index, edits, window);
   return references.filter(recalls).map((reference) => reference.atom);
 }
 
@@ -75,18 +75,16 @@ describe("one-hop recall", () => {
   });
 });
 
-describe("sources that left", () => {
-  const counted = (window: readonly Message[]): ReturnType<typeof namedSources> =>
-    namedSources(new OneHop(messages, characters), messages, index, [], window);
+describe("files that left", () => {
+  const counted = (window: readonly Message[]): ReturnType<typeof namedFiles> =>
+    namedFiles(new OneHop(messages, characters), messages, index, [], window);
 
-  it("are files, each once, and calls", () => {
-    expect(counted([labelled("gone")])).toEqual({ files: { named: 0, total: 2 }, calls: { named: 0, total: 12 } });
-    expect(counted([...history])).toEqual({ files: { named: 0, total: 0 }, calls: { named: 0, total: 0 } });
+  it("count once each", () => {
+    expect(counted([labelled("gone")])).toEqual({ named: 0, total: 2 });
+    expect(counted([...history])).toEqual({ named: 0, total: 0 });
   });
 
-  it("are named by path, or by an id of few messages", () => {
-    const { files, calls: results } = counted([labelled("--- src/deep.ts (m2-m25)\nbash m7, m9")]);
-    expect(files).toEqual({ named: 1, total: 2 });
-    expect(results).toEqual({ named: 3, total: 12 });
+  it("are named by path", () => {
+    expect(counted([labelled("--- src/deep.ts (m2-m25)\nbash m7, m9")])).toEqual({ named: 1, total: 2 });
   });
 });

@@ -5,7 +5,6 @@ import {
   atomsOf,
   farDistanceFor,
   findReferences,
-  HistoryLines,
   LookbackTally,
   MessageTokens,
 } from "../kit/inside/replay.ts";
@@ -94,13 +93,12 @@ describe("look-back recall", () => {
   ];
   const reader = new AtomReader();
   const references = findReferences(messages, new MessageTokens(characters), reader).get(3) ?? [];
-  const history = new HistoryLines(messages);
-  const tallyAt = (farDistance: number): LookbackTally => new LookbackTally({ reader, farDistance, history, messages });
+  const tallyAt = (farDistance: number): LookbackTally => new LookbackTally({ reader, farDistance, messages });
 
   it("is null where there was nothing to look back for", () => {
     const tally = tallyAt(50);
     tally.add([], []);
-    const nothing = { all: null, far: null, strict: null, farLines: null, oneHop: null };
+    const nothing = { all: null, far: null, farLines: null, oneHop: null };
     expect(tally.result()).toEqual({ ...nothing, farSteps: 0, references: 0, farLineReferences: 0 });
   });
 
@@ -116,24 +114,6 @@ describe("look-back recall", () => {
     const tally = tallyAt(10_000);
     tally.add(references, []);
     expect(tally.result()).toMatchObject({ all: 0, far: null, farLines: null, farSteps: 0 });
-  });
-
-  it("counts of a synthetic message only lines of the history, where it is strict", () => {
-    const words = references.filter(({ atom }) => atom === "farName");
-    const shows = (text: string): Message => ({ ...user(text), status: "synthetic" });
-    const windows = [
-      [shows("names: farName nearName")],
-      [shows("a title\n  7\t  farName  \nan end")],
-      [shows("farName the whole line that is far away")],
-      [user("names: farName nearName")],
-    ];
-    const strict = windows.map((window) => {
-      const tally = tallyAt(50);
-      tally.add(words, window);
-      expect(tally.result().far).toBe(100);
-      return tally.result().strict;
-    });
-    expect(strict).toEqual([0, 100, 0, 100]);
   });
 
   it("weighs far recall by calls, not by references", () => {

@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
-import { BrokenRequests, essentials, isBroken } from "../kit/inside/replay.ts";
+import { BrokenRequests, essentials } from "../kit/inside/replay.ts";
 import { calls, result, says, user } from "./histories.ts";
+
+function isBroken(window: readonly Message[]): boolean {
+  return new BrokenRequests().isBroken(window);
+}
 
 const system: Message = { id: "s", role: "system", parts: [{ type: "text", text: "be brief" }] };
 const two: Message = {

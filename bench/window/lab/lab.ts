@@ -1,23 +1,30 @@
-/** The measures of windows that only who changes a strategy looks at: exact quotes, and lines that files no longer have. */
+/**
+ * The measures of windows that only who changes a strategy looks at: exact quotes, strict recall, and lines that files no
+ * longer have.
+ */
 import type { Message } from "../../../src/message/message.ts";
 import type { Recording } from "../../../src/replay/measure.ts";
 import { editQuotes, findQuotes, patchQuotes, QuoteReader, QuoteTally } from "./quote-metric.ts";
 import type { Quote, QuoteRecall } from "./quote-metric.ts";
 import { StaleTally } from "./stale-metric.ts";
 import type { RemovedShown } from "./stale-metric.ts";
+import { StrictTally } from "./strict-metric.ts";
+import type { StrictRecall, StrictRecording } from "./strict-metric.ts";
 
 /** A session with what its windows are measured by. */
 export interface LabRecording extends Pick<Recording, "messages" | "farDistance"> {
   readonly reader: QuoteReader;
+  readonly strict: StrictRecording;
   readonly quotes: ReadonlyMap<number, readonly Quote[]>;
   readonly hunks: ReadonlyMap<number, readonly Quote[]>;
 }
 
 /** Reads a session once, for any number of tallies. */
-export function readLab({ messages, tokens, farDistance }: Recording): LabRecording {
+export function readLab(recording: Recording): LabRecording {
+  const { messages, tokens, farDistance } = recording;
   const reader = new QuoteReader();
   return {
-    ...{ messages, farDistance, reader },
+    ...{ messages, farDistance, reader, strict: recording },
     quotes: findQuotes(messages, tokens, reader, editQuotes),
     hunks: findQuotes(messages, tokens, reader, patchQuotes),
   };
@@ -29,6 +36,8 @@ export interface LabFigures {
   readonly quotes: QuoteRecall;
   /** The same of the context and the removed lines of patches. */
   readonly hunks: QuoteRecall;
+  /** Far recall without Windrow's own words. */
+  readonly strict: StrictRecall;
   /** Lines of digests under a file that has them or had them, and how many of them the file had lost. */
   readonly lines: number;
   readonly stale: number;
@@ -41,6 +50,7 @@ export class LabTally {
   readonly #recording: LabRecording;
   readonly #quotes: QuoteTally;
   readonly #hunks: QuoteTally;
+  readonly #strict: StrictTally;
   readonly #stale = new StaleTally();
   #pushed = 0;
 
@@ -48,6 +58,7 @@ export class LabTally {
     this.#recording = recording;
     this.#quotes = new QuoteTally(recording.reader, recording.farDistance);
     this.#hunks = new QuoteTally(recording.reader, recording.farDistance);
+    this.#strict = new StrictTally(recording.strict);
   }
 
   /**
@@ -64,11 +75,13 @@ export class LabTally {
     }
     this.#quotes.add(quotes.get(index) ?? [], window);
     this.#hunks.add(hunks.get(index) ?? [], window);
+    this.#strict.add(index, window);
   }
 
   result(): LabFigures {
     const { lines, stale, removed } = this.#stale;
-    return { quotes: this.#quotes.result(), hunks: this.#hunks.result(), lines, stale, removed };
+    const strict = this.#strict.result();
+    return { quotes: this.#quotes.result(), strict, hunks: this.#hunks.result(), lines, stale, removed };
   }
 }
 
@@ -106,6 +119,7 @@ export class LabTotals {
     return {
       quotes: quotes("quotes"),
       hunks: quotes("hunks"),
+      strict: { shares: sum((one) => one.strict.shares), steps: sum((one) => one.strict.steps) },
       lines: sum((one) => one.lines),
       stale: sum((one) => one.stale),
       removed: {

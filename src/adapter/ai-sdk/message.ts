@@ -1,5 +1,5 @@
 /** Messages of the AI SDK, majors 5 to 7, in and out; the messages of a run's steps, and the model that a step calls. */
-import { hourWrites } from "../../message/foreign-usage.ts";
+import { hourWrites } from "../../message/parts.ts";
 import { asArray, asObject, asString, defined, isObject, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part, Role, Usage } from "../../message/message.ts";
 import { toolCalls } from "../../message/message.ts";

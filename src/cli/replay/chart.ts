@@ -24,11 +24,11 @@ const palette = [
  */
 export function tokenChart(session: ReplayedSession, colour: boolean, columns = 0): string {
   const budget = session.results[0]?.budget;
-  const shown = session.results.filter((result) => result.budget === budget && (result.series?.length ?? 0) > 1);
+  const shown = session.results.filter((result) => result.budget === budget && result.series.length > 1);
   if (shown.length === 0) return "";
   const width = columns === 0 ? widest : Math.max(10, Math.min(widest, columns - scaleWidth));
   const series = new Map<string, string[]>();
-  for (const { strategy, series: line = [] } of shown) {
+  for (const { strategy, series: line } of shown) {
     const key = condense(line, width).join(" ");
     series.set(key, [...(series.get(key) ?? []), strategy]);
   }

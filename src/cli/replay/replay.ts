@@ -181,7 +181,7 @@ function reportProblems(file: string, problems: Transcript["problems"], io: Comm
     io.stderr.write(`${printable(file)}: ${problems.length - 3} more lines could not be read; the rest is used\n`);
 }
 
-function withoutSeries(session: NamedSession): NamedSession {
+function withoutSeries(session: NamedSession): object {
   return { ...session, results: session.results.map(({ series: _series, ...result }) => result) };
 }
 

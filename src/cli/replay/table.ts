@@ -63,10 +63,8 @@ const plain: readonly Column[] = [
 const namedFiles: Column = {
   name: "named",
   rank: 14,
-  cell: measured(({ named: { files } }) =>
-    files.total === 0 ? nothing : `${Math.floor((100 * files.named) / files.total)}%`,
-  ),
-  dull: (row) => !("lookback" in row) || row.named.files.total === 0,
+  cell: measured(({ named: { named, total } }) => (total === 0 ? nothing : `${Math.floor((100 * named) / total)}%`)),
+  dull: (row) => !("lookback" in row) || row.named.total === 0,
 };
 
 const faults: readonly Column[] = [

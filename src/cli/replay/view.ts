@@ -56,11 +56,6 @@ export function legend(
     [["lines"], "exact lines of that"],
     [["1-hop"], "in the window, or one recall away"],
     [["named"], "of the files that had left at the epochs, those that the window names"],
-    [["strict"], "far, but of Windrow's own messages only lines that are lines of the history"],
-    [["quotes"], "old texts of edits, from far back, that stood whole in the window"],
-    [["hunks"], "the same of the passages that patches change"],
-    [["stale"], "lines shown of a file that were gone from it"],
-    [["gone"], "how many of them an edit had taken out"],
     [["broken"], "requests a provider refuses"],
     [["over"], "requests above the budget without need"],
   ];

@@ -33,7 +33,6 @@ export function replayOne(
     budgets: settings.budgetsFor(transcript.model),
     profile: settings.profileFor(transcript.model),
     counter: settings.counter,
-    series: true,
     ...(prices && { prices }),
     ...(settings.farDistance !== undefined && { farDistance: settings.farDistance }),
     onProgress: (progress) => tell(transcript.id, progress),

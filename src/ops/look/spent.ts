@@ -1,6 +1,5 @@
 /** The tokens that sessions' own model calls used, and their price. */
-import { findModel } from "../../tokens/models.ts";
-import { priceOf } from "../../tokens/price.ts";
+import { findModel, priceOf } from "../../tokens/models.ts";
 import { calledModel } from "../../message/record.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { UsageRecord } from "../../message/record.ts";

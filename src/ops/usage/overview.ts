@@ -1,7 +1,6 @@
 /** Sums of what sessions used, by day, project and model: calls, tokens, money, an estimate with a managed window. */
-import { findModel } from "../../tokens/models.ts";
+import { findModel, priceOf } from "../../tokens/models.ts";
 import type { ModelPrices } from "../../tokens/models.ts";
-import { priceOf } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { budgetOf } from "../../window/budget.ts";
 import { getOrMake, plusKnown } from "../look/sum.ts";

@@ -1,8 +1,7 @@
 /** Counts of the Messages API, which reports what its cache read and wrote beside the input. */
 import { asObject } from "../../message/json.ts";
-import { hourWrites } from "../../message/foreign-usage.ts";
 import type { JsonObject, Usage } from "../../message/message.ts";
-import { usageBesideCache } from "../../message/parts.ts";
+import { hourWrites, usageBesideCache } from "../../message/parts.ts";
 
 /** Reads usage: cached tokens become part of the input. */
 export function anthropicUsage(value: unknown): Usage | undefined {

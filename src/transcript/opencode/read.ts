@@ -13,9 +13,16 @@ import type {
 } from "../../message/message.ts";
 import { asArray, asCount, asName, asObject, asString, defined, fieldsOf, isoTime } from "../../message/json.ts";
 import { objectsOf, restOf } from "../../message/json.ts";
-import { callArguments, dataOfUrl, opaquePart, opaqueRest, resultContent, textParts } from "../../message/parts.ts";
+import {
+  callArguments,
+  dataOfUrl,
+  opaquePart,
+  opaqueRest,
+  resultContent,
+  textParts,
+  UniqueIds,
+} from "../../message/parts.ts";
 import { usageBesideCache } from "../../message/parts.ts";
-import { UniqueIds } from "../../message/unique-ids.ts";
 import { head, TranscriptBuilder, withStrays } from "../builder.ts";
 import type { Transcript, TranscriptDecoder, TranscriptProblem, TranscriptSource } from "../transcript.ts";
 

@@ -4,7 +4,7 @@ import { messageText, toolCalls, toolResults } from "../../message/message.ts";
 import type { Message, Part } from "../../message/message.ts";
 import { dataOfUrl } from "../../message/parts.ts";
 import { inlineText } from "../../message/quote.ts";
-import { withoutTagged } from "../../message/tagged.ts";
+import { withoutTagged } from "../../message/title.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import { cutParts, cutText, partAt } from "../page/cut.ts";
 import type { OutlineRow, ViewerBlob, ViewerMessage } from "../viewer.ts";

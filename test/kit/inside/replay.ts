@@ -1,8 +1,7 @@
 /** Names of src/replay that tests use and no door exports. */
 export { CostTally, MessageTokens } from "../../../src/replay/cost-metric.ts";
 export type { CostConditions, PricesOf } from "../../../src/replay/cost-metric.ts";
-export { HistoryLines } from "../../../src/replay/lines.ts";
-export { namedSources, OneHop } from "../../../src/replay/one-hop.ts";
+export { namedFiles, OneHop } from "../../../src/replay/one-hop.ts";
 export {
   AtomReader,
   atomsOf,
@@ -11,5 +10,5 @@ export {
   LookbackTally,
 } from "../../../src/replay/recall-metric.ts";
 export type { ReplayedMiss, ReplayedWindow } from "../../../src/replay/replay.ts";
-export { BrokenRequests, essentials, isBroken } from "../../../src/replay/shape-metric.ts";
+export { BrokenRequests, essentials } from "../../../src/replay/shape-metric.ts";
 export { totalsOf } from "../../../src/replay/totals.ts";

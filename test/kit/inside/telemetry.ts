@@ -1,3 +1,2 @@
 /** Names of src/telemetry that tests use and no door exports. */
 export { instrumentsOf } from "../../../src/telemetry/instruments.ts";
-export { attribute } from "../../../src/telemetry/names.ts";
