@@ -3,7 +3,7 @@ import type { JsonValue } from "../../message/message.ts";
 import { inlineName } from "../../message/quote.ts";
 import { recallId } from "../stub/stub.ts";
 import { screenOf } from "../ui/tree.ts";
-import type { Edit, Pass, PassContext, View } from "../window.ts";
+import type { Edit, Pass } from "../window.ts";
 import { resultsOf, stubResult } from "./results.ts";
 import type { ViewResult } from "./results.ts";
 
@@ -20,11 +20,11 @@ export interface SupersedeOptions {
 export function supersede({ when = "over-target" }: SupersedeOptions = {}): Pass {
   return {
     name: "supersede",
-    plan(view: View, context: PassContext): readonly Edit[] {
+    plan(view, context) {
       if (when === "over-target" && view.tokens <= context.target) return [];
       const newer = new Map<string, { readonly seq: number; readonly isError: boolean }>();
       const edits: Edit[] = [];
-      for (const entry of resultsOf(view).toReversed()) {
+      for (const entry of resultsOf(view.steps).toReversed()) {
         const isError = entry.result.isError === true;
         const keys = [callKey(entry), screenKey(entry)].filter((key) => key !== undefined);
         const later = keys.map((key) => newer.get(key)).find((one) => one && (isError || !one.isError));
