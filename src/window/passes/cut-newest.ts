@@ -4,12 +4,11 @@
  */
 import type { Part, ToolCallPart } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { inlineName } from "../../message/quote.ts";
 import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import { isPlaced } from "../edits.ts";
-import { fit, markTokens } from "../stub/fit.ts";
-import type { FitEnds } from "../stub/fit.ts";
-import { cutMark, recallId, subjectOf } from "../stub/stub.ts";
+import { fit, markTokens } from "./fit.ts";
+import type { FitEnds } from "./fit.ts";
+import { cutMark, recallId, stubOf } from "../stub/stub.ts";
 import type { Edit, Pass, PassContext, ViewStep } from "../window.ts";
 import { excerptResult, leastExcerpt, resultsOf, stubResult } from "./results.ts";
 import type { ViewResult } from "./results.ts";
@@ -83,7 +82,7 @@ function writtenPieces({ seq, message }: NumberedMessage, { counter, mask }: Pas
       callId: call.callId,
       part: "arguments",
       text: JSON.stringify(args),
-      stubs: [{ tool: inlineName(call.name), subject: subjectOf(call.args, mask), id: context.id, count: 1 }],
+      stubs: [stubOf(call.name, call.args, context.id, mask)],
       tokensBefore: countPart(counter, call),
       tokensAfter: countPart(counter, { ...rest, args }),
     };

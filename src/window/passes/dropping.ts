@@ -15,7 +15,7 @@ export interface Dropping {
   /** Whether all steps of `order` leave at once. Default: no more than it takes to meet the target. */
   readonly all?: boolean;
   /** The steps that may leave, the first to leave first. Protected steps among them stay. */
-  order(view: View, context: PassContext): readonly ViewStep[];
+  readonly order: (view: View, context: PassContext) => readonly ViewStep[];
 }
 
 /** A pass that drops the steps of an order; its message becomes part of the next one. */
@@ -49,14 +49,15 @@ export function dropping(options: Dropping): Pass {
       if (all) return attempt(Infinity);
       if (!note) return attempt(0);
       // An earlier message stays until a step is dropped. The size of the new one is known when the steps are chosen.
-      let reserve = Math.max(standing, 1);
-      let edits = attempt(reserve);
-      for (let tries = 0; tries < 3 && noteTokens(edits) > reserve; tries++) {
-        reserve = noteTokens(edits);
-        edits = attempt(reserve);
+      let edits = attempt(Math.max(standing, 1));
+      for (let tries = 0; tries < 4; tries++) {
+        const reserve = noteTokens(edits);
+        const next = attempt(reserve);
+        if (next.length === 0) break;
+        edits = next;
+        if (noteTokens(next) <= reserve) break;
       }
-      const snug = attempt(noteTokens(edits));
-      return snug.length > 0 && noteTokens(snug) <= noteTokens(edits) ? snug : edits;
+      return edits;
     },
   };
 }

@@ -4,7 +4,7 @@ import { quoteHints, quoteLine, splitLines, unquoteStub } from "../../message/qu
 import { clip, errorWords } from "../stub/cut.ts";
 import type { Pass, TextMask } from "../window.ts";
 import { isStub } from "../edits.ts";
-import { resultsOf, stubResult } from "./results.ts";
+import { shortening } from "./results.ts";
 
 /** Options of {@link headTailLines}; the defaults are those of preset `pi` (docs/presets.md). */
 export interface HeadTailOptions {
@@ -61,17 +61,16 @@ export function headTailLines({
     kept.splice(headLines, 0, mark(Math.max(0, end - headLines - errors.size), text.length));
     return kept.join("\n");
   };
-  return {
+  const reason = `a result older than the newest ${keepRecent}`;
+  return shortening({
     name: "head-tail-lines",
-    plan(view, context) {
-      if (when === "over-target" && view.tokens <= context.target) return [];
-      const results = resultsOf(view.steps);
-      const why = { pass: "head-tail-lines", reason: `a result older than the newest ${keepRecent}` };
-      return results.slice(0, Math.max(0, results.length - keepRecent)).flatMap((entry) => {
+    when,
+    *texts(results, mask) {
+      for (const entry of results.slice(0, Math.max(0, results.length - keepRecent))) {
         const { text, result } = entry;
-        if (text === undefined || text.length <= minChars || (isStub(result) && anyMark.test(text))) return [];
-        return stubResult(entry, shorten(isStub(result) ? unquoteStub(text) : text, context.mask), context, why) ?? [];
-      });
+        if (text === undefined || text.length <= minChars || (isStub(result) && anyMark.test(text))) continue;
+        yield { entry, text: shorten(isStub(result) ? unquoteStub(text) : text, mask), reason };
+      }
     },
-  };
+  });
 }

@@ -8,7 +8,7 @@ import { interactiveLines } from "../ui/lines.ts";
 import { isUiDump, readUiTree } from "../ui/tree.ts";
 import { recallId } from "../stub/stub.ts";
 import type { Pass, TextMask } from "../window.ts";
-import { resultsOf, stubResult } from "./results.ts";
+import { shortening } from "./results.ts";
 import type { ViewResult } from "./results.ts";
 
 /** Options of {@link pruneUiTree}. */
@@ -38,23 +38,22 @@ export function pruneUiTree({
   keepNewest = rule === "limits" ? 0 : 1,
   when = "always",
 }: PruneUiTreeOptions = {}): Pass {
-  const why = { pass: "prune-ui-tree", reason: reasons[rule] };
   const shrink = remembering((entry, mask) =>
     rule === "limits" ? limited(entry, { ...uiLimits, ...limits }, mask) : asLines(entry, mask),
   );
   const isDump = ({ result, name, text }: ViewResult): boolean =>
     text !== undefined && (tools ? tools.includes(name) : isUiDump(result));
-  return {
-    name: why.pass,
-    plan(view, context) {
-      if (when === "over-target" && view.tokens <= context.target) return [];
-      const dumps = resultsOf(view.steps).filter(isDump);
-      return dumps.slice(0, dumps.length - keepNewest).flatMap((entry) => {
-        const text = shrink(entry, context.mask);
-        return text === undefined ? [] : (stubResult(entry, text, context, why) ?? []);
-      });
+  return shortening({
+    name: "prune-ui-tree",
+    when,
+    *texts(results, mask) {
+      const dumps = results.filter(isDump);
+      for (const entry of dumps.slice(0, dumps.length - keepNewest)) {
+        const text = shrink(entry, mask);
+        if (text !== undefined) yield { entry, text, reason: reasons[rule] };
+      }
     },
-  };
+  });
 }
 
 const reasons = {

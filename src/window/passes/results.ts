@@ -1,12 +1,12 @@
 /** The tool results of a view, with the calls they answer, and the stub edits that shorten them. */
-import { inlineName, inlineText, quoteHint, splitLines, unquoteStub } from "../../message/quote.ts";
+import { inlineText, quoteHint, splitLines, unquoteStub } from "../../message/quote.ts";
 import { ownText, resultMedia, resultText, toolCalls, toolResults, withOwnText } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import { isStub, stubPass } from "../edits.ts";
-import { fit } from "../stub/fit.ts";
-import { recallId, subjectOf } from "../stub/stub.ts";
-import type { Edit, PassContext, Stub, TextMask, ViewStep } from "../window.ts";
+import { fit } from "./fit.ts";
+import { recallId, stubOf } from "../stub/stub.ts";
+import type { Edit, Pass, PassContext, TextMask, ViewStep } from "../window.ts";
 
 /** One result as it stands in the window. */
 export interface ViewResult {
@@ -42,6 +42,35 @@ export function resultsOf(steps: readonly ViewStep[]): readonly ViewResult[] {
   return found;
 }
 
+/** A pass that shows results with shorter texts. */
+export interface Shortening {
+  readonly name: string;
+  /** When results shrink: `over-target`, or `always`. */
+  readonly when: "over-target" | "always";
+  /** The results that shrink, with the texts they are shown with, in any order. */
+  readonly texts: (results: readonly ViewResult[], mask: TextMask) => Iterable<ShorterText>;
+}
+
+/** The text that a result is shown with. Its images and files stay. */
+export interface ShorterText {
+  readonly entry: ViewResult;
+  readonly text: string;
+  readonly reason: string;
+}
+
+/** A pass that shows results with other texts, where those are shorter. */
+export function shortening({ name, when, texts }: Shortening): Pass {
+  return {
+    name,
+    plan(view, context) {
+      if (when === "over-target" && view.tokens <= context.target) return [];
+      return [...texts(resultsOf(view.steps), context.mask)].flatMap(
+        ({ entry, text, reason }) => stubResult(entry, text, context, { pass: name, reason }) ?? [],
+      );
+    },
+  };
+}
+
 /** The context in which results are shortened. */
 type StubContext = Pick<PassContext, "counter" | "mask">;
 
@@ -60,7 +89,7 @@ export function stubResult(
   why: Why,
   keepsMedia = true,
 ): Edit | undefined {
-  const { seq, result, several } = entry;
+  const { seq, result, call, name, several } = entry;
   const tokensBefore = countResultOnce(counter, result);
   const tokensAfter = countPart(counter, keepsMedia ? withOwnText(result, text) : { ...result, content: text });
   if (tokensAfter >= tokensBefore) return undefined;
@@ -71,7 +100,7 @@ export function stubResult(
     ...(several && { callId: result.callId }),
     text,
     ...(keepsMedia && resultMedia(result).length > 0 && { keepsMedia }),
-    stubs: [stubOf(entry, mask)],
+    stubs: [stubOf(name, call?.args, recallId(seq), mask)],
     ...why,
     tokensBefore,
     tokensAfter,
@@ -111,17 +140,13 @@ export function excerptResult(
 }
 
 /** Passes whose excerpts begin with a label; the first line of any other stub may be a tool's. */
-const labelling: ReadonlySet<string> = new Set(["truncate-tool-results", "ingest-cap"]);
+const labelling: ReadonlySet<string> = new Set(["truncate-tool-results", "cut-newest", "ingest-cap"]);
 
 const labelPattern = /^\[Windrow: an excerpt of .*; the whole \([^)]*\) is m\d+\]\n?/;
 
-function labelOf(entry: ViewResult, text: string, mask: TextMask): string {
-  const { tool, subject, id } = stubOf(entry, mask);
+function labelOf({ seq, call, name }: ViewResult, text: string, mask: TextMask): string {
+  const { tool, subject, id } = stubOf(name, call?.args, recallId(seq), mask);
   const lines = splitLines(text).length;
   const size = `${lines.toLocaleString("en-US")} ${lines === 1 ? "line" : "lines"}, ${text.length.toLocaleString("en-US")} characters`;
   return `[Windrow: an excerpt of ${inlineText(`${tool} ${subject}`)}, ${quoteHint}; the whole (${size}) is ${id}]`;
-}
-
-function stubOf({ seq, call, name }: ViewResult, mask: TextMask): Stub {
-  return { tool: inlineName(name), subject: call ? subjectOf(call.args, mask) : "", id: recallId(seq), count: 1 };
 }

@@ -1,8 +1,8 @@
 /** Shortening of several texts to one level, and of a call's arguments to JSON of the same shape. */
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { fit, markTokens } from "../stub/fit.ts";
-import type { FitEnds } from "../stub/fit.ts";
+import { fit, markTokens } from "./fit.ts";
+import type { FitEnds } from "./fit.ts";
 import { cutMark } from "../stub/stub.ts";
 
 /** The key under which cut arguments say that entries are absent. */

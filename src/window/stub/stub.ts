@@ -1,5 +1,5 @@
 /** Stubs: what stands in place of messages, results and parts of a text, with the id that recalls them. */
-import type { JsonValue, Message } from "../../message/message.ts";
+import type { JsonValue, Message, ToolCallPart } from "../../message/message.ts";
 import { inlineName, inlineText, looksStructural, splitLines } from "../../message/quote.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -109,12 +109,17 @@ function shorten(text: string, mask: TextMask): string {
     : `${points.slice(0, longestSubject - 1).join("")}…`;
 }
 
+/** The stub of a call or of its result. */
+export function stubOf(name: string, args: JsonValue | undefined, id: string, mask: TextMask): Stub {
+  return { tool: inlineName(name), subject: args === undefined ? "" : subjectOf(args, mask), id, count: 1 };
+}
+
 /** The stubs of a step: one for each result, one for a user's message; an assistant's own words need none. */
 export function stubsOf(messages: readonly NumberedMessage[], mask: TextMask = defaultMask): readonly Stub[] {
-  const subjects = new Map<string, string>();
+  const calls = new Map<string, ToolCallPart>();
   const stubs: Stub[] = [];
   for (const { seq, message } of messages) {
-    for (const call of toolCalls(message)) subjects.set(call.callId, subjectOf(call.args, mask));
+    for (const call of toolCalls(message)) calls.set(call.callId, call);
     const id = recallId(seq);
     if (message.role === "user") {
       // A late result is shown in the user's role and is not the user's.
@@ -122,23 +127,11 @@ export function stubsOf(messages: readonly NumberedMessage[], mask: TextMask = d
       stubs.push({ tool, subject: firstWords(message, mask), id, count: 1 });
     }
     for (const result of toolResults(message)) {
-      stubs.push({
-        tool: inlineName(result.name ?? nameOf(messages, result.callId)),
-        subject: subjects.get(result.callId) ?? "",
-        id,
-        count: 1,
-      });
+      const call = calls.get(result.callId);
+      stubs.push(stubOf(result.name ?? call?.name ?? "tool", call?.args, id, mask));
     }
   }
   return stubs;
-}
-
-function nameOf(messages: readonly NumberedMessage[], callId: string): string {
-  for (const { message } of messages) {
-    const call = toolCalls(message).find((candidate) => candidate.callId === callId);
-    if (call) return call.name;
-  }
-  return "tool";
 }
 
 function firstWords(message: Message, mask: TextMask): string {

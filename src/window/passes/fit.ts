@@ -1,9 +1,9 @@
 /** Fit: a text shortened to at most so many tokens, by its two ends or by the lines that later calls look back for. */
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { excerpt } from "../digest/excerpt.ts";
+import { endsOf, firstOf, lastOf } from "../stub/cut.ts";
+import { cutIn, cutMark } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
-import { endsOf, firstOf, lastOf } from "./cut.ts";
-import { cutIn, cutMark } from "./stub.ts";
 
 interface FitContext {
   readonly counter: TokenCounter;
