@@ -18,7 +18,7 @@ import { shortenArguments, toLevel } from "./shorten.ts";
 interface Piece {
   readonly tokens: number;
   /** The edits that bring it down to about `level` tokens. */
-  cut(level: number): readonly (Edit | undefined)[];
+  cut(level: number): readonly Edit[];
 }
 
 const why = { pass: "cut-newest", reason: "the newest step alone is larger than the budget" };
@@ -32,21 +32,18 @@ export const cutNewest: Pass = {
     const pieces = view.steps
       .filter((step) => step.protected && step.kind === "assistant")
       .flatMap((step) => piecesOf(step, context));
-    const cut = (level: number): readonly Edit[] =>
-      pieces
-        .filter(({ tokens }) => tokens > level)
-        .flatMap((piece) => piece.cut(level))
-        .filter((edit) => edit !== undefined && edit.tokensAfter < edit.tokensBefore) as readonly Edit[];
-    const left = (edits: readonly Edit[]): number =>
-      edits.reduce((sum, edit) => sum - edit.tokensBefore + edit.tokensAfter, excess);
-    return toLevel(
-      pieces.map(({ tokens }) => tokens),
-      excess,
-      cut,
-      left,
-    );
+    const sizes = pieces.map(({ tokens }) => tokens);
+    const cut = (level: number): readonly Edit[] => {
+      const cuts = pieces.filter(({ tokens }) => tokens > level).map((piece) => piece.cut(level));
+      return cuts.filter((edits) => savedBy(edits) > 0).flat();
+    };
+    return toLevel(sizes, excess, cut, (edits) => excess - savedBy(edits));
   },
 };
+
+function savedBy(edits: readonly Edit[]): number {
+  return edits.reduce((sum, { tokensBefore, tokensAfter }) => sum + tokensBefore - tokensAfter, 0);
+}
 
 function piecesOf(step: ViewStep, context: PassContext): readonly Piece[] {
   const own = step.messages.filter(({ message }) => message.role === "assistant" && message.status !== "synthetic");
@@ -59,9 +56,12 @@ function piecesOf(step: ViewStep, context: PassContext): readonly Piece[] {
 function resultPiece(entry: ViewResult, context: PassContext): Piece {
   const tokens = countResultOnce(context.counter, entry.result);
   const mark = cutMark(tokens, recallId(entry.seq));
-  const cut = (level: number): Edit | undefined =>
-    level < leastExcerpt ? stubResult(entry, mark, context, why, false) : excerptResult(entry, level, context, why);
-  return { tokens, cut: (level) => [cut(level)] };
+  const cut = (level: number): readonly Edit[] => {
+    const isMark = level < leastExcerpt;
+    const edit = isMark ? stubResult(entry, mark, context, why, false) : excerptResult(entry, level, context, why);
+    return edit ? [edit] : [];
+  };
+  return { tokens, cut };
 }
 
 /** The pieces of what the assistant wrote: reasoning, calls, and the parts beside them. */

@@ -7,13 +7,6 @@ import { handedScore, importanceOf } from "./importance.ts";
 import type { ImportanceWeights } from "./importance.ts";
 import { recentSteps } from "./keep-recent.ts";
 
-/** Any finite number ranks. */
-const anyScore = {
-  ...handedScore,
-  wanted: "a number, at once",
-  read: (answer: unknown) => (Number.isFinite(answer) ? (answer as number) : undefined),
-};
-
 /** Options of {@link keepImportant}. */
 export interface KeepImportantOptions {
   /** Most messages in the window (preset `miki`: 24). Absent: as many as meet the target. */
@@ -48,7 +41,7 @@ export function keepImportant({
   const scoreOf = (step: ViewStep): number => {
     const own = step.messages.map(({ message }) => message);
     const byRules = (): number => importanceOf(own, weights);
-    return score ? answerOf(score, anyScore, () => score(own), byRules) : byRules();
+    return score ? answerOf(score, handedScore, () => score(own), byRules) : byRules();
   };
   const older = ties === "newest" ? 1 : -1;
   const rank: Rank = (steps) =>

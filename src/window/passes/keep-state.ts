@@ -1,9 +1,9 @@
 /** keep-state: the conversation leaves, and one JSON object of its established facts stays. */
 import { answerOf } from "../../handed-in.ts";
 import type { Handed } from "../../handed-in.ts";
-import { jsonFault } from "../../message/json.ts";
+import { fieldsOf, jsonFault, parseJson } from "../../message/json.ts";
 import { jsonLine, quoteLine } from "../../message/quote.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { JsonObject } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { leavingEdits } from "./dropping.ts";
 import type { Edit, Pass, Stub, View, ViewStep } from "../window.ts";
@@ -81,17 +81,13 @@ export function readState(view: View, extract: ExtractState): JsonObject {
   let state: JsonObject = {};
   for (const step of view.steps) {
     if (step.kind === "note") state = { ...state, ...stateIn(step) };
-    if (step.kind !== "user") continue;
-    for (const { message } of step.messages) {
-      for (const part of message.parts) if (part.type === "text") state = extract(state, part.text);
-    }
+    const parts = step.kind === "user" ? step.messages.flatMap(({ message }) => message.parts) : [];
+    for (const part of parts) if (part.type === "text") state = extract(state, part.text);
   }
   return state;
 }
 
 /** The state that a labelled message holds. */
 export function stateIn({ edit }: ViewStep): JsonObject {
-  if (!edit?.text?.startsWith(label)) return {};
-  const value = JSON.parse(edit.text.slice(label.length)) as JsonValue;
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonObject) : {};
+  return edit?.text?.startsWith(label) ? fieldsOf(parseJson(edit.text.slice(label.length))) : {};
 }
