@@ -48,7 +48,7 @@ export function pruneUiTree({
     when,
     *texts(results, mask) {
       const dumps = results.filter(isDump);
-      for (const entry of dumps.slice(0, dumps.length - keepNewest)) {
+      for (const entry of dumps.slice(0, Math.max(0, dumps.length - keepNewest))) {
         const text = shrink(entry, mask);
         if (text !== undefined) yield { entry, text, reason: reasons[rule] };
       }
