@@ -97,7 +97,7 @@ function webPages(): readonly Dump[] {
       const id = /^\w+\('([A-Z]+)'/.exec(target)?.[1];
       // Some actions are on no element: to finish, to scroll.
       if (id === undefined || !page.includes(`[${id}]|`)) return [];
-      return [{ text: page, targets: [new RegExp(`\\[${id}\\]\\||^(?:[A-Z]+ )*${id}(?: |$)`, "m")] }];
+      return [{ text: page, targets: [new RegExp(`\\[${id}\\]\\||^[ |](?:[A-Z]+ )*${id}(?: |$)`, "m")] }];
     },
   );
 }

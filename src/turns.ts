@@ -4,6 +4,11 @@ import { WindrowError } from "./errors.ts";
 /** Work as a generator: it yields after every step of a few milliseconds, or what it waits for, and returns the result. */
 export type Work<Result> = Generator<Promise<void> | undefined, Result, undefined>;
 
+/** Whether an answer is work that is still to be done. */
+export function isWork<Result>(answer: Result | Work<Result>): answer is Work<Result> {
+  return typeof (answer as Partial<Work<Result>> | null | undefined)?.next === "function";
+}
+
 /** Milliseconds of work after which the event loop gets a turn. */
 const turnMilliseconds = 12;
 

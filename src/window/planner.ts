@@ -6,6 +6,7 @@ import { isUsers, taskIn } from "./task.ts";
 import { dropOldest } from "./passes/drop-oldest.ts";
 import { cutNewest } from "./passes/cut-newest.ts";
 import type { LogBehind } from "./log-reading.ts";
+import { isWork } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import type { Edit, Pass, PassContext, Strategy, TextMask, View, ViewStep, WindowState } from "./window.ts";
 import { mergeEdits, summaryPass } from "./edits.ts";
@@ -135,7 +136,8 @@ const handedEdits: Omit<Handed<readonly Edit[]>, "name"> = {
 
 /** Runs one pass over a planned view. */
 function* run(pass: Pass, plan: Plan, context: PassContext): Work<Plan> {
-  const answer = pass.planning ? yield* pass.planning(plan.view, context) : pass.plan(plan.view, context);
+  const planned = pass.plan(plan.view, context);
+  const answer = isWork(planned) ? yield* planned : planned;
   const found = answerOf(
     pass,
     { ...handedEdits, name: `The pass "${pass.name}"` },

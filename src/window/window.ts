@@ -131,9 +131,8 @@ export interface PassContext {
  */
 export interface Pass {
   readonly name: string;
-  plan(view: View, context: PassContext): readonly Edit[];
-  /** The same, in short steps, so that a session can let other work run in between; for a pass that may take long. */
-  planning?(view: View, context: PassContext): Work<readonly Edit[]>;
+  /** The edits; a pass that may take long yields between short steps, so that a session can let other work run. */
+  plan(view: View, context: PassContext): readonly Edit[] | Work<readonly Edit[]>;
   /** Whether it reads `context.log`. Without such a pass the log behind the window is not kept in memory. Default false. */
   readonly readsLog?: boolean;
 }

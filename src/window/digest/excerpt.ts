@@ -17,7 +17,7 @@ export interface ExcerptOptions {
   readonly counter: TokenCounter;
   readonly mask: TextMask;
   /** Lines that stand elsewhere in the window already (trimmed); not worth showing twice. */
-  readonly seen?: ReadonlySet<string>;
+  readonly seen?: ReadonlySet<string> | undefined;
 }
 
 /** Tokens that two marks of gaps take: room for less has room for no line. */

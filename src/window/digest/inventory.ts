@@ -2,8 +2,7 @@
 import type { Work } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { inlineText } from "../../message/quote.ts";
-import { nameLine } from "../stub/note.ts";
-import { isPath, parseRecallId, recallId } from "../stub/stub.ts";
+import { isPath, nameLine, parseRecallId, recallId } from "../stub/stub.ts";
 import type { Stub } from "../window.ts";
 
 /** The mark for subjects that a line does not name. */

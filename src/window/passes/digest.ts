@@ -3,7 +3,6 @@ import { quoteNotice } from "../../message/quote.ts";
 import type { ReadCall } from "../action/action.ts";
 import { countAhead } from "../../tokens/estimate.ts";
 import { candidatesOf, textsOf } from "../digest/candidates.ts";
-import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import { choosing } from "../digest/choose.ts";
 import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
@@ -16,10 +15,9 @@ import type { Passage } from "../digest/passages.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
 import { heatsOf, recencyOf } from "../digest/worth.ts";
-import { renderNote } from "../stub/note.ts";
-import { runsOf } from "./runs.ts";
+import { runsOf } from "./dropping.ts";
 import { RecallMarks } from "../stub/recalled.ts";
-import { isPath, recallId, stubsOf } from "../stub/stub.ts";
+import { isPath, noteText, recallId, stubsOf } from "../stub/stub.ts";
 import { isUsers } from "../task.ts";
 import { noteTokens } from "../view.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
@@ -65,8 +63,7 @@ export function digest(options: DigestOptions = {}): Pass {
   const indexing = indexingBy(options.tools ?? {});
   return {
     name: "digest",
-    plan: (view, context) => atOnce(planDigest(view, context, options, indexing)),
-    planning: (view, context) => planDigest(view, context, options, indexing),
+    plan: (view, context) => planDigest(view, context, options, indexing),
     readsLog: true,
   };
 }
@@ -102,8 +99,7 @@ function* planDigest(
   for (const step of leaving) tokensBefore += step.logTokens;
   const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
   const { sessionName } = context;
-  const content = { from: first.from, to: last.to, count, tokens: tokensBefore, stubs: [], sessionName };
-  const label = renderNote(content, counter, 0).text;
+  const label = noteText({ from: first.from, to: last.to, count, tokens: tokensBefore, sessionName });
   yield;
   const inventory = yield* inventoryOf(leaving, context);
   const named = yield* inventory.render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));

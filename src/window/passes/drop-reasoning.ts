@@ -1,7 +1,7 @@
 /** drop-reasoning: removes the reasoning of older answers, and nothing else. */
 import type { Part } from "../../message/message.ts";
 import { countPart } from "../../tokens/counter.ts";
-import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+import type { Pass, ViewStep } from "../window.ts";
 
 /** Options of {@link dropReasoning}. */
 export interface DropReasoningOptions {
@@ -18,7 +18,7 @@ export interface DropReasoningOptions {
 export function dropReasoning({ keep = 1, openLoop = true }: DropReasoningOptions = {}): Pass {
   return {
     name: "drop-reasoning",
-    plan(view: View, { counter, profile }: PassContext): readonly Edit[] {
+    plan(view, { counter, profile }) {
       if (profile.rules.callNeedsReasoning) return [];
       const thinking = view.steps.flatMap((step) =>
         step.messages.filter(({ message }) => message.parts.some(isReasoning)),

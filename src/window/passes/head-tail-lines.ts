@@ -2,9 +2,9 @@
 import type { Locale } from "../../config/locale.ts";
 import { quoteHints, quoteLine, splitLines, unquoteStub } from "../../message/quote.ts";
 import { clip, errorWords } from "../stub/cut.ts";
-import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
+import type { Pass, TextMask } from "../window.ts";
 import { isStub } from "../edits.ts";
-import { resultsOf, stubResult } from "./results.ts";
+import { shortening } from "./results.ts";
 
 /** Options of {@link headTailLines}; the defaults are those of preset `pi` (docs/presets.md). */
 export interface HeadTailOptions {
@@ -33,9 +33,8 @@ const marks: Readonly<Record<Locale, (lines: number, chars: number) => string>> 
   ja: (lines, chars) => `[... ${lines} 行省略、元は ${chars} 文字、${quoteHints.ja} ...]`,
   zh: (lines, chars) => `[... 已省略 ${lines} 行，原始 ${chars} 字符，${quoteHints.zh} ...]`,
 };
-/** A mark on a line of its own, also in the form of earlier versions, which did not quote. */
-const anyMark =
-  /^\[\.\.\. (?:\d+ lines? left out, originally|\d+ 行省略、元は|已省略 \d+ 行，原始) \d+ (?:characters|文字|字符).* \.\.\.\]$/m;
+/** A mark on a line of its own. */
+const anyMark = /^\[\.\.\. .* \d+ (?:characters|文字|字符).* \.\.\.\]$/m;
 
 /** Cuts results behind the newest ones to their first and last lines; calls and their arguments stay as they are. */
 export function headTailLines({
@@ -56,33 +55,22 @@ export function headTailLines({
     const errors = new Set<number>();
     for (let at = headLines; at < end && errors.size < errorLines; at++)
       if (errorWords.test(lines[at] ?? "")) errors.add(at);
-    const left = end - headLines - errors.size;
     const short = (line: string): string =>
       quoteLine(line.length > maxLineChars ? clip(line, maxLineChars, mask) : line);
     const kept = lines.filter((_, at) => at < headLines || at >= end || errors.has(at)).map(short);
-    kept.splice(headLines, 0, mark(Math.max(0, left), text.length));
+    kept.splice(headLines, 0, mark(Math.max(0, end - headLines - errors.size), text.length));
     return kept.join("\n");
   };
-  return {
+  const reason = `a result older than the newest ${keepRecent}`;
+  return shortening({
     name: "head-tail-lines",
-    plan(view: View, context: PassContext): readonly Edit[] {
-      if (when === "over-target" && view.tokens <= context.target) return [];
-      const results = resultsOf(view);
-      return results.slice(0, Math.max(0, results.length - keepRecent)).flatMap((entry) => {
-        const { text } = entry;
-        if (text === undefined || text.length <= minChars || (isStub(entry.result) && anyMark.test(text))) return [];
-        const reason = `a result older than the newest ${keepRecent}`;
-        const edit = stubResult(
-          entry,
-          shorten(isStub(entry.result) ? unquoteStub(text) : text, context.mask),
-          context,
-          {
-            pass: "head-tail-lines",
-            reason,
-          },
-        );
-        return edit ? [edit] : [];
-      });
+    when,
+    *texts(results, mask) {
+      for (const entry of results.slice(0, Math.max(0, results.length - keepRecent))) {
+        const { text, result } = entry;
+        if (text === undefined || text.length <= minChars || (isStub(result) && anyMark.test(text))) continue;
+        yield { entry, text: shorten(isStub(result) ? unquoteStub(text) : text, mask), reason };
+      }
     },
-  };
+  });
 }

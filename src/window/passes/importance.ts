@@ -1,6 +1,7 @@
 /** The importance of a step, from 0 to 1, by the factors of preset `miki` (docs/presets.md). */
 import type { Handed } from "../../handed-in.ts";
-import { resultText, toolCalls, toolResults } from "../../message/message.ts";
+import { asString, fieldsOf } from "../../message/json.ts";
+import { resultMedia, resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { JsonValue, Message } from "../../message/message.ts";
 import { isUiDump } from "../ui/tree.ts";
 import { saysDone, saysError } from "./outcome.ts";
@@ -83,19 +84,12 @@ function isPlanning(message: Message): boolean {
 }
 
 function word(value: JsonValue, key: string): string {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return "";
-  const found = (value as { readonly [key: string]: JsonValue })[key];
-  return typeof found === "string" ? found : "";
+  return asString(fieldsOf(value)[key]) ?? "";
 }
 
-function hasScreenshot(message: Message): boolean {
-  return message.parts.some(
-    (part) =>
-      part.type === "image" ||
-      (part.type === "tool-result" &&
-        typeof part.content !== "string" &&
-        part.content.some((item) => item.type === "image")),
-  );
+function hasScreenshot({ parts }: Message): boolean {
+  const isImage = ({ type }: { readonly type: string }): boolean => type === "image";
+  return parts.some((part) => isImage(part) || (part.type === "tool-result" && resultMedia(part).some(isImage)));
 }
 
 function hasUiDump(messages: readonly Message[]): boolean {

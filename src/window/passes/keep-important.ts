@@ -1,25 +1,11 @@
 /** keep-important: the newest steps stay, and the most important of the older ones. */
 import { answerOf } from "../../handed-in.ts";
-import { atOnce } from "../../turns.ts";
-import type { Work } from "../../turns.ts";
 import type { Message } from "../../message/message.ts";
-import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
-import { droppingFirst } from "./drop-oldest.ts";
+import type { Pass, View, ViewStep } from "../window.ts";
+import { dropping } from "./dropping.ts";
 import { handedScore, importanceOf } from "./importance.ts";
 import type { ImportanceWeights } from "./importance.ts";
 import { recentSteps } from "./keep-recent.ts";
-import { leavingEdits } from "./leaving.ts";
-import type { LeavingOptions } from "./leaving.ts";
-
-/** Any finite number ranks. */
-const anyScore = {
-  ...handedScore,
-  wanted: "a number, at once",
-  read: (answer: unknown) => (Number.isFinite(answer) ? (answer as number) : undefined),
-};
-
-/** Steps that are weighed in one go. */
-const stepsPerTurn = 64;
 
 /** Options of {@link keepImportant}. */
 export interface KeepImportantOptions {
@@ -37,6 +23,9 @@ export interface KeepImportantOptions {
   readonly note?: boolean;
 }
 
+/** Orders steps, the least worth keeping first. */
+type Rank = (steps: readonly ViewStep[]) => readonly ViewStep[];
+
 /**
  * Keeps the newest share of the window and, of what is older, the most important steps, in the order of the log. A step
  * counts with all its messages: where it would be split it goes whole, and the next in rank takes the room.
@@ -49,58 +38,46 @@ export function keepImportant({
   ties = "newest",
   note = true,
 }: KeepImportantOptions = {}): Pass {
-  const planning = function* (view: View, context: PassContext): Work<readonly Edit[]> {
-    const options: LeavingOptions = {
-      pass: "keep-important",
-      reason: "less important than what stays",
-      keepNotes: true,
-      ...(note && { noteCap: 0 }),
-    };
-    const older = ties === "newest" ? 1 : -1;
-    const scores = new Map<ViewStep, number>();
-    for (const [index, step] of view.steps.entries()) {
-      const own = step.messages.map(({ message }) => message);
-      const byRules = (): number => importanceOf(own, weights);
-      scores.set(step, score ? answerOf(score, anyScore, () => score(own), byRules) : byRules());
-      if (index % stepsPerTurn === 0) yield;
-    }
-    // The least worth keeping first.
-    const rank = (steps: readonly ViewStep[]): readonly ViewStep[] =>
-      steps.toSorted((left, right) => {
-        return (scores.get(left) ?? 0) - (scores.get(right) ?? 0) || older * (left.from - right.from);
-      });
-    if (messages !== undefined) {
-      const dropped = beyondCount(view, messages, Math.ceil(keepRecentRatio * messages), rank);
-      return leavingEdits(view, dropped, context, options);
-    }
-    if (view.tokens <= context.target) return [];
-    const recent = newestWithin(view, Math.floor(context.target * keepRecentRatio));
-    const free = view.steps.filter((step) => !recent.has(step) && step.kind !== "note");
-    const ranked = [...rank(free), ...view.steps.filter((step) => recent.has(step))];
-    yield;
-    return yield* droppingFirst(view, ranked, context, options);
+  const scoreOf = (step: ViewStep): number => {
+    const own = step.messages.map(({ message }) => message);
+    const byRules = (): number => importanceOf(own, weights);
+    return score ? answerOf(score, handedScore, () => score(own), byRules) : byRules();
   };
-  return { name: "keep-important", plan: (view, context) => atOnce(planning(view, context)), planning };
+  const older = ties === "newest" ? 1 : -1;
+  const rank: Rank = (steps) =>
+    steps
+      .map((step) => ({ step, score: scoreOf(step) }))
+      .sort((left, right) => left.score - right.score || older * (left.step.from - right.step.from))
+      .map(({ step }) => step);
+  return dropping({
+    name: "keep-important",
+    reason: "less important than what stays",
+    note,
+    keepNotes: true,
+    all: messages !== undefined,
+    order(view, { target }) {
+      const steps = view.steps.filter(({ kind }) => kind !== "note");
+      if (messages !== undefined) return beyond(steps, messages, Math.ceil(keepRecentRatio * messages), rank);
+      const recent = newestWithin(view, Math.floor(target * keepRecentRatio));
+      return [...rank(steps.filter((step) => !recent.has(step))), ...steps.filter((step) => recent.has(step))];
+    },
+  });
 }
 
-function beyondCount(
-  view: View,
-  most: number,
-  recentMessages: number,
-  rank: (steps: readonly ViewStep[]) => readonly ViewStep[],
-): ReadonlySet<ViewStep> {
-  const steps = view.steps.filter((step) => step.kind !== "note");
-  const total = steps.reduce((sum, step) => sum + step.messages.length, 0);
-  if (total <= most) return new Set();
-  const recent = recentSteps(view, { messages: recentMessages });
-  const kept = new Set(steps.filter((step) => step.protected || recent.has(step)));
-  let room = most - [...kept].reduce((sum, step) => sum + step.messages.length, 0);
-  for (const step of rank(steps.filter((candidate) => !kept.has(candidate))).toReversed()) {
-    if (step.messages.length > room) continue;
+/** The steps that are too many: the newest stay, and then the first in rank that have room. */
+function beyond(steps: readonly ViewStep[], most: number, recent: number, rank: Rank): readonly ViewStep[] {
+  let room = most;
+  const kept = new Set<ViewStep>();
+  const keep = (step: ViewStep): void => {
     kept.add(step);
     room -= step.messages.length;
-  }
-  return new Set(steps.filter((step) => !kept.has(step)));
+  };
+  if (steps.reduce((sum, step) => sum + step.messages.length, 0) <= most) return [];
+  const newest = recentSteps(steps, { messages: recent });
+  for (const step of steps) if (step.protected || newest.has(step)) keep(step);
+  const others = rank(steps.filter((step) => !kept.has(step)));
+  for (const step of others.toReversed()) if (step.messages.length <= room) keep(step);
+  return others.filter((step) => !kept.has(step));
 }
 
 /** The newest steps that fit so many tokens. */
@@ -110,7 +87,7 @@ function newestWithin(view: View, tokens: number): ReadonlySet<ViewStep> {
   for (const step of view.steps.toReversed()) {
     left -= step.tokens;
     if (left < 0) break;
-    if (step.kind !== "note") recent.add(step);
+    recent.add(step);
   }
   return recent;
 }

@@ -1,17 +1,12 @@
 /** keep-recent: the newest messages, turns or tool results stay; older ones leave when room is needed, or at once. */
-import { atOnce } from "../../turns.ts";
-import type { Work } from "../../turns.ts";
 import { toolResults } from "../../message/message.ts";
-import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
-import { droppingFirst } from "./drop-oldest.ts";
-import { leavingEdits } from "./leaving.ts";
+import type { Pass, ViewStep } from "../window.ts";
+import { dropping } from "./dropping.ts";
 
 /** Options of {@link recentSteps}. A step stays whole where any option keeps a part of it. */
 export interface RecentOptions {
   /** Number of newest messages to keep. */
   readonly messages?: number;
-  /** The newest share of the window's messages, rounded up. */
-  readonly ratio?: number;
   /** The newest turns: a user message and everything up to the next. */
   readonly turns?: number;
   /** The newest tool results, with the calls that asked for them. */
@@ -31,37 +26,30 @@ export interface KeepRecentOptions extends RecentOptions {
 
 /** Drops steps that are older than the newest ones the options name; protected steps stay. */
 export function keepRecent({ when = "over-target", note = true, ...recent }: KeepRecentOptions): Pass {
-  const planning = function* (view: View, context: PassContext): Work<readonly Edit[]> {
-    const kept = recentSteps(view, recent);
-    const older = view.steps.filter((step) => !kept.has(step) && !step.protected && step.kind !== "note");
-    yield;
-    const options = {
-      pass: "keep-recent",
-      reason: "older than what is always kept",
-      keepNotes: true,
-      ...(note && { noteCap: 0 }),
-    };
-    return when === "always"
-      ? leavingEdits(view, new Set(older), context, options)
-      : yield* droppingFirst(view, older, context, options);
-  };
-  return { name: "keep-recent", plan: (view, context) => atOnce(planning(view, context)), planning };
+  return dropping({
+    name: "keep-recent",
+    reason: "older than what is always kept",
+    note,
+    keepNotes: true,
+    all: when === "always",
+    order(view) {
+      const kept = recentSteps(view.steps, recent);
+      return view.steps.filter((step) => !kept.has(step) && step.kind !== "note");
+    },
+  });
 }
 
-/** The newest steps of a view, as many as the options ask for; labelled messages are none of them. */
+/** The newest steps, as many as the options ask for; labelled messages are none of them. */
 export function recentSteps(
-  view: View,
-  { messages = 0, ratio = 0, turns = 0, toolResults: results = 0 }: RecentOptions,
+  steps: readonly ViewStep[],
+  { messages = 0, turns = 0, toolResults: results = 0 }: RecentOptions,
 ): ReadonlySet<ViewStep> {
-  const steps = view.steps.filter((step) => step.kind !== "note");
-  const total = steps.reduce((sum, step) => sum + step.messages.length, 0);
-  const wanted = Math.max(messages, Math.ceil(ratio * total));
   const kept = new Set<ViewStep>();
   const seen = { messages: 0, turns: 0, results: 0 };
   for (const step of steps.toReversed()) {
-    const inTurn = seen.turns < turns;
+    if (step.kind === "note") continue;
     const held = step.messages.reduce((sum, { message }) => sum + toolResults(message).length, 0);
-    if (seen.messages < wanted || inTurn || (held > 0 && seen.results < results)) kept.add(step);
+    if (seen.messages < messages || seen.turns < turns || (held > 0 && seen.results < results)) kept.add(step);
     seen.messages += step.messages.length;
     seen.results += held;
     if (step.kind === "user") seen.turns++;

@@ -1,12 +1,12 @@
 /** keep-state: the conversation leaves, and one JSON object of its established facts stays. */
 import { answerOf } from "../../handed-in.ts";
 import type { Handed } from "../../handed-in.ts";
-import { jsonFault } from "../../message/json.ts";
+import { fieldsOf, jsonFault, parseJson } from "../../message/json.ts";
 import { jsonLine, quoteLine } from "../../message/quote.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { JsonObject } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { runsOf } from "./runs.ts";
-import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
+import { leavingEdits } from "./dropping.ts";
+import type { Edit, Pass, Stub, View, ViewStep } from "../window.ts";
 
 /** Reads from what the user wrote what it changes in the state. Pure: the same state and text give the same state. */
 export type ExtractState = (state: JsonObject, text: string) => JsonObject;
@@ -18,6 +18,7 @@ export interface KeepStateOptions {
   readonly role?: "user" | "system";
 }
 
+const shared = { name: "keep-state", reason: "what it established stands in the state" };
 const label = "[Windrow: the state of the job, as the earlier conversation established it; a record, no instruction.]";
 
 /**
@@ -27,46 +28,29 @@ const label = "[Windrow: the state of the job, as the earlier conversation estab
 export function keepState({ extract: given, role = "user" }: KeepStateOptions): Pass {
   const extract = checkedExtract(given);
   return {
-    name: "keep-state",
-    plan(view: View, { counter }: PassContext): readonly Edit[] {
-      return stateEdits(view, readState(view, extract), { role, counter });
-    },
+    name: shared.name,
+    plan: (view, { counter }) => stateEdits(view, readState(view, extract), { role, counter }),
   };
 }
 
-/**
- * The edits by which a state takes the conversation's place; none where only what a window must hold is there.
- *
- * @param options - `stubs`: what the text names beside the state
- */
-export function stateEdits(
-  view: View,
-  state: JsonObject,
-  {
-    role,
-    counter,
-    stubs,
-  }: { readonly role: "user" | "system"; readonly counter: TokenCounter; readonly stubs?: readonly Stub[] },
-): readonly Edit[] {
+/** The text of a state, and what it names besides. */
+export interface StateOptions {
+  readonly role: "user" | "system";
+  readonly counter: TokenCounter;
+  readonly stubs?: readonly Stub[];
+}
+
+/** The edits by which a state takes the conversation's place; none where only what a window must hold is there. */
+export function stateEdits(view: View, state: JsonObject, { role, counter, stubs }: StateOptions): readonly Edit[] {
   const leaving = new Set(view.steps.filter((step) => !step.protected));
-  if (![...leaving].some((step) => step.kind !== "note")) return [];
-  const runs = runsOf(view, leaving);
+  if ([...leaving].every((step) => step.kind === "note")) return [];
   const text = `${label}\n${quoteLine(jsonLine(state))}`;
-  const shared = { pass: "keep-state", reason: "what it established stands in the state" };
-  return runs.map((run, index): Edit =>
-    index === 0
-      ? {
-          kind: "replace",
-          ...run,
-          text,
-          ...(role !== "user" && { role }),
-          ...(stubs && { stubs }),
-          ...shared,
-          tokensBefore: [...leaving].reduce((sum, step) => sum + step.logTokens, 0),
-          tokensAfter: counter.count(text) + 4,
-        }
-      : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
-  );
+  return leavingEdits(view, leaving, shared, {
+    text,
+    ...(role !== "user" && { role }),
+    ...(stubs && { stubs }),
+    tokensAfter: counter.count(text) + 4,
+  });
 }
 
 /** A host's function whose answers are checked: for one that is no state, the state stays as it is. */
@@ -97,17 +81,13 @@ export function readState(view: View, extract: ExtractState): JsonObject {
   let state: JsonObject = {};
   for (const step of view.steps) {
     if (step.kind === "note") state = { ...state, ...stateIn(step) };
-    if (step.kind !== "user") continue;
-    for (const { message } of step.messages) {
-      for (const part of message.parts) if (part.type === "text") state = extract(state, part.text);
-    }
+    const parts = step.kind === "user" ? step.messages.flatMap(({ message }) => message.parts) : [];
+    for (const part of parts) if (part.type === "text") state = extract(state, part.text);
   }
   return state;
 }
 
 /** The state that a labelled message holds. */
 export function stateIn({ edit }: ViewStep): JsonObject {
-  if (!edit?.text?.startsWith(label)) return {};
-  const value = JSON.parse(edit.text.slice(label.length)) as JsonValue;
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonObject) : {};
+  return edit?.text?.startsWith(label) ? fieldsOf(parseJson(edit.text.slice(label.length))) : {};
 }

@@ -1,13 +1,12 @@
 /** Reports of errors and of completed work, in English, Japanese and Chinese, and results whose fields say that they failed. */
-import { isObject, parseJson } from "../../message/json.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
+import { fieldsOf, parseJson, textOf } from "../../message/json.ts";
 import { splitSentences } from "../../message/sentences.ts";
 
 /** Characters of a line that are looked at: a report says early what it is. */
 const lineCharacters = 300;
 
 /** Characters of JSON that is parsed for its fields. */
-const jsonCharacters = 8_000;
+const jsonCharacters = 64_000;
 
 const sign = "(?:[[(]|[⚠✗❌]\\uFE0F?\\s*)?";
 const countWord = "(?:one|two|three|four|five|six|seven|eight|nine|ten|#?\\d+|[A-Z]+[-_]?\\d+)";
@@ -104,26 +103,15 @@ function reports(line: string, patterns: readonly RegExp[]): boolean {
   );
 }
 
-const errorField = /^\s*\{(?:[^{}]*,)?\s*"(?:error|is_?error)"\s*:\s*(?!null|false|""|\[\]|\{\}|0\b)/i;
-const failedState = /^\s*\{(?:[^{}]*,)?\s*"(?:status|state)"\s*:\s*"(?:error|failed|failure)"/i;
-
-/** Whether a result is JSON whose own fields say that it failed: `error`, `success` or `ok` false, an exit code. */
+/** Whether a result is JSON whose own fields say that it failed: `error`, a status, `success` or `ok` false, an exit code. */
 export function hasFailed(text: string): boolean {
-  const head = text.trimStart().slice(0, 2_000);
-  if (!head.startsWith("{")) return false;
-  if (errorField.test(head) || failedState.test(head)) return true;
-  const value = text.length <= jsonCharacters ? parseJson(text) : undefined;
-  return isObject(value) && fieldsFailed(value);
-}
-
-function fieldsFailed(fields: JsonObject): boolean {
-  return Object.entries(fields).some(([name, value]) => {
+  if (text.length > jsonCharacters || !text.trimStart().startsWith("{")) return false;
+  return Object.entries(fieldsOf(parseJson(text))).some(([name, value]) => {
     const plain = name.toLowerCase().replaceAll(/[_-]/g, "");
+    if (["error", "iserror"].includes(plain)) return !/^(?:null|false|""|\[\]|\{\}|0)$/.test(JSON.stringify(value));
+    if (["status", "state"].includes(plain)) return /^(?:error|failed|failure)$/i.test(textOf(value));
     if (["success", "succeeded", "issuccess", "ok"].includes(plain)) return value === false;
-    return ["exitcode", "exitstatus", "returncode"].includes(plain) && isFailureCode(value);
+    const isCode = ["exitcode", "exitstatus", "returncode"].includes(plain);
+    return isCode && /^-?[1-9]\d*$/.test(typeof value === "number" ? `${value}` : textOf(value));
   });
-}
-
-function isFailureCode(value: JsonValue): boolean {
-  return (typeof value === "number" && value !== 0) || (typeof value === "string" && /^-?[1-9]\d*$/.test(value));
 }

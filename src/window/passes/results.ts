@@ -1,14 +1,15 @@
-/** The tool results of a view, with the calls they answer, and the stub edits that replace them. */
-import { inlineName } from "../../message/quote.ts";
-import { ownText, resultMedia, toolCalls, toolResults, withOwnText } from "../../message/message.ts";
+/** The tool results of a view, with the calls they answer, and the stub edits that shorten them. */
+import { inlineText, quoteHint, splitLines, unquoteStub } from "../../message/quote.ts";
+import { ownText, resultMedia, resultText, toolCalls, toolResults, withOwnText } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { countPart, countResultOnce } from "../../tokens/counter.ts";
-import { recallId, subjectOf } from "../stub/stub.ts";
-import type { Edit, PassContext, View, ViewStep } from "../window.ts";
+import { isStub, stubPass } from "../edits.ts";
+import { fit } from "./fit.ts";
+import { recallId, stubOf } from "../stub/stub.ts";
+import type { Edit, Pass, PassContext, TextMask, ViewStep } from "../window.ts";
 
 /** One result as it stands in the window. */
 export interface ViewResult {
-  readonly step: ViewStep;
   readonly seq: number;
   readonly result: ToolResultPart;
   /** The call it answers. */
@@ -22,9 +23,9 @@ export interface ViewResult {
 }
 
 /** All results that tools gave, oldest first. Those that only close an interrupted call are none. */
-export function resultsOf(view: View): readonly ViewResult[] {
+export function resultsOf(steps: readonly ViewStep[]): readonly ViewResult[] {
   const found: ViewResult[] = [];
-  for (const step of view.steps) {
+  for (const step of steps) {
     if (step.kind !== "assistant") continue;
     const calls = new Map<string, ToolCallPart>();
     for (const { message } of step.messages) for (const call of toolCalls(message)) calls.set(call.callId, call);
@@ -34,34 +35,118 @@ export function resultsOf(view: View): readonly ViewResult[] {
       for (const result of results) {
         const call = calls.get(result.callId);
         const name = result.name ?? call?.name ?? "tool";
-        found.push({ step, seq, result, call, name, text: ownText(result), several: results.length > 1 });
+        found.push({ seq, result, call, name, text: ownText(result), several: results.length > 1 });
       }
     }
   }
   return found;
 }
 
-/** The edit that shows a result with another text, its images and files beside it; undefined where that is no shorter. */
+/** A pass that shows results with shorter texts. */
+export interface Shortening {
+  readonly name: string;
+  /** When results shrink: `over-target`, or `always`. */
+  readonly when: "over-target" | "always";
+  /** The results that shrink, with the texts they are shown with, in any order. */
+  readonly texts: (results: readonly ViewResult[], mask: TextMask) => Iterable<ShorterText>;
+}
+
+/** The text that a result is shown with. Its images and files stay. */
+export interface ShorterText {
+  readonly entry: ViewResult;
+  readonly text: string;
+  readonly reason: string;
+}
+
+/** A pass that shows results with other texts, where those are shorter. */
+export function shortening({ name, when, texts }: Shortening): Pass {
+  return {
+    name,
+    plan(view, context) {
+      if (when === "over-target" && view.tokens <= context.target) return [];
+      return [...texts(resultsOf(view.steps), context.mask)].flatMap(
+        ({ entry, text, reason }) => stubResult(entry, text, context, { pass: name, reason }) ?? [],
+      );
+    },
+  };
+}
+
+/** The context in which results are shortened. */
+type StubContext = Pick<PassContext, "counter" | "mask">;
+
+/** The pass of an edit, and why it was made. */
+type Why = Pick<Edit, "pass" | "reason">;
+
+/**
+ * The edit that shows a result with another text; undefined where that is no shorter.
+ *
+ * @param keepsMedia - whether its images and files stay beside the text. Default true
+ */
 export function stubResult(
-  { seq, result, call, name, several }: ViewResult,
+  entry: ViewResult,
   text: string,
-  { counter, mask }: Pick<PassContext, "counter" | "mask">,
-  shared: Pick<Edit, "pass" | "reason">,
+  { counter, mask }: StubContext,
+  why: Why,
+  keepsMedia = true,
 ): Edit | undefined {
+  const { seq, result, call, name, several } = entry;
   const tokensBefore = countResultOnce(counter, result);
-  const tokensAfter = countPart(counter, withOwnText(result, text));
+  const tokensAfter = countPart(counter, keepsMedia ? withOwnText(result, text) : { ...result, content: text });
   if (tokensAfter >= tokensBefore) return undefined;
-  const subject = call ? subjectOf(call.args, mask) : "";
   return {
     kind: "stub",
     from: seq,
     to: seq,
     ...(several && { callId: result.callId }),
     text,
-    ...(resultMedia(result).length > 0 && { keepsMedia: true }),
-    stubs: [{ tool: inlineName(name), subject, id: recallId(seq), count: 1 }],
-    ...shared,
+    ...(keepsMedia && resultMedia(result).length > 0 && { keepsMedia }),
+    stubs: [stubOf(name, call?.args, recallId(seq), mask)],
+    ...why,
     tokensBefore,
     tokensAfter,
   };
+}
+
+/** Tokens below which an excerpt has no room for its label. */
+export const leastExcerpt = 96;
+
+/**
+ * The edit that shows a result as an excerpt of about `maxTokens`, with its size and its id; undefined where that is no
+ * shorter. An image or a file stays where it leaves room for an excerpt of the text beside it, and else goes with the rest.
+ *
+ * @param seen - lines that stand elsewhere in the window (trimmed): the excerpt leaves them out
+ */
+export function excerptResult(
+  entry: ViewResult,
+  maxTokens: number,
+  context: StubContext,
+  why: Why,
+  seen?: ReadonlySet<string>,
+): Edit | undefined {
+  const { result } = entry;
+  const { counter, mask } = context;
+  if (countResultOnce(counter, result) <= maxTokens + 24) return undefined;
+  const media = resultMedia(result);
+  const beside = maxTokens - media.reduce((sum, part) => sum + countPart(counter, part), 0);
+  const keepsMedia = media.length > 0 && beside >= leastExcerpt && entry.text !== undefined;
+  const text = keepsMedia ? (entry.text ?? "") : resultText(result);
+  // A result cut before names its true size in its own label; that label stays the first line.
+  const earlier = labelling.has(stubPass(result) ?? "") ? (labelPattern.exec(text)?.[0] ?? "") : "";
+  const label = earlier === "" ? labelOf(entry, text, mask) : earlier.trimEnd();
+  const body = (isStub(result) ? unquoteStub(text) : text).slice(earlier.length);
+  const room = (keepsMedia ? beside : maxTokens) - counter.count(label);
+  const lines = room > 0 ? fit(body, room, { keep: "worth", counter, mask, seen }) : "";
+  return stubResult(entry, lines === "" ? label : `${label}\n${lines}`, context, why, keepsMedia);
+}
+
+/** Passes whose excerpts begin with a label; the first line of any other stub may be a tool's. */
+const labelling: ReadonlySet<string> = new Set(["truncate-tool-results", "cut-newest", "ingest-cap"]);
+
+const labelPattern = /^\[Windrow: an excerpt of .*; the whole \([^)]*\) is m\d+\]\n?/;
+
+function labelOf({ seq, call, name }: ViewResult, text: string, mask: TextMask): string {
+  const { tool, subject, id } = stubOf(name, call?.args, recallId(seq), mask);
+  const lines = splitLines(text).length;
+  const size = `${lines.toLocaleString("en-US")} ${lines === 1 ? "line" : "lines"}, ${text.length.toLocaleString("en-US")} characters`;
+  return `[Windrow: an excerpt of ${inlineText(`${tool} ${subject}`)}, ${quoteHint}; the whole (${size}) is ${id}]`;
 }

@@ -3,8 +3,8 @@ import type { JsonValue } from "../../message/message.ts";
 import { inlineName } from "../../message/quote.ts";
 import { recallId } from "../stub/stub.ts";
 import { screenOf } from "../ui/tree.ts";
-import type { Edit, Pass, PassContext, View } from "../window.ts";
-import { resultsOf, stubResult } from "./results.ts";
+import type { Pass } from "../window.ts";
+import { shortening } from "./results.ts";
 import type { ViewResult } from "./results.ts";
 
 /** Options of {@link supersede}. */
@@ -18,32 +18,26 @@ export interface SupersedeOptions {
  * arguments again, or dumped the same screen again. An error never takes the place of a result.
  */
 export function supersede({ when = "over-target" }: SupersedeOptions = {}): Pass {
-  return {
+  return shortening({
     name: "supersede",
-    plan(view: View, context: PassContext): readonly Edit[] {
-      if (when === "over-target" && view.tokens <= context.target) return [];
+    when,
+    *texts(results) {
       const newer = new Map<string, { readonly seq: number; readonly isError: boolean }>();
-      const edits: Edit[] = [];
-      for (const entry of resultsOf(view).toReversed()) {
+      for (const entry of results.toReversed()) {
         const isError = entry.result.isError === true;
         const keys = [callKey(entry), screenKey(entry)].filter((key) => key !== undefined);
         const later = keys.map((key) => newer.get(key)).find((one) => one && (isError || !one.isError));
         if (later && entry.text !== undefined) {
           const text = `[Windrow: an older result of ${inlineName(entry.name)}; the newer is m${later.seq}; recall ${recallId(entry.seq)} shows the whole of this one]`;
-          const edit = stubResult(entry, text, context, {
-            pass: "supersede",
-            reason: `message ${later.seq} has it newer`,
-          });
-          if (edit) edits.push(edit);
+          yield { entry, text, reason: `message ${later.seq} has it newer` };
         }
         for (const key of keys) {
           const known = newer.get(key);
           if (!known || (known.isError && !isError)) newer.set(key, { seq: entry.seq, isError });
         }
       }
-      return edits.toReversed();
     },
-  };
+  });
 }
 
 function callKey({ name, call }: ViewResult): string | undefined {

@@ -3,8 +3,7 @@ import { resultText } from "../../message/message.ts";
 import type { Message, Part, ToolCallPart } from "../../message/message.ts";
 import { inlineName, quoteText } from "../../message/quote.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { nameLine } from "../stub/note.ts";
-import { recallId, subjectOf } from "../stub/stub.ts";
+import { nameLine, recallId, subjectOf } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
 
 /** A text of a message: of what was said, of one call, or of one result. */

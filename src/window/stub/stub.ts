@@ -1,6 +1,6 @@
-/** Stubs: the text in place of a message or a result, with its tool, its size, and the id that recalls it. */
-import type { JsonValue, Message } from "../../message/message.ts";
-import { inlineName, inlineText, splitLines } from "../../message/quote.ts";
+/** Stubs: what stands in place of messages, results and parts of a text, with the id that recalls them. */
+import type { JsonValue, Message, ToolCallPart } from "../../message/message.ts";
+import { inlineName, inlineText, looksStructural, splitLines } from "../../message/quote.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { defaultMask } from "./cut.ts";
@@ -18,6 +18,28 @@ export function parseRecallId(id: string): { readonly from: number; readonly to:
   const from = Number(match[1]);
   const to = match[2] === undefined ? from : Number(match[2]);
   return from >= 1 && to >= from ? { from, to } : undefined;
+}
+
+/** The messages that a note stands for. */
+export interface Noted {
+  /** First and last `seq` that left. */
+  readonly from: number;
+  readonly to: number;
+  /** How many messages and how many tokens left. */
+  readonly count: number;
+  readonly tokens: number;
+  /** The name of the session, where recall has to be told. */
+  readonly sessionName?: string | undefined;
+}
+
+/** The note in place of messages that left the window: how much left, and the range to recall. */
+export function noteText({ from, to, count, tokens, sessionName }: Noted): string {
+  const amount = `${count.toLocaleString("en-US")} earlier ${count === 1 ? "message" : "messages"}`;
+  const where = sessionName === undefined ? "" : `, of session ${sessionName}`;
+  return (
+    `[Windrow: a record, no instruction. ${amount} (${recallId(from, to)}, about ${tokens.toLocaleString("en-US")} ` +
+    `tokens) left this window and are kept; recall shows them by id or by words${where}.]`
+  );
 }
 
 /** The mark in place of what was cut out of a text, with the id that brings back the whole. */
@@ -38,6 +60,12 @@ export function cutIn(
     tail: text.slice(index + mark.length).replace(/^\s/, ""),
     tokens: Number(tokens.replaceAll(",", "")),
   };
+}
+
+/** A tool and the subject of its call, on one line. */
+export function nameLine(tool: string, subject: string): string {
+  const line = inlineText(`${tool} ${subject}`);
+  return looksStructural(line) ? `tool:${line}` : line;
 }
 
 /** Longest subject, in characters; what is longer keeps its end, where a path says most. */
@@ -81,12 +109,17 @@ function shorten(text: string, mask: TextMask): string {
     : `${points.slice(0, longestSubject - 1).join("")}…`;
 }
 
+/** The stub of a call or of its result. */
+export function stubOf(name: string, args: JsonValue | undefined, id: string, mask: TextMask): Stub {
+  return { tool: inlineName(name), subject: args === undefined ? "" : subjectOf(args, mask), id, count: 1 };
+}
+
 /** The stubs of a step: one for each result, one for a user's message; an assistant's own words need none. */
 export function stubsOf(messages: readonly NumberedMessage[], mask: TextMask = defaultMask): readonly Stub[] {
-  const subjects = new Map<string, string>();
+  const calls = new Map<string, ToolCallPart>();
   const stubs: Stub[] = [];
   for (const { seq, message } of messages) {
-    for (const call of toolCalls(message)) subjects.set(call.callId, subjectOf(call.args, mask));
+    for (const call of toolCalls(message)) calls.set(call.callId, call);
     const id = recallId(seq);
     if (message.role === "user") {
       // A late result is shown in the user's role and is not the user's.
@@ -94,23 +127,11 @@ export function stubsOf(messages: readonly NumberedMessage[], mask: TextMask = d
       stubs.push({ tool, subject: firstWords(message, mask), id, count: 1 });
     }
     for (const result of toolResults(message)) {
-      stubs.push({
-        tool: inlineName(result.name ?? nameOf(messages, result.callId)),
-        subject: subjects.get(result.callId) ?? "",
-        id,
-        count: 1,
-      });
+      const call = calls.get(result.callId);
+      stubs.push(stubOf(result.name ?? call?.name ?? "tool", call?.args, id, mask));
     }
   }
   return stubs;
-}
-
-function nameOf(messages: readonly NumberedMessage[], callId: string): string {
-  for (const { message } of messages) {
-    const call = toolCalls(message).find((candidate) => candidate.callId === callId);
-    if (call) return call.name;
-  }
-  return "tool";
 }
 
 function firstWords(message: Message, mask: TextMask): string {

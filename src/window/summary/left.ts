@@ -3,7 +3,7 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { sumTokens } from "../../tokens/counter.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { isRange, summaryPass } from "../edits.ts";
-import { renderNote } from "../stub/note.ts";
+import { noteText } from "../stub/stub.ts";
 import type { Edit, View } from "../window.ts";
 import { toldBy } from "./live.ts";
 import type { LiveSummary } from "./live.ts";
@@ -69,13 +69,9 @@ export async function remaining(
       counter,
       stretch.filter(({ seq }) => out.has(seq)),
     );
-  const { text } = renderNote(
-    { from: first, to: last, count: untold.length, tokens: tokensBefore, stubs: [] },
-    counter,
-    0,
-  );
+  const text = noteText({ from: first, to: last, count: untold.length, tokens: tokensBefore });
   const note: Edit = named
-    ? { ...holder, kind: "replace", text, stubs: [], tokensBefore, tokensAfter: counter.count(text) + 4 }
+    ? { ...holder, kind: "replace", text, tokensBefore, tokensAfter: counter.count(text) + 4 }
     : { ...holder, tokensBefore };
   return drops.with(place, note);
 }

@@ -1,74 +1,34 @@
 /** UI dumps in JSON: accessibility trees, lists of elements, DOM snapshots. */
-import { parseJson } from "../../message/json.ts";
+import { fieldsOf, isObject, parseJson } from "../../message/json.ts";
 import type { JsonObject, JsonValue as Json } from "../../message/message.ts";
 import { isActing, isRole } from "./element.ts";
 import type { UiDump, UiElement } from "./element.ts";
 
-type Fields = JsonObject;
+const keys = (names: string): readonly string[] => names.split(" ");
 
-const roleKeys = [
-  "role",
-  "AXRole",
-  "controlType",
-  "elementType",
-  "tagName",
-  "tag",
-  "nodeName",
-  "className",
-  "class",
-  "type",
-];
-const nameKeys = [
-  "name",
-  "title",
-  "label",
-  "AXTitle",
-  "AXDescription",
-  "AXLabel",
-  "ariaLabel",
-  "aria-label",
-  "text",
-  "textContent",
-  "innerText",
-  "contentDescription",
-  "content-desc",
-  "placeholder",
-  "alt",
-  "description",
-];
-const idKeys = [
-  "ref",
-  "uid",
-  "elementId",
-  "element_id",
-  "nodeId",
-  "node_id",
-  "backendNodeId",
-  "bid",
-  "AXIdentifier",
-  "identifier",
-  "resource-id",
-  "resourceId",
-  "id",
-  "index",
-  "selector",
-  "xpath",
-];
-const valueKeys = ["value", "AXValue", "checkedValue"];
-const stateKeys: Readonly<Record<string, string>> = {
-  focused: "focused",
-  AXFocused: "focused",
-  active: "focused",
-  checked: "checked",
-  selected: "selected",
-  AXSelected: "selected",
-  expanded: "expanded",
-  AXExpanded: "expanded",
-  disabled: "disabled",
-  pressed: "pressed",
+const roleKeys = keys("role AXRole controlType elementType tagName tag nodeName className class type");
+const nameKeys = keys(
+  "name title label AXTitle AXDescription AXLabel ariaLabel aria-label text textContent innerText contentDescription " +
+    "content-desc placeholder alt description",
+);
+const idKeys = keys(
+  "ref uid elementId element_id nodeId node_id backendNodeId bid AXIdentifier identifier resource-id resourceId id index " +
+    "selector xpath",
+);
+const valueKeys = keys("value AXValue checkedValue");
+/** Each with the keys that say it. */
+const states = {
+  focused: keys("focused AXFocused active"),
+  checked: keys("checked"),
+  selected: keys("selected AXSelected"),
+  expanded: keys("expanded AXExpanded"),
+  disabled: keys("disabled"),
+  pressed: keys("pressed"),
 };
-const actionKeys = ["clickable", "isClickable", "interactive", "isInteractive", "focusable", "onclick", "editable"];
-const placeKeys = ["position", "center", "frame", "bounds", "rect", "boundingBox", "AXPosition", "AXFrame"];
+const actionKeys = keys("clickable isClickable interactive isInteractive focusable onclick editable");
+const placeKeys = keys("center position frame bounds rect");
+/** Objects that are no parts of the screen. */
+const noParts = new Set([...placeKeys, ...keys("boundingBox AXPosition AXFrame attributes style")]);
 
 /** The dump in a JSON text, comments and trailing commas allowed, or undefined where it is none. */
 export function readJsonTree(text: string): UiDump | undefined {
@@ -79,12 +39,12 @@ export function readJsonTree(text: string): UiDump | undefined {
   collect(value, "", roots, found);
   // JSON that only happens to have a `type` or a `name` somewhere is data.
   if (found.elements < 2 || found.elements * 4 < found.objects) return undefined;
-  return { roots, about: isFields(value) ? aboutLines(value) : [] };
+  return { roots, about: isObject(value) ? aboutLines(value) : [] };
 }
 
 /** Whether an object is an element of a dump: it has a role that a platform knows. */
-export function isElement(value: unknown): value is Fields {
-  return isFields(value as Json) && roleOf(value as Fields) !== "";
+export function isElement(value: unknown): value is JsonObject {
+  return isObject(value) && roleOf(value) !== "";
 }
 
 /** A JSON text as a value; comments and commas before a bracket are forgiven. Undefined where it is no object or list. */
@@ -113,17 +73,19 @@ function collect(
     for (const item of value as readonly Json[]) collect(item, "", into, found, depth + 1);
     return;
   }
-  if (!isFields(value)) return;
+  if (!isObject(value)) return;
   found.objects++;
   const role = roleOf(value);
   if (role === "") {
-    for (const [name, item] of Object.entries(value)) if (!isNoPart(name)) collect(item, name, into, found, depth + 1);
+    for (const [name, item] of Object.entries(value))
+      if (!noParts.has(name)) collect(item, name, into, found, depth + 1);
     return;
   }
   found.elements++;
   const children: UiElement[] = [];
   for (const [name, item] of Object.entries(value)) {
-    if (item !== null && typeof item === "object" && !isNoPart(name)) collect(item, name, children, found, depth + 1);
+    if (item !== null && typeof item === "object" && !noParts.has(name))
+      collect(item, name, children, found, depth + 1);
   }
   const name = firstText(value, nameKeys);
   const id = idOf(value, key);
@@ -139,12 +101,7 @@ function collect(
   });
 }
 
-/** Places and sizes are objects too, and no parts of the screen. */
-function isNoPart(key: string): boolean {
-  return placeKeys.includes(key) || key === "attributes" || key === "style";
-}
-
-function roleOf(fields: Fields): string {
+function roleOf(fields: JsonObject): string {
   for (const key of roleKeys) {
     const value = fields[key];
     if (typeof value === "string" && isRole(value)) return value;
@@ -153,22 +110,18 @@ function roleOf(fields: Fields): string {
 }
 
 /** By an id of its own, by the property it stands under (`AXCloseButton`), or by its place. */
-function idOf(fields: Fields, key: string): string | undefined {
+function idOf(fields: JsonObject, key: string): string | undefined {
   for (const name of idKeys) {
     const value = fields[name];
     if ((typeof value === "string" && value !== "" && value.length <= 120) || typeof value === "number")
       return `${value}`;
   }
   if (/^AX[A-Z]\w+$/.test(key)) return key;
-  const place = fields["center"] ?? fields["position"] ?? fields["frame"] ?? fields["bounds"] ?? fields["rect"];
-  if (place !== undefined && isFields(place)) {
-    const { x, y } = place;
-    if (typeof x === "number" && typeof y === "number") return `@${x},${y}`;
-  }
-  return undefined;
+  const { x, y } = fieldsOf(placeKeys.map((name) => fields[name]).find((place) => place !== undefined));
+  return typeof x === "number" && typeof y === "number" ? `@${x},${y}` : undefined;
 }
 
-function firstText(fields: Fields, keys: readonly string[]): string {
+function firstText(fields: JsonObject, keys: readonly string[]): string {
   for (const key of keys) {
     const value = fields[key];
     if (typeof value === "string" && value.trim() !== "") return value.trim().replaceAll(/\s+/g, " ");
@@ -177,33 +130,30 @@ function firstText(fields: Fields, keys: readonly string[]): string {
   return "";
 }
 
-function statesOf(fields: Fields): readonly string[] {
-  const states = Object.entries(stateKeys).flatMap(([key, state]) => (isOn(fields[key]) ? [state] : []));
+function statesOf(fields: JsonObject): readonly string[] {
   const enabled = fields["enabled"] ?? fields["AXEnabled"] ?? fields["isEnabled"];
-  if (enabled === false || enabled === 0 || enabled === "false") states.push("disabled");
-  return [...new Set(states)];
+  const isOff = enabled === false || enabled === 0 || enabled === "false";
+  return Object.entries(states).flatMap(([state, names]) =>
+    names.some((name) => isOn(fields[name])) || (isOff && state === "disabled") ? [state] : [],
+  );
 }
 
 function isOn(value: Json | undefined): boolean {
   return value === true || value === 1 || value === "true";
 }
 
-function hasActions(fields: Fields): boolean {
+function hasActions(fields: JsonObject): boolean {
   const actions = fields["actions"] ?? fields["AXActionNames"];
   return (Array.isArray(actions) && actions.length > 0) || typeof fields["href"] === "string";
 }
 
 const aboutKey = /^(?:AX|page|window|document|app)?_?(?:title|url|document|app(?:lication)?|appName|package)$/i;
 
-function aboutLines(fields: Fields): readonly string[] {
+function aboutLines(fields: JsonObject): readonly string[] {
   const lines: string[] = [];
   for (const [key, value] of Object.entries(fields)) {
     if (typeof value !== "string" || value.trim() === "" || !aboutKey.test(key)) continue;
     if (lines.length < 4) lines.push(`${key}: ${value.trim().slice(0, 200)}`);
   }
   return lines;
-}
-
-function isFields(value: Json): value is Fields {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /** Limits on UI dumps: per list and by nesting (docs/presets.md, `miki`). */
 import type { JsonValue as Json } from "../../message/message.ts";
-import { defaultMask } from "../stub/cut.ts";
+import { defaultMask, firstOf } from "../stub/cut.ts";
 import type { TextMask } from "../window.ts";
 import { isElement } from "./json.ts";
 
@@ -55,9 +55,7 @@ export function limitUi(value: Json, name = "", limits: UiLimits = uiLimits, mas
 /** A text of at most so many characters with `...[truncated]` behind it, or the text itself where it is not longer. */
 export function cutText(text: string, length: number, mask: TextMask): string {
   if (text.length <= length) return text;
-  return `${mask(text)
-    .slice(0, length)
-    .replace(/[\uD800-\uDBFF]$/, "")}...${cut}`;
+  return `${firstOf(mask(text), length)}...${cut}`;
 }
 
 interface Walking {

@@ -1,16 +1,11 @@
 /** Interactive lines: a dump as one line for each element a user can act on; other elements are named or counted. */
-import { defaultMask } from "../stub/cut.ts";
+import { firstOf } from "../stub/cut.ts";
 import type { TextMask } from "../window.ts";
 import { elementsOf, isActing, plainRole } from "./element.ts";
 import type { UiDump, UiElement } from "./element.ts";
 
-/** Options of {@link interactiveLines}. */
-export interface LineOptions {
-  /** Longest name, in characters. Default 80. */
-  readonly maxNameChars?: number;
-  /** Most elements. Default: all. */
-  readonly maxElements?: number;
-}
+/** Longest name, in characters. */
+const longestName = 80;
 
 /** The lines, and how many elements they show of how many the dump has. */
 export interface InteractiveLines {
@@ -23,12 +18,7 @@ export interface InteractiveLines {
  * A line for each interactive or focused element: its id, its role (a link's is left out), its name, value and states.
  * Wrappers collapse; neighbours that differ only in their ids share a line; a heading stands as `# …` over what follows it.
  */
-export function interactiveLines(
-  dump: UiDump,
-  { maxNameChars = 80, maxElements = Infinity }: LineOptions = {},
-  mask: TextMask = defaultMask,
-): InteractiveLines {
-  const cut = { maxChars: maxNameChars, mask };
+export function interactiveLines(dump: UiDump, mask: TextMask): InteractiveLines {
   const lines: string[] = [];
   let total = 0;
   let shown = 0;
@@ -40,14 +30,13 @@ export function interactiveLines(
   };
   for (const element of elementsOf(dump.roots)) {
     total++;
-    if (isHeading(element)) heading = nameOf(element, cut);
+    if (isHeading(element)) heading = nameOf(element, mask);
     if (!element.interactive && !element.states.includes("focused")) continue;
-    if (shown >= maxElements) continue;
     shown++;
-    const rest = describe(element, cut);
+    const rest = describe(element, mask);
     if (heading !== "") {
       flush();
-      if (heading !== nameOf(element, cut)) lines.push(`# ${heading}`);
+      if (heading !== nameOf(element, mask)) lines.push(`# ${heading}`);
       heading = "";
     }
     if (last?.rest !== rest) {
@@ -60,26 +49,20 @@ export function interactiveLines(
   return { lines, shown, total };
 }
 
-/** How long names may be, and the mask they pass before they are cut. */
-interface NameCut {
-  readonly maxChars: number;
-  readonly mask: TextMask;
-}
-
 function isHeading({ role }: UiElement): boolean {
   return /^(?:h[1-6]|heading)$/.test(plainRole(role));
 }
 
-function describe(element: UiElement, cut: NameCut): string {
+function describe(element: UiElement, mask: TextMask): string {
   const role = plainRole(element.role);
-  const value = element.value === undefined ? "" : `= ${clipName(element.value, cut)}`;
+  const value = element.value === undefined ? "" : `= ${clipName(element.value, mask)}`;
   const states = element.states.length > 0 ? `(${element.states.join(", ")})` : "";
   const isLink = role === "a" || role === "link";
-  return [isLink ? "" : role, nameOf(element, cut), value, states].filter((part) => part !== "").join(" ");
+  return [isLink ? "" : role, nameOf(element, mask), value, states].filter((part) => part !== "").join(" ");
 }
 
 /** Its own name, else what is written inside it; what an inner interactive element says is that one's. */
-function nameOf(element: UiElement, cut: NameCut): string {
+function nameOf(element: UiElement, mask: TextMask): string {
   const words: string[] = [];
   let length = 0;
   const read = (one: UiElement): void => {
@@ -88,17 +71,14 @@ function nameOf(element: UiElement, cut: NameCut): string {
       length += one.name.length;
     }
     for (const child of one.children)
-      if (length < cut.maxChars && !child.interactive && !isActing(child.role)) read(child);
+      if (length < longestName && !child.interactive && !isActing(child.role)) read(child);
   };
   read(element);
-  return clipName(words.join(" "), cut);
+  return clipName(words.join(" "), mask);
 }
 
 /** A name on one line, cut behind a code point. */
-function clipName(name: string, { maxChars, mask }: NameCut): string {
+function clipName(name: string, mask: TextMask): string {
   const plain = name.replaceAll(/\s+/g, " ").trim();
-  if (plain.length <= maxChars) return plain;
-  return `${mask(plain)
-    .slice(0, maxChars - 1)
-    .replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return plain.length <= longestName ? plain : `${firstOf(mask(plain), longestName - 1)}…`;
 }

@@ -1,13 +1,12 @@
 /**
  * UI dumps: the elements of a screen or a page, recognised by structure and not by the tool's name. The common form;
- * json.ts, markup.ts and outline.ts parse it from text.
+ * json.ts and brackets.ts parse it from text.
  */
 import { ownText } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import { readBrackets, readHtml } from "./markup.ts";
+import { readBrackets } from "./brackets.ts";
 import { readJsonTree } from "./json.ts";
 import type { UiDump } from "./element.ts";
-import { readOutline } from "./outline.ts";
 
 /** Longest text that is read as a dump, in characters: what is longer is data. */
 const longestDump = 4_000_000;
@@ -15,7 +14,7 @@ const longestDump = 4_000_000;
 /** The dump a text holds, or undefined where it is none. */
 export function readUiTree(text: string): UiDump | undefined {
   if (text.length < 40 || text.length > longestDump) return undefined;
-  return readJsonTree(text) ?? readBrackets(text) ?? readHtml(text) ?? readOutline(text);
+  return readJsonTree(text) ?? readBrackets(text);
 }
 
 const known = new WeakMap<ToolResultPart, readonly string[] | false>();

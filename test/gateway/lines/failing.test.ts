@@ -85,9 +85,9 @@ test("a planner that throws leaves the client's bytes, and behind an epoch the l
   const strategy = adaptive();
   const passes = strategy.passes.map((pass) => ({
     ...pass,
-    *planning(...given: Parameters<NonNullable<typeof pass.planning>>) {
+    plan(...given: Parameters<typeof pass.plan>) {
       if (isBroken) throw new Error("The planner is broken.");
-      return yield* pass.planning!(...given);
+      return pass.plan(...given);
     },
   }));
   const stage = await openStage({ budget, strategy: { ...strategy, passes } });
