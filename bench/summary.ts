@@ -9,7 +9,7 @@ import type { NumberedMessage } from "../src/message/step.ts";
 import type { TokenCounter } from "../src/tokens/counter.ts";
 import { loadCounter } from "../src/tokens/exact.ts";
 import { defaultMask } from "../src/window/stub/cut.ts";
-import { extractSummary } from "../src/window/summary/extractive.ts";
+import { extractSummary } from "../src/window/summary/extract.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 
 const file = "../shared/data/open/locomo/conversations.jsonl.gz";

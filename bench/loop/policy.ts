@@ -8,7 +8,7 @@ import type { MessageTokens } from "../../src/replay/cost-metric.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
 import { strategyNames } from "../../src/window/by-name.ts";
-import { extractSummary } from "../../src/window/summary/extractive.ts";
+import { extractSummary } from "../../src/window/summary/extract.ts";
 import { paired, withinBudget } from "./guard.ts";
 
 /** The job's side of a policy: its budget, its fixed texts and its counter. */

@@ -1,22 +1,26 @@
-/** The prompt of a summariser in three languages, with the facts it must keep. */
+/** The request to a summariser, in three languages: its task, the messages, and the paths it must keep. */
 import type { Locale } from "../../config/locale.ts";
-import { quoteRest, quoteText } from "../../message/quote.ts";
+import { resultText, toolCalls } from "../../message/message.ts";
+import { inlineName, quoteRest, quoteText } from "../../message/quote.ts";
+import type { NumberedMessage } from "../../message/step.ts";
 import type { ModelRequest } from "../../model/model.ts";
+import { clip } from "../stub/cut.ts";
+import type { TextMask } from "../window.ts";
 
 /** The content of a request. */
 export interface PromptContent {
-  /** The messages, one entry each, rendered. */
+  /** The messages, rendered ({@link shownMessages}). */
   readonly source: readonly string[];
-  /** The previous summary: worked into the new one (`absorb`), or only for reference. */
-  readonly previous?: { readonly text: string; readonly absorb: boolean };
-  /** Facts and paths the summary has to name as they stand here. */
-  readonly names: readonly string[];
+  /** The summary that is worked into the new one. Empty: none. */
+  readonly previous: string;
+  /** Paths that the summary has to name as they stand here. */
+  readonly paths: readonly string[];
   /** Most tokens of the answer. */
   readonly maxTokens: number;
-  /** Tokens of the messages and of a summary to be worked in: the wish for a length depends on them. */
+  /** Tokens of the messages and of the previous summary: the wish for a length depends on them. */
   readonly sourceTokens: number;
   /** A host's own words for the task. Default: those of the language. */
-  readonly task?: string;
+  readonly task?: string | undefined;
   readonly locale: Locale;
 }
 
@@ -30,7 +34,6 @@ interface Wording {
   readonly names: string;
   readonly previous: string;
   readonly absorb: string;
-  readonly known: string;
   readonly messages: string;
   readonly only: string;
   readonly rules: string;
@@ -54,7 +57,6 @@ const wordings: Readonly<Record<Locale, Wording>> = {
     names: "次の語句は必ずそのままの形で含めること：",
     previous: "=== これまでの要約 ===",
     absorb: "これまでの要約の内容も、新しい要約に含めてください。",
-    known: "これまでの要約は参考です。その内容は繰り返さないでください。",
     messages: "=== 要約対象メッセージ ===",
     only: "要約のみを出力してください。説明は不要です。",
     rules:
@@ -79,7 +81,6 @@ const wordings: Readonly<Record<Locale, Wording>> = {
     names: "The summary must contain each of these exactly as written:",
     previous: "=== Summary so far ===",
     absorb: "Work the contents of the summary so far into the new summary.",
-    known: "The summary so far is for reference. Do not repeat what it says.",
     messages: "=== Messages to summarise ===",
     only: "Output only the summary. No explanation is needed.",
     rules:
@@ -104,7 +105,6 @@ const wordings: Readonly<Record<Locale, Wording>> = {
     names: "总结必须原样包含以下各项：",
     previous: "=== 此前的总结 ===",
     absorb: "请将此前总结的内容一并写入新的总结。",
-    known: "此前的总结仅供参考，请勿重复其内容。",
     messages: "=== 待总结的消息 ===",
     only: "只输出总结，不需要解释。",
     rules:
@@ -115,20 +115,17 @@ const wordings: Readonly<Record<Locale, Wording>> = {
 
 /** One request to a summariser. */
 export function summaryRequest(content: PromptContent): ModelRequest {
-  const { source, previous, names, maxTokens, sourceTokens, locale } = content;
+  const { source, previous, paths, maxTokens, sourceTokens, locale } = content;
   const words = wordings[locale];
   // A share that the cap does not allow is no goal.
   const wish = 0.4 * sourceTokens <= maxTokens ? words.share : words.about(Math.floor(0.8 * maxTokens));
-  const before = previous
-    ? ["", words.previous, quoteText(previous.text), "", previous.absorb ? words.absorb : words.known]
-    : [];
   const lines = [
     content.task ?? words.task,
     "",
     wish,
     words.limit(maxTokens),
-    ...(names.length > 0 ? ["", words.names, ...names.map((name) => `- ${quoteRest(name)}`)] : []),
-    ...before,
+    ...(paths.length > 0 ? ["", words.names, ...paths.map((path) => `- ${quoteRest(path)}`)] : []),
+    ...(previous === "" ? [] : ["", words.previous, quoteText(previous), "", words.absorb]),
     "",
     words.messages,
     ...source,
@@ -136,4 +133,42 @@ export function summaryRequest(content: PromptContent): ModelRequest {
     words.only,
   ];
   return { system: words.rules, prompt: lines.join("\n"), maxOutput: maxTokens };
+}
+
+/**
+ * Messages as a summariser reads them: `[USER]: …`, `[ASSISTANT]: …`, `[TOOL]: name -> (…)`. Without reasoning and
+ * system messages; a text over `longest` characters is cut in its middle.
+ *
+ * @param messages - those of one step
+ */
+export function shownMessages(
+  messages: readonly NumberedMessage[],
+  longest: number,
+  mask: TextMask,
+): readonly string[] {
+  const calls = messages.flatMap(({ message }) => toolCalls(message));
+  return messages.flatMap(({ message: { role, status, parts } }) => {
+    if (role === "system") return [];
+    // A synthetic message in the user's role, such as a late result, is not the user's.
+    const speaker = role === "user" && status === "synthetic" ? "RECORD" : role.toUpperCase();
+    const share = Math.max(80, Math.floor(longest / Math.max(1, parts.length)));
+    const shown = (text: string): string => quoteRest(clip(text, share, mask));
+    const lines = parts.flatMap((part) => {
+      switch (part.type) {
+        case "reasoning":
+          return [];
+        case "text":
+          return part.text.trim() === "" ? [] : [`[${speaker}]: ${shown(part.text)}`];
+        case "tool-call":
+          return [`[${speaker}]: ${inlineName(part.name)}(${shown(part.argsText ?? JSON.stringify(part.args))})`];
+        case "tool-result": {
+          const name = part.name ?? calls.find(({ callId }) => callId === part.callId)?.name ?? "tool";
+          return [`[TOOL]: ${inlineName(name)} -> (${shown(resultText(part))})`];
+        }
+        default:
+          return [`[${speaker}]: [${part.type}]`];
+      }
+    });
+    return lines.length === 0 ? [] : [lines.join("\n")];
+  });
 }

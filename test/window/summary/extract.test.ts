@@ -4,7 +4,7 @@ import { estimate } from "windrow/testing";
 import { extractSummary } from "windrow/window";
 import { messageText, splitSentences } from "../../kit/inside/message.ts";
 import { countMessage } from "../../kit/inside/tokens.ts";
-import { extractText, summariseByExtract } from "../../kit/inside/window.ts";
+import { extractedSummary } from "../../kit/inside/window.ts";
 import { factSession, numbered, said, step, user } from "./kit.ts";
 
 /** Written for this test: a week of work on a shop, in Japanese. */
@@ -99,46 +99,39 @@ describe("an extract", () => {
     expect(extractSummary(numbered(structuredClone(japanese)), { maxTokens: 120, counter: estimate })).toEqual(once);
   });
 
-  it("of a text is its best sentences, line by line", () => {
-    const text = textOf(japanese);
-    const extract = extractText(text, { maxTokens: 60, counter: estimate });
-    expect(estimate.count(extract)).toBeLessThanOrEqual(60);
-    expect(
-      extract
-        .split("\n")
-        .flatMap(splitSentences)
-        .every((sentence) => text.includes(sentence)),
-    ).toBe(true);
-    expect(extractText("short", { maxTokens: 60, counter: estimate })).toBe("short");
+  it("has a sentence once, however often it is there", () => {
+    const again = [...japanese, ...japanese];
+    const { sentences } = extractSummary(numbered(again), { maxTokens: 160, counter: estimate });
+    expect(new Set(sentences.map(({ text }) => text)).size).toBe(sentences.length);
   });
 });
 
 describe("a summary without a model", () => {
   const messages = numbered(japanese, 11);
 
-  it("is an outcome like any other: range, ratio, nothing spent", () => {
-    const outcome = summariseByExtract({ messages, kept: [11] }, { counter: estimate });
+  it("is an outcome like any other, of a third of what it stands for", () => {
+    const outcome = extractedSummary({ messages, previous: "", maxTokens: 2_000 }, estimate);
     if (!outcome.ok) throw new Error(outcome.message);
-    expect(outcome).toMatchObject({ startSeq: 11, endSeq: 21, kept: [11], by: "extract", calls: 0, usage: [] });
-    expect(outcome.compressionRatio).toBeLessThanOrEqual(0.35);
-    expect(outcome.text).not.toContain("[m11 ");
-    const tokens = messages.slice(1).reduce((sum, { message }) => sum + countMessage(estimate, message), 0);
+    expect(outcome).toMatchObject({ told: messages.map(({ seq }) => seq), by: "extract", calls: 0 });
+    const tokens = messages.reduce((sum, { message }) => sum + countMessage(estimate, message), 0);
     expect(outcome.originalTokens).toBe(tokens);
+    expect(outcome.tokens).toBeLessThanOrEqual(0.35 * tokens);
   });
 
   it("works a previous one in, and stays under its cap however often", () => {
-    let text = "";
+    let previous = "";
     for (let round = 0; round < 8; round++) {
-      const previous = { text, absorb: true };
-      const outcome = summariseByExtract({ messages, previous }, { maxTokens: 150, counter: estimate });
+      const outcome = extractedSummary({ messages, previous, maxTokens: 150 }, estimate);
       if (!outcome.ok) throw new Error(outcome.message);
-      expect(outcome.summaryTokens).toBeLessThanOrEqual(150);
-      text = outcome.text;
+      expect(outcome.tokens).toBeLessThanOrEqual(150);
+      const standing = outcome.text.split("\n").flatMap(splitSentences);
+      if (round > 0) expect(standing.some((one) => previous.includes(one))).toBe(true);
+      previous = outcome.text;
     }
   });
 
   it("says where there is nothing to say", () => {
-    const outcome = summariseByExtract({ messages: numbered([user("ok")]) }, { counter: estimate });
-    expect(outcome).toMatchObject({ ok: false, failed: "nothing-to-summarise" });
+    const task = { messages: numbered([user("ok")]), previous: "", maxTokens: 2_000 };
+    expect(extractedSummary(task, estimate)).toMatchObject({ ok: false, failed: "nothing-to-summarise" });
   });
 });
