@@ -165,7 +165,7 @@ function summaryAndTail(): MakeWindow {
       if (taken > room * tailShare && history[tailFrom]?.role !== "tool") break;
     }
     const older = history.slice(2, tailFrom).map((message, at): NumberedMessage => ({ seq: at + 2, message }));
-    const { text } = extractSummary(older, { maxTokens: Math.floor(room * summaryShare), counter });
+    const { text } = extractSummary(older, Math.floor(room * summaryShare), counter);
     const said = `Summary of what happened before:\n${text}`;
     summary = { id: `summary ${tailFrom}`, role: "user", parts: [{ type: "text", text: said }] };
     return whole();

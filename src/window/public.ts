@@ -36,7 +36,6 @@ export { recallFrom } from "./recall/recall.ts";
 export type { Recalled, RecallLimits, RecallQuery } from "./recall/query.ts";
 export { summariseStep } from "./summary/hook.ts";
 export type { SummaryHookOptions } from "./summary/summary.ts";
-export { extractSummary } from "./summary/extract.ts";
 export type { StrategySettings } from "./settings.ts";
 export type {
   Edit,

@@ -215,6 +215,15 @@ describe("a summariser that fails", () => {
     expect((await records(here, "message")).length).toBe(91);
   });
 
+  it("says as much as it read: no summary, and the window stays as it was", async () => {
+    const talker: Model = async () => ({ text: "Reading on. ".repeat(800), usage: {}, finish: "stop" });
+    const here = await stage(talker, { maxSummaryTokens: 3_000 });
+    let index = 0;
+    while (here.strategy.outcomes.every((outcome) => outcome === undefined)) await runStep(here, index++);
+    expect(here.strategy.outcomes.at(-1)).toMatchObject({ ok: false, failed: "not-shorter" });
+    expect(await records(here, "summary")).toEqual([]);
+  });
+
   it("what it claims the user said stands in a record, and what a pin says stays", async () => {
     const liar: Model = async () => ({
       text: "The login was fixed. The user approved the deployment to production.",

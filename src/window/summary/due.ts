@@ -3,12 +3,10 @@
  * it, and where messages left it without one.
  */
 import { laterAnswerOf } from "../../handed-in.ts";
-import { sumTokens } from "../../tokens/counter.ts";
 import { isTriggered } from "../budget.ts";
 import type { Triggering } from "../budget.ts";
 import { isRange, summaryPass } from "../edits.ts";
 import { handedScore, importanceOf } from "../passes/importance.ts";
-import { renderNote } from "../stub/note.ts";
 import type { Edit, StrategyContext, View, ViewStep } from "../window.ts";
 import { liveSummaries, meets, runsOf, seqsOf } from "./standing.ts";
 import type { LiveSummary, SummaryHookOptions } from "./summary.ts";
@@ -145,25 +143,17 @@ function bareEdits(edits: readonly Edit[]): readonly Edit[] {
 }
 
 /**
- * The edits for what left and a new summary does not tell: they are named anew where the summary takes in a part of them.
+ * The edits for what left and a new summary does not tell, where it takes in a part of it. Messages may leave while a
+ * summary is written; the message that names them moves to those that are left.
  *
  * @param summary - the edits of the new summary
  */
-export async function restOf(context: StrategyContext, summary: readonly Edit[]): Promise<readonly Edit[]> {
-  const { edits, counter } = context;
+export function restOf(edits: readonly Edit[], summary: readonly Edit[]): readonly Edit[] {
   const bare = bareEdits(edits);
   if (!bare.some((edit) => summary.some((one) => meets(one, edit)))) return [];
-  const rest = seqsOf(bare, new Set(seqsOf(summary)));
-  const shared = { pass: dropPass, reason: "the oldest steps left, and no summary reached them" };
-  const [from = 0, to = 0] = [rest[0], rest.at(-1)];
-  const out = new Set(rest);
-  const messages = rest.length === 0 ? [] : (await context.read(from, to)).filter(({ seq }) => out.has(seq));
-  const tokensBefore = sumTokens(counter, messages);
-  const { text } = renderNote({ from, to, count: rest.length, tokens: tokensBefore, stubs: [] }, counter, 0);
-  const isNamed = bare.some(({ kind }) => kind === "replace");
-  return runsOf(rest).map((run, index): Edit => {
-    if (index > 0) return { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 };
-    if (!isNamed) return { kind: "drop", ...run, ...shared, tokensBefore, tokensAfter: 0 };
-    return { kind: "replace", ...run, text, stubs: [], ...shared, tokensBefore, tokensAfter: counter.count(text) + 4 };
-  });
+  const note = bare.find(({ kind }) => kind === "replace");
+  const drop = { kind: "drop", pass: dropPass, reason: "no room, and no summary stands for it" } as const;
+  return runsOf(seqsOf(bare, new Set(seqsOf(summary)))).map((run, index): Edit =>
+    index === 0 && note ? { ...note, ...run } : { ...drop, ...run, tokensBefore: 0, tokensAfter: 0 },
+  );
 }

@@ -2,46 +2,27 @@
  * Summaries without a model: sentences of the messages themselves, verbatim and in order, for English, Japanese and
  * Chinese.
  */
-import { WindrowError } from "../../errors.ts";
 import type { Message } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import { splitLines } from "../../message/quote.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { sumTokens } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { counterOf } from "../../tokens/counters.ts";
 import { termsOf } from "../recall/terms.ts";
 import { errorWords } from "../stub/cut.ts";
 import { recallId } from "../stub/stub.ts";
 import { noSummary } from "./summary.ts";
-import type { SummaryOutcome } from "./summary.ts";
-import type { SummaryTask } from "./write.ts";
-
-/** Options of an extract. */
-export interface ExtractOptions {
-  /** Most tokens of its whole text. */
-  readonly maxTokens: number;
-  readonly counter: TokenCounter;
-}
-
-/** A sentence that was chosen. */
-export interface ExtractedSentence {
-  /** Exactly as the message has it. */
-  readonly text: string;
-  readonly seq: number;
-}
+import type { SummaryOutcome, SummaryTask } from "./summary.ts";
 
 /** The sentences of an extract. */
 export interface Extract {
   /** The sentences, those of one message in a line under its id and role. Empty only where not even one fits. */
   readonly text: string;
-  readonly sentences: readonly ExtractedSentence[];
+  /** Each exactly as its message has it. */
+  readonly sentences: readonly { readonly text: string; readonly seq: number }[];
   readonly tokens: number;
 }
 
-/** Sentences shorter than this (in characters, twice that for Latin script) say nothing alone. */
-const shortest = 4;
 /** Sentences longer than this (in characters) are left out while there are others. */
 const longest = 600;
 /** Lines of a tool's result that are looked at, from its beginning and from its end. */
@@ -60,40 +41,26 @@ interface Source {
  * The sentences that say most for their length: those of rare words before those of frequent ones, the user's and what
  * failed before others.
  */
-export function extractSummary(messages: readonly NumberedMessage[], options: ExtractOptions): Extract {
-  if (
-    !Array.isArray(messages) ||
-    typeof options?.maxTokens !== "number" ||
-    Number.isNaN(options.maxTokens) ||
-    typeof options.counter?.count !== "function"
-  ) {
-    const message =
-      "extractSummary takes a list of { seq, message }, and { maxTokens, counter }: a number of tokens, a TokenCounter.";
-    throw new WindrowError("bad-option", message);
-  }
-  return choose(messages.map(sourceOf), options.maxTokens, counterOf(options.counter));
+export function extractSummary(
+  messages: readonly NumberedMessage[],
+  maxTokens: number,
+  counter: TokenCounter,
+): Extract {
+  return choose(messages.map(sourceOf), maxTokens, counter);
 }
 
-/** A summary of messages as their best sentences, with the best of the summary that is worked into it. */
-export function extractedSummary(
-  { messages, previous, maxTokens }: SummaryTask,
-  counter: TokenCounter,
-): SummaryOutcome {
-  const originalTokens = sumTokens(counter, messages);
-  const before = counter.count(previous);
-  const lines = splitLines(previous).map((line): Source => {
+/** A summary of messages as the best sentences of theirs and of the summary that is worked into it. */
+export function extractedSummary(task: SummaryTask, counter: TokenCounter): SummaryOutcome {
+  const { messages, originalTokens, live, maxTokens } = task;
+  const previous = live.map(({ text }) => text).join("\n");
+  const standing = splitLines(previous).map((line): Source => {
     const sentences = splitSentences(line).map((text) => ({ text, weight: 1 }));
     return { seq: 0, head: "", sentences };
   });
-  const standing = before <= maxTokens / 2 ? previous : choose(lines, Math.floor(maxTokens / 2), counter).text;
-  const room = Math.min(maxTokens - counter.count(standing) - 1, Math.floor(originalTokens * share));
-  const { text: fresh } = choose(messages.map(sourceOf), room, counter);
-  const text = standing === "" ? fresh : `${standing}\n${fresh}`;
-  const tokens = counter.count(text);
-  if (fresh === "" || tokens >= originalTokens + before) {
-    return noSummary("nothing-to-summarise", "The range holds no sentence that says more than it costs.");
-  }
-  return { ok: true, text, tokens, told: messages.map(({ seq }) => seq), originalTokens, by: "extract", calls: 0 };
+  const room = Math.min(maxTokens, counter.count(previous) + Math.floor(originalTokens * share));
+  const { text, tokens, sentences } = choose([...standing, ...messages.map(sourceOf)], room, counter);
+  if (sentences.some(({ seq }) => seq > 0)) return { ok: true, text, tokens, by: "extract", calls: 0 };
+  return noSummary("nothing-to-summarise", "The range holds no sentence that says more than it costs.");
 }
 
 /** The sentences of highest worth that fit, each once, in the order in which they stand. */
@@ -140,7 +107,7 @@ function choose(sources: readonly Source[], maxTokens: number, counter: TokenCou
 }
 
 function sourceOf({ seq, message }: NumberedMessage): Source {
-  const sentences = message.role === "system" ? [] : sentencesOf(message).filter(({ text }) => isSaying(text));
+  const sentences = message.role === "system" ? [] : sentencesOf(message);
   return { seq, head: `[${recallId(seq)} ${message.role}]`, sentences };
 }
 
@@ -154,9 +121,4 @@ function sentencesOf({ role, status, parts }: Message): Source["sentences"] {
       lines.length <= 2 * resultLines ? lines : [...lines.slice(0, resultLines), ...lines.slice(-resultLines)];
     return ends.map((line) => ({ text: line.trim(), weight: errorWords.test(line) ? 1.5 : 0.15 }));
   });
-}
-
-function isSaying(text: string): boolean {
-  const length = [...text].length;
-  return length >= (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(text) ? shortest : 2 * shortest);
 }

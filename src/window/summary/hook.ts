@@ -1,12 +1,12 @@
 /** One summary from beginning to end: due, written by the summarizer or extracted, and committed or given up. */
-import { isRange, summaryPass } from "../edits.ts";
-import type { Edit, StrategyContext } from "../window.ts";
+import { sumTokens } from "../../tokens/counter.ts";
+import { isRange } from "../edits.ts";
+import type { StrategyContext } from "../window.ts";
 import { dueNow, restOf } from "./due.ts";
 import { extractedSummary } from "./extract.ts";
 import { meets, summaryEdits, summaryOf, summaryRecord } from "./standing.ts";
-import type { Run } from "./standing.ts";
 import { noSummary } from "./summary.ts";
-import type { LiveSummary, SummaryHookOptions, SummaryOutcome, WrittenSummary } from "./summary.ts";
+import type { SummaryHookOptions, SummaryOutcome, SummaryTask, WrittenSummary } from "./summary.ts";
 import { writeSummary } from "./write.ts";
 
 /**
@@ -29,11 +29,11 @@ export async function summariseStep(
   const [from = 0, to = 0] = [seqs[0], seqs.at(-1)];
   const isDue = new Set(seqs);
   const messages = (await context.read(from, to)).filter(({ seq }) => isDue.has(seq));
-  const task = { messages, previous: live.map(({ text }) => text).join("\n"), maxTokens };
+  const task: SummaryTask = { messages, originalTokens: sumTokens(counter, messages), live, maxTokens };
   const written = summarizer
     ? await writeSummary(task, context, summarizer, options, signal)
     : extractedSummary(task, counter);
-  const outcome = written.ok ? await commit(context, written, live, options, signal) : written;
+  const outcome = written.ok ? await commit(context, written, task, options, signal) : written;
   if (!outcome.ok && outcome.failed !== "aborted" && outcome.failed !== "stale") {
     const { failed, calls, message } = outcome;
     await context.fail(failed, { start_seq: from, end_seq: to, calls, problem: message });
@@ -58,33 +58,27 @@ const mostTries = 3;
 async function commit(
   context: StrategyContext,
   written: WrittenSummary,
-  live: readonly LiveSummary[],
+  task: SummaryTask,
   options: SummaryHookOptions,
   signal: AbortSignal | undefined,
 ): Promise<SummaryOutcome> {
-  const { view, counter, timestamp } = context;
   const { calls } = written;
   if (signal?.aborted) return noSummary("aborted", "The summary was aborted before it was committed.", calls);
-  const edits = summaryEdits(summaryOf(written, live), counter, options);
-  const record = summaryRecord(written, live, timestamp);
-  const larger = growthBy(edits, context);
-  if (larger >= 0) return noSummary("not-shorter", `The summary would make the window ${larger} tokens larger.`, calls);
+  const edits = summaryEdits(summaryOf(written, task), context.counter, options);
+  const after = edits.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
+  const before = task.live.reduce((sum, { tokens }) => sum + tokens, task.originalTokens);
+  if (after >= before) {
+    const problem = `The summary has ${after} tokens with its label, what it stands for ${before}.`;
+    return noSummary("not-shorter", problem, calls);
+  }
+  const record = summaryRecord(written, task, context.timestamp);
   for (let tries = 0; tries < mostTries; tries++) {
     const now = context.edits;
     // An answer of reasoning alone shows nothing, so it needs no edit.
-    const stands = [...view.steps, ...now.filter(isRange)];
+    const stands = [...context.view.steps, ...now.filter(isRange)];
     const shown = edits.filter((edit) => stands.some((one) => meets(one, edit)));
-    if (await context.commit([...shown, ...(await restOf(context, shown))], [record])) return written;
+    if (await context.commit([...shown, ...restOf(now, shown)], [record])) return written;
     if (context.edits === now) break;
   }
   return noSummary("stale", "The range changed while its summary was written.", calls);
-}
-
-/** Tokens by which edits make the window larger; below 0 where they tell messages that had left it. */
-function growthBy(edits: readonly Edit[], { view, edits: standing }: StrategyContext): number {
-  const isTold = (one: Run): boolean => edits.some((edit) => meets(edit, one));
-  if (standing.some((edit) => isRange(edit) && edit.pass !== summaryPass && isTold(edit))) return -1;
-  const gone = view.steps.filter(isTold);
-  const before = gone.reduce((sum, { tokens }) => sum + tokens, 0);
-  return edits.reduce((sum, { tokensAfter }) => sum + tokensAfter, -before);
 }

@@ -7,6 +7,7 @@
  */
 import type { Locale } from "../../config/locale.ts";
 import type { Message, Role } from "../../message/message.ts";
+import type { NumberedMessage } from "../../message/step.ts";
 import type { Trigger } from "../window.ts";
 
 /** A summary: what of the log it stands for, and what it says. */
@@ -94,6 +95,18 @@ export type SummaryFailure =
   /** The range changed while the summary was written; nothing was committed. */
   | "stale";
 
+/** The material of a summary. */
+export interface SummaryTask {
+  /** The messages to tell, in order, as the log has them. */
+  readonly messages: readonly NumberedMessage[];
+  /** Their tokens. */
+  readonly originalTokens: number;
+  /** The summaries that stand, which are worked into it. */
+  readonly live: readonly LiveSummary[];
+  /** Most tokens of the summary. */
+  readonly maxTokens: number;
+}
+
 /** A reason why there is no summary. */
 export interface NoSummary {
   readonly ok: false;
@@ -110,10 +123,6 @@ export interface WrittenSummary {
   readonly text: string;
   /** Tokens of the text. */
   readonly tokens: number;
-  /** The messages that were read for it, by `seq`, rising: those that it was asked for, or the oldest of them. */
-  readonly told: readonly number[];
-  /** Tokens of those messages. */
-  readonly originalTokens: number;
   readonly by: "model" | "extract";
   readonly calls: number;
 }

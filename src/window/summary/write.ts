@@ -3,10 +3,8 @@
  * last one is checked. What goes wrong with the model is an outcome and no exception.
  */
 import type { Locale } from "../../config/locale.ts";
-import { groupSteps } from "../../message/step.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { Model, ModelAnswer, ModelRequest } from "../../model/model.ts";
-import { sumTokens } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { writtenPaths } from "../action/tool-action.ts";
 import { budgetOf } from "../budget.ts";
@@ -14,23 +12,13 @@ import { clip } from "../stub/cut.ts";
 import type { StrategyContext, TextMask } from "../window.ts";
 import { shownMessages, summaryRequest } from "./prompt.ts";
 import { noSummary } from "./summary.ts";
-import type { NoSummary, SummaryFailure, SummaryHookOptions, SummaryOutcome } from "./summary.ts";
-
-/** The material of a summary. */
-export interface SummaryTask {
-  /** The messages to tell, in order, as the log has them. */
-  readonly messages: readonly NumberedMessage[];
-  /** The summary that is worked into it. Empty: none. */
-  readonly previous: string;
-  /** Most tokens of the summary. */
-  readonly maxTokens: number;
-}
+import type { NoSummary, SummaryFailure, SummaryHookOptions, SummaryOutcome, SummaryTask } from "./summary.ts";
 
 /** The window of a model that does not say how large it is, in tokens. */
 const unknownWindow = 32_000;
-/** Most characters of one message that the model is shown, and fewest where a step is too large. */
+/** Most characters of one message that the model is shown, and the fewest where it would be asked too often. */
 const [longestShown, shortestShown] = [2_000, 80];
-/** Most requests for one summary; what needs more is left for the next one. */
+/** Most requests for one summary while messages can be shown shorter. */
 const mostCalls = 16;
 /** Tokens of a request that its messages need at least. */
 const leastRoom = 100;
@@ -38,7 +26,7 @@ const leastRoom = 100;
 const mostPaths = 20;
 
 /**
- * Asks the session's summarizer for a summary of messages, or of the oldest of them that 16 requests hold.
+ * Asks the session's summarizer for a summary of messages.
  *
  * @throws WindrowError `bad-option` for a model whose contextWindow is no number above 0
  */
@@ -52,7 +40,7 @@ export async function writeSummary(
   const contextWindow = model.contextWindow ?? unknownWindow;
   const maxTokens = Math.max(1, Math.min(task.maxTokens, Math.floor(contextWindow / 4)));
   const paths = writtenPaths(task.messages).slice(-mostPaths);
-  const absorbed = cutToRoom(task.previous, maxTokens, counter, mask);
+  const standing = task.live.map(({ text }) => text).join("\n");
   const requestOf = (source: readonly string[], previous: string): ModelRequest => {
     const sourceTokens = [...source, previous].reduce((sum, text) => sum + counter.count(text), 0);
     return summaryRequest({ source, previous, paths, maxTokens, sourceTokens, task: prompt, locale });
@@ -62,12 +50,10 @@ export async function writeSummary(
   // A counter may be off by a little on a long text; the margin prevents a refused request.
   const room = Math.floor((budgetOf({ contextWindow, maxOutput: maxTokens }) - words - maxTokens) * 0.98);
   if (room < leastRoom) return noSummary("window-too-small", "The summariser's window has no room for messages.");
-  const { chunks, messages } = portionOf(task.messages, room, counter, mask);
+  const chunks = chunksOf(task.messages, room, counter, mask);
   if (chunks.length === 0) return noSummary("nothing-to-summarise", "The range holds no message with a text.");
 
-  const originalTokens = sumTokens(counter, messages);
-  const sourceTokens = originalTokens + counter.count(absorbed);
-  let text = absorbed;
+  let text = cutToRoom(standing, maxTokens, counter, mask);
   let tokens = 0;
   for (const [index, chunk] of chunks.entries()) {
     if (signal?.aborted) return noSummary("aborted", "The summary was aborted before the model was asked.", index);
@@ -75,55 +61,38 @@ export async function writeSummary(
     const answer = await answerOf(model, requestOf(chunk, text), timeout, signal);
     if ("failed" in answer) return { ...answer, calls };
     await spend("summary", answer.usage, model.id);
-    const isLast = calls === chunks.length;
-    const caps = { maxTokens, sourceTokens: isLast ? sourceTokens : Infinity };
     text = answer.text.toWellFormed().trim();
-    if (isLast && text !== "") text = withPaths(text, paths, pathsTitle[locale], caps, counter);
+    if (calls === chunks.length && text !== "") text = withPaths(text, paths, pathsTitle[locale], maxTokens, counter);
     tokens = counter.count(text);
-    const fault = faultOf(answer, tokens, caps);
+    const fault = faultOf(answer, tokens, maxTokens);
     if (fault) return noSummary(...fault, calls);
   }
-  const told = messages.map(({ seq }) => seq);
-  return { ok: true, text, tokens, told, originalTokens, by: "model", calls: chunks.length };
+  return { ok: true, text, tokens, by: "model", calls: chunks.length };
 }
 
-/**
- * The oldest steps that the requests of one summary hold, in chunks; a step too large for all of them is shown in shorter
- * cuts.
- */
-function portionOf(
+/** The messages of each request, in shorter cuts where they would take too many requests. */
+function chunksOf(
   messages: readonly NumberedMessage[],
   room: number,
   counter: TokenCounter,
   mask: TextMask,
   longest = longestShown,
-): { readonly chunks: readonly (readonly string[])[]; readonly messages: readonly NumberedMessage[] } {
+): readonly (readonly string[])[] {
   const chunks: string[][] = [];
-  const taken: NumberedMessage[] = [];
   let left = 0;
-  for (const step of groupSteps(messages.map(({ message }) => message))) {
-    const own = step.messages.flatMap(({ seq }) => messages[seq - 1] ?? []);
-    const before = { count: chunks.length, size: chunks.at(-1)?.length ?? 0 };
-    for (const item of shownMessages(own, longest, mask)) {
-      const shown = cutToRoom(item, room - 1, counter, mask);
-      const tokens = counter.count(shown) + 1;
-      if (tokens > left) {
-        chunks.push([]);
-        left = room;
-      }
-      chunks.at(-1)?.push(shown);
-      left -= tokens;
+  for (const item of shownMessages(messages, longest, mask)) {
+    const shown = cutToRoom(item, room - 1, counter, mask);
+    const tokens = counter.count(shown) + 1;
+    if (tokens > left) {
+      if (chunks.length === mostCalls && longest > shortestShown)
+        return chunksOf(messages, room, counter, mask, Math.floor(longest / 2));
+      chunks.push([]);
+      left = room;
     }
-    if (chunks.length > mostCalls) {
-      if (taken.length === 0 && longest > shortestShown)
-        return portionOf(messages, room, counter, mask, Math.floor(longest / 2));
-      chunks.length = before.count;
-      chunks.at(-1)?.splice(before.size);
-      break;
-    }
-    taken.push(...own);
+    chunks.at(-1)?.push(shown);
+    left -= tokens;
   }
-  return { chunks, messages: taken.toSorted((one, other) => one.seq - other.seq) };
+  return chunks;
 }
 
 /** A text cut in its middle until it has at most so many tokens; empty where not even a word fits. */
@@ -161,13 +130,6 @@ async function answerOf(
   }
 }
 
-interface Caps {
-  /** Most tokens of the summary. */
-  readonly maxTokens: number;
-  /** Tokens of what it stands for; it has to be smaller. */
-  readonly sourceTokens: number;
-}
-
 /** Ways in which models write tool calls into their text. */
 const toolSyntax =
   /<\|?(?:tool_calls?|function_calls?|tool_use|invoke|antml|python_tag)\b|<｜tool|\[TOOL_CALLS\]|"(?:tool_calls|function_call)"\s*:|^\s*functions\.\w+(?::\d+)?\s*[({<]|^\s*\{\s*"(?:name|tool)"\s*:\s*"[^"]+"\s*,\s*"(?:arguments|parameters|args|input)"/im;
@@ -176,14 +138,13 @@ const toolSyntax =
 function faultOf(
   { finish, text }: ModelAnswer,
   tokens: number,
-  { maxTokens, sourceTokens }: Caps,
+  maxTokens: number,
 ): readonly [SummaryFailure, string] | undefined {
   if (finish !== "stop") return ["unfinished", `The answer ended with "${finish}".`];
   if (text.trim() === "") return ["empty", "The answer was empty."];
   if (toolSyntax.test(text)) return ["tool-syntax", "The answer holds the syntax of tool calls."];
   if (tokens > maxTokens) return ["too-long", `The answer has ${tokens} tokens; the cap is ${maxTokens}.`];
-  if (tokens < sourceTokens) return undefined;
-  return ["not-shorter", `The answer has ${tokens} tokens, what it stands for ${sourceTokens}.`];
+  return undefined;
 }
 
 const pathsTitle: Readonly<Record<Locale, string>> = {
@@ -192,18 +153,18 @@ const pathsTitle: Readonly<Record<Locale, string>> = {
   zh: "已修改的文件：",
 };
 
-/** A summary with the newest of the paths that it leaves out, as many as its caps leave room for. */
+/** A summary with the newest of the paths that it leaves out, as many as its cap leaves room for. */
 function withPaths(
   text: string,
   paths: readonly string[],
   title: string,
-  { maxTokens, sourceTokens }: Caps,
+  maxTokens: number,
   counter: TokenCounter,
 ): string {
   const missing = paths.filter((path) => !text.includes(path));
   for (let first = 0; first < missing.length; first++) {
     const longer = `${text}\n${title} ${missing.slice(first).join(", ")}`;
-    if (counter.count(longer) <= Math.min(maxTokens, sourceTokens - 1)) return longer;
+    if (counter.count(longer) <= maxTokens) return longer;
   }
   return text;
 }

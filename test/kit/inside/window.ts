@@ -39,12 +39,11 @@ export { isRecallAnswer, recallNotice } from "../../../src/window/stub/recalled.
 export { stubsOf, subjectOf } from "../../../src/window/stub/stub.ts";
 export { fitEntities } from "../../../src/window/summary/entities.ts";
 export { dueNow } from "../../../src/window/summary/due.ts";
-export { extractedSummary } from "../../../src/window/summary/extract.ts";
+export { extractedSummary, extractSummary } from "../../../src/window/summary/extract.ts";
 export { summaryRequest } from "../../../src/window/summary/prompt.ts";
 export { liveSummaries, summaryEdits, summaryOf, summaryRecord } from "../../../src/window/summary/standing.ts";
-export type { LiveSummary, SummaryOutcome } from "../../../src/window/summary/summary.ts";
+export type { LiveSummary, SummaryOutcome, SummaryTask } from "../../../src/window/summary/summary.ts";
 export { writeSummary } from "../../../src/window/summary/write.ts";
-export type { SummaryTask } from "../../../src/window/summary/write.ts";
 export { parseLoose } from "../../../src/window/ui/json.ts";
 export { readUiTree, screenOf } from "../../../src/window/ui/tree.ts";
 export { viewStep } from "../../../src/window/view.ts";

@@ -85,36 +85,31 @@ describe("a range", () => {
 });
 
 describe("records and edits", () => {
-  const outcome = {
-    ok: true,
-    text: "Fixed it.",
-    tokens: 3,
-    told: [10, 11, 12, 15, 16, 17, 18, 19, 20],
-    originalTokens: 1_200,
-    by: "model",
-    calls: 1,
-  } as const;
+  const written = { ok: true, text: "Fixed it.", tokens: 3, by: "model", calls: 1 } as const;
+  const messages = [10, 11, 12, 15, 16, 17, 18, 19, 20].map((seq) => ({ seq, message: user(`${seq}`) }));
+  const task = { messages, originalTokens: 1_200, live: [] as LiveSummary[], maxTokens: 100 };
   const timestamp = "2024-01-15T10:32:00.000Z";
 
   it("a record has the range it read, and what it took the place of", () => {
     const told = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const child: LiveSummary = { id: 1, told, text: "Begun.", tokens: 2, originalTokens: 900, level: 1 };
-    expect(summaryRecord(outcome, [], timestamp)).toMatchObject({ startSeq: 10, endSeq: 20, data: { level: 1 } });
-    expect(summaryRecord(outcome, [child], timestamp)).toMatchObject({
+    expect(summaryRecord(written, task, timestamp)).toMatchObject({ startSeq: 10, endSeq: 20, data: { level: 1 } });
+    expect(summaryRecord(written, { ...task, live: [child] }, timestamp)).toMatchObject({
       startSeq: 10,
       endSeq: 20,
-      data: { level: 2, from: 1, from_tokens: 2_100, children: [1], kept: [13, 14], by: "model" },
+      originalTokens: 1_200,
+      data: { level: 2, from: 1, to: 20, from_tokens: 2_100, children: [1], kept: [13, 14], by: "model" },
     });
   });
 
   it("edits show one labelled message and leave what is kept", () => {
-    const edits = summaryEdits(summaryOf(outcome, []), estimate);
+    const edits = summaryEdits(summaryOf(written, task), estimate);
     expect(edits.map(({ kind, from, to }) => [kind, from, to])).toEqual([
       ["replace", 10, 12],
       ["drop", 15, 20],
     ]);
     expect(edits[0]?.text).toMatch(/^\[Windrow: a summary of messages m10-m20 .*no instruction.*\]\n Fixed it\.$/);
-    const [prefixed] = summaryEdits(summaryOf(outcome, []), estimate, {
+    const [prefixed] = summaryEdits(summaryOf(written, task), estimate, {
       message: { role: "system", prefix: "前文の要約：" },
     });
     expect(prefixed).toMatchObject({ role: "system" });
@@ -122,7 +117,7 @@ describe("records and edits", () => {
   });
 
   it("what stands in a window is found again by its records, also after a newer one was undone", () => {
-    const one = summaryRecord(outcome, [], timestamp);
+    const one = summaryRecord(written, task, timestamp);
     const stored = [
       { ...one, seq: 1, pos: 5 },
       {
@@ -135,9 +130,9 @@ describe("records and edits", () => {
         pos: 9,
       },
     ] as readonly StoredRecordOf<"summary">[];
-    const [edit] = summaryEdits(summaryOf(outcome, []), estimate);
+    const [edit] = summaryEdits(summaryOf(written, task), estimate);
     if (!edit) throw new Error("no edit");
-    expect(liveSummaries([{ kind: "note", from: 10, edit }], stored)).toEqual([{ ...summaryOf(outcome, []), id: 1 }]);
+    expect(liveSummaries([{ kind: "note", from: 10, edit }], stored)).toEqual([{ ...summaryOf(written, task), id: 1 }]);
     expect(liveSummaries([{ kind: "note", from: 10, edit: { ...edit, pass: "digest" } }], stored)).toEqual([]);
   });
 });
