@@ -8,7 +8,7 @@ import type { Triggering } from "../budget.ts";
 import { isRange, summaryPass } from "../edits.ts";
 import { handedScore, importanceOf } from "../passes/importance.ts";
 import type { Edit, StrategyContext, View, ViewStep } from "../window.ts";
-import { liveSummaries, meets, runsOf, seqsOf } from "./standing.ts";
+import { liveSummaries, seqsOf } from "./standing.ts";
 import type { LiveSummary, SummaryHookOptions } from "./summary.ts";
 
 /** A summary that is due. */
@@ -140,20 +140,4 @@ function bareEdits(edits: readonly Edit[]): readonly Edit[] {
   const ranges = edits.filter(isRange);
   const telling = new Set(ranges.filter(({ kind }) => kind === "replace").map(({ pass }) => pass));
   return ranges.filter(({ pass }) => pass === dropPass || (pass !== summaryPass && !telling.has(pass)));
-}
-
-/**
- * The edits for what left and a new summary does not tell, where it takes in a part of it. Messages may leave while a
- * summary is written; the message that names them moves to those that are left.
- *
- * @param summary - the edits of the new summary
- */
-export function restOf(edits: readonly Edit[], summary: readonly Edit[]): readonly Edit[] {
-  const bare = bareEdits(edits);
-  if (!bare.some((edit) => summary.some((one) => meets(one, edit)))) return [];
-  const note = bare.find(({ kind }) => kind === "replace");
-  const drop = { kind: "drop", pass: dropPass, reason: "no room, and no summary stands for it" } as const;
-  return runsOf(seqsOf(bare, new Set(seqsOf(summary)))).map((run, index): Edit =>
-    index === 0 && note ? { ...note, ...run } : { ...drop, ...run, tokensBefore: 0, tokensAfter: 0 },
-  );
 }

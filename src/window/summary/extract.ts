@@ -49,7 +49,7 @@ export function extractSummary(
   return choose(messages.map(sourceOf), maxTokens, counter);
 }
 
-/** A summary of messages as the best sentences of theirs and of the summary that is worked into it. */
+/** A summary of messages as their best sentences, behind the best of the summary that is worked into it. */
 export function extractedSummary(task: SummaryTask, counter: TokenCounter): SummaryOutcome {
   const { messages, originalTokens, live, maxTokens } = task;
   const previous = live.map(({ text }) => text).join("\n");
@@ -57,10 +57,13 @@ export function extractedSummary(task: SummaryTask, counter: TokenCounter): Summ
     const sentences = splitSentences(line).map((text) => ({ text, weight: 1 }));
     return { seq: 0, head: "", sentences };
   });
-  const room = Math.min(maxTokens, counter.count(previous) + Math.floor(originalTokens * share));
-  const { text, tokens, sentences } = choose([...standing, ...messages.map(sourceOf)], room, counter);
-  if (sentences.some(({ seq }) => seq > 0)) return { ok: true, text, tokens, by: "extract", calls: 0 };
-  return noSummary("nothing-to-summarise", "The range holds no sentence that says more than it costs.");
+  const kept = choose(standing, Math.floor(maxTokens / 2), counter).text;
+  const room = Math.min(maxTokens - counter.count(kept) - 1, Math.floor(originalTokens * share));
+  const fresh = extractSummary(messages, room, counter).text;
+  if (fresh === "")
+    return noSummary("nothing-to-summarise", "The range holds no sentence that says more than it costs.");
+  const text = kept === "" ? fresh : `${kept}\n${fresh}`;
+  return { ok: true, text, tokens: counter.count(text), by: "extract", calls: 0 };
 }
 
 /** The sentences of highest worth that fit, each once, in the order in which they stand. */
@@ -101,7 +104,7 @@ function choose(sources: readonly Source[], maxTokens: number, counter: TokenCou
     const tokens = counter.count(text);
     const sentences = ordered.map((one) => ({ text: one.text, seq: sources[one.source]?.seq ?? 0 }));
     // Counts are not quite additive: an extract that came out too large loses its least sentences.
-    if (tokens <= maxTokens) return { text, sentences, tokens };
+    if (tokens <= maxTokens || chosen.length === 0) return { text, sentences, tokens };
     chosen = chosen.slice(0, -Math.max(1, Math.ceil(chosen.length / 50)));
   }
 }

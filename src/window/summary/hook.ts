@@ -2,9 +2,9 @@
 import { sumTokens } from "../../tokens/counter.ts";
 import { isRange } from "../edits.ts";
 import type { StrategyContext } from "../window.ts";
-import { dueNow, restOf } from "./due.ts";
+import { dueNow } from "./due.ts";
 import { extractedSummary } from "./extract.ts";
-import { meets, summaryEdits, summaryOf, summaryRecord } from "./standing.ts";
+import { summaryEdits, summaryOf, summaryRecord } from "./standing.ts";
 import { noSummary } from "./summary.ts";
 import type { SummaryHookOptions, SummaryOutcome, SummaryTask, WrittenSummary } from "./summary.ts";
 import { writeSummary } from "./write.ts";
@@ -51,10 +51,7 @@ function capOf(
   return Math.max(1, Math.min(given, Math.floor(budget / 2)));
 }
 
-/** Times that a commit is tried while windows are composed meanwhile. */
-const mostTries = 3;
-
-/** Commits a summary, with what names the messages that left and that it does not tell. */
+/** Commits a summary, unless it is no smaller than what it stands for, or that does not stand as it did. */
 async function commit(
   context: StrategyContext,
   written: WrittenSummary,
@@ -71,14 +68,10 @@ async function commit(
     const problem = `The summary has ${after} tokens with its label, what it stands for ${before}.`;
     return noSummary("not-shorter", problem, calls);
   }
+  // An answer of reasoning alone shows nothing, so it needs no edit.
+  const stands = [...context.view.steps, ...context.edits.filter(isRange)];
+  const shown = edits.filter((edit) => stands.some(({ from, to }) => edit.from <= to && edit.to >= from));
   const record = summaryRecord(written, task, context.timestamp);
-  for (let tries = 0; tries < mostTries; tries++) {
-    const now = context.edits;
-    // An answer of reasoning alone shows nothing, so it needs no edit.
-    const stands = [...context.view.steps, ...now.filter(isRange)];
-    const shown = edits.filter((edit) => stands.some((one) => meets(one, edit)));
-    if (await context.commit([...shown, ...restOf(now, shown)], [record])) return written;
-    if (context.edits === now) break;
-  }
+  if (await context.commit(shown, [record])) return written;
   return noSummary("stale", "The range changed while its summary was written.", calls);
 }

@@ -10,18 +10,13 @@ import type { Edit, ViewStep } from "../window.ts";
 import type { LiveSummary, SummarisingOptions, Summary, SummaryTask, WrittenSummary } from "./summary.ts";
 
 /** A stretch of the log. */
-export interface Run {
+interface Run {
   readonly from: number;
   readonly to: number;
 }
 
-/** Whether a stretch reaches into another. */
-export function meets(one: Run, other: Run): boolean {
-  return one.from <= other.to && one.to >= other.from;
-}
-
 /** Messages, by rising `seq`, as the stretches that they are. */
-export function runsOf(seqs: Iterable<number>): readonly Run[] {
+function runsOf(seqs: Iterable<number>): readonly Run[] {
   const runs: Run[] = [];
   for (const seq of seqs) {
     const last = runs.at(-1);
