@@ -9,7 +9,7 @@ import type { NumberedMessage } from "../src/message/step.ts";
 import type { TokenCounter } from "../src/tokens/counter.ts";
 import { loadCounter } from "../src/tokens/exact.ts";
 import { defaultMask } from "../src/window/stub/cut.ts";
-import { extractSummary } from "../src/window/summary/extractive.ts";
+import { extractSummary } from "../src/window/summary/extract.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 
 const file = "../shared/data/open/locomo/conversations.jsonl.gz";
@@ -65,7 +65,7 @@ function row(budget: number, conversations: readonly Told[], counter: TokenCount
     const beside = newest(shown, budget * (1 - extractShare), counter);
     const older = messages.slice(0, messages.length - beside.size);
     const started = performance.now();
-    const { sentences } = extractSummary(older, { maxTokens: budget * extractShare, counter });
+    const { sentences } = extractSummary(older, budget * extractShare, counter);
     extracting += performance.now() - started;
     const parts = new Map<number, number>();
     for (const { seq, text } of sentences) parts.set(seq, (parts.get(seq) ?? 0) + text.length);

@@ -8,7 +8,7 @@ import type { MessageTokens } from "../../src/replay/cost-metric.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
 import { strategyNames } from "../../src/window/by-name.ts";
-import { extractSummary } from "../../src/window/summary/extractive.ts";
+import { extractSummary } from "../../src/window/summary/extract.ts";
 import { paired, withinBudget } from "./guard.ts";
 
 /** The job's side of a policy: its budget, its fixed texts and its counter. */
@@ -165,7 +165,7 @@ function summaryAndTail(): MakeWindow {
       if (taken > room * tailShare && history[tailFrom]?.role !== "tool") break;
     }
     const older = history.slice(2, tailFrom).map((message, at): NumberedMessage => ({ seq: at + 2, message }));
-    const { text } = extractSummary(older, { maxTokens: Math.floor(room * summaryShare), counter });
+    const { text } = extractSummary(older, Math.floor(room * summaryShare), counter);
     const said = `Summary of what happened before:\n${text}`;
     summary = { id: `summary ${tailFrom}`, role: "user", parts: [{ type: "text", text: said }] };
     return whole();

@@ -10,6 +10,7 @@ import type { NumberedMessage } from "../message/step.ts";
 import { checkedModel } from "../model/answer.ts";
 import type { Model, ModelLike } from "../model/model.ts";
 import type { SessionContext, SessionOptions } from "./context.ts";
+import { summaryHooks } from "../window/summary/strategy.ts";
 import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell, usageRecorded } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
@@ -34,12 +35,6 @@ export function hookWindow({ tokens, report }: Composed, budget: number): HookWi
   const { notes, history } = report.blocks;
   return { tokens, budget, room: report.budget - (tokens - notes - history) };
 }
-
-/** The hook of `compact` for a strategy that has none. */
-const compactAnyway: StrategyHook = async (context, signal) => {
-  const { summariseStep } = await import("../window/summary/hook.ts");
-  await summariseStep(context, {}, signal);
-};
 
 /** The name of a hook. */
 export type HookName = "beforeCompose" | "afterStep" | "compact";
@@ -83,7 +78,8 @@ export class Hooks {
   run(name: HookName, last: HookWindow | undefined, signal?: AbortSignal): Promise<void> {
     const window = last ?? this.#nextWindow();
     const { strategy } = this.#context.composer;
-    const hook = name === "compact" ? (strategy.compact ?? strategy.afterStep ?? compactAnyway) : strategy[name];
+    const hook =
+      name === "compact" ? (strategy.compact ?? strategy.afterStep ?? summaryHooks().compact) : strategy[name];
     if (!hook) return Promise.resolve();
     if (name === "compact") return this.#byHand(hook, window, signal);
     if (this.#resting > 0) {
@@ -194,12 +190,10 @@ export class Hooks {
       },
       last: epochs.composer.last,
       counter: composer.counter,
-      profile: composer.profile,
       mask: composer.mask,
       timestamp,
       ...(summarizer && { summarizer }),
       ...(this.#maxSummaryTokens !== undefined && { maxSummaryTokens: this.#maxSummaryTokens }),
-      pins: state.pins.holding(state.moment(timestamp)).map(({ text }) => text),
       commit: (edits, records) =>
         this.#context.inTurn(async () => {
           const committed = await epochs.commit(edits, "summary", records);

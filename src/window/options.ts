@@ -171,10 +171,10 @@ export function oneOf(...texts: readonly string[]): Kind {
 /** The kinds of options of every summarising strategy. */
 export const summarisingKinds = {
   maxSummaryTokens: whole(1),
-  message: fieldsOf({ role: oneOf("user", "assistant", "system"), prefix: kinds.text, locale }),
+  message: fieldsOf({ role: oneOf("user", "assistant", "system"), prefix: kinds.text }),
   prompt: kinds.text,
   keepImportance: part,
-  score: anyOf(kinds.action, oneOf("model")),
+  score: kinds.action,
   locale,
 } as const;
 

@@ -37,10 +37,7 @@ export type { ExplainedItem, ExplainOptions, Explanation, Fate } from "./explain
 export { recallFrom } from "./recall/recall.ts";
 export type { Recalled, RecallLimits, RecallQuery } from "./recall/query.ts";
 export { summariseStep } from "./summary/hook.ts";
-export type { SummaryHookOptions } from "./summary/hook.ts";
-export { extractSummary } from "./summary/extractive.ts";
-export { coverageOf } from "./summary/coverage.ts";
-export type { Coverage, CoverageInput } from "./summary/coverage.ts";
+export type { SummaryHookOptions } from "./summary/summary.ts";
 export type { StrategySettings } from "./settings.ts";
 export type {
   Edit,

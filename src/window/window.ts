@@ -200,7 +200,6 @@ export interface StrategyContext {
   /** The newest message of the log, by `seq`. */
   readonly last: number;
   readonly counter: TokenCounter;
-  readonly profile: Profile;
   /** Applied to every text that is cut for a summariser. */
   readonly mask: TextMask;
   /** The time; ISO 8601, UTC. */
@@ -209,8 +208,6 @@ export interface StrategyContext {
   readonly summarizer?: Model;
   /** Most tokens of a summary, where the session's host says it; a strategy's own number stands above it. */
   readonly maxSummaryTokens?: number;
-  /** The texts of the pins that hold: a summary may not lose them. */
-  readonly pins: readonly string[];
   /**
    * Commits edits as the next epoch, with the records they rest on, if the messages they name still stand in the window
    * as they did.

@@ -10,13 +10,14 @@ import { fromResponses } from "windrow/responses";
 import { createMask } from "windrow/store";
 import type { MaskRule } from "windrow/store";
 import { estimate } from "windrow/testing";
-import { extractSummary, profileOf, recallFrom, strategyOf } from "windrow/window";
+import { profileOf, recallFrom, strategyOf } from "windrow/window";
 import { knownSecrets, maskText, onRuleFailure, secretRules } from "../kit/inside/mask.ts";
 import { messageText, quoteText, splitSentences, unquoteText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
 import { decoders } from "../kit/inside/transcript.ts";
 import {
   commandActions,
+  extractSummary,
   fileTextOf,
   framedFiles,
   outputOf,
@@ -168,7 +169,8 @@ it("windows, recall and summaries of histories that hold the cuts", { tags: ["sl
       summary: () =>
         extractSummary(
           messages.map((message, at) => ({ seq: at + 1, message })),
-          { maxTokens: 300, counter: estimate },
+          300,
+          estimate,
         ),
     };
     for (const [reader, work] of Object.entries(works)) {

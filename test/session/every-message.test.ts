@@ -9,21 +9,21 @@ import type { StoredRecordOf } from "windrow/store/author";
 import { rollingSummary, summariseStep } from "windrow/window";
 import { messageText } from "../kit/inside/message.ts";
 import { ramStore } from "../kit/inside/store.ts";
-import { liveSummaries, toldBy } from "../kit/inside/window.ts";
+import { liveSummaries } from "../kit/inside/window.ts";
 import { runs } from "../kit/runs.ts";
 import { listed } from "../kit/sessions.ts";
 
 const timeout = 12_000 * runs;
 
-/** Summaries that stand beside each other, as a strategy of one's own may make them. */
-const sideBySide: Strategy = {
+/** A strategy of one's own. */
+const own: Strategy = {
   ...rollingSummary(),
-  name: "side-by-side",
+  name: "own",
   async afterStep(context, signal) {
     await summariseStep(context, { trigger: { ratio: 0.6 }, keepMessages: 3 }, signal);
   },
   async beforeCompose(context, signal) {
-    await summariseStep(context, { trigger: { ratio: 0.6 }, whenFull: true, keepMessages: 3 }, signal);
+    await summariseStep(context, { trigger: { ratio: 0.6 }, keepMessages: 3 }, signal);
   },
 };
 
@@ -36,7 +36,7 @@ const strategies = [
   { use: "rolling-summary", threshold: 3, oldest: 2 },
   { use: "summary-at-threshold", ratio: 0.5, minMessages: 4, keepRecent: 2, mode: "any" },
   { use: "summary-at-threshold", ratio: 0.7, keepImportance: 0.7 },
-  sideBySide,
+  own,
 ] as const;
 
 /** One model call: what the user says before it, how large its step is as a share of the budget, and how many calls it makes. */
@@ -123,7 +123,7 @@ async function untraced(
     notes.map((edit) => ({ kind: "note", from: edit.from, edit })),
     await summariesOf(store, session.id),
   );
-  const byModel = new Set(live.flatMap(toldBy));
+  const byModel = new Set(live.flatMap(({ told }) => told));
   const named = notes.flatMap(({ pass, text: said = "" }) =>
     pass === "summary"
       ? []

@@ -9,7 +9,7 @@ import { fromGenkit } from "windrow/genkit";
 import { fromLangChain } from "windrow/langchain";
 import { AgentsSession } from "windrow/openai-agents";
 import { openStore } from "windrow/store";
-import { extractSummary, recallFrom } from "windrow/window";
+import { recallFrom } from "windrow/window";
 import { asked, openManager, openSession } from "../kit/sessions.ts";
 
 const own = asked("hi");
@@ -180,7 +180,6 @@ describe("in plain JavaScript", () => {
       /`maxTokens` .* not NaN/,
     ],
     ["an unknown limit", () => recallFrom([], { query: "hi" }, { maxToken: 5 } as never), /Did you mean "maxTokens"/],
-    ["an extract of NaN tokens", () => extractSummary([], { maxTokens: Number.NaN } as never), /a number of tokens/],
     ["a session that nobody waited for", () => new AgentsSession(Promise.resolve() as never), /write await before it/],
   ];
 

@@ -2,7 +2,6 @@
 import type { JsonObject } from "../../message/message.ts";
 import type { Recovered, Scope, SessionStatus, Store } from "../../store/store.ts";
 import { outlineOf } from "../../window/epoch/record.ts";
-import { ratioOf } from "../../window/summary/summary.ts";
 import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
 import { findSession } from "./find.ts";
 import { readMessages } from "./messages.ts";
@@ -230,4 +229,9 @@ function taskOf(taskKey: JsonObject): string | null {
 
 function isName(value: unknown): value is string | number {
   return typeof value === "number" || (typeof value === "string" && value !== "");
+}
+
+/** `part / whole` to three decimals; 0 for a whole of 0. */
+function ratioOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : Number((part / whole).toFixed(3));
 }

@@ -2,41 +2,31 @@
 import { keepImportant } from "../passes/keep-important.ts";
 import { pruneUiTree } from "../passes/prune-ui-tree.ts";
 import { uiToolNames } from "../passes/importance.ts";
-import { uiLimits } from "../ui/limits.ts";
 import { presetWith } from "./preset.ts";
 import type { Preset } from "./preset.ts";
 
-/** The preset's eight limits, in one place (its HISTORY_CONFIG). */
-export interface MikiLimits {
+/** The preset's eight limits (its HISTORY_CONFIG), in characters, elements and levels. */
+export const mikiLimits = {
   /** Most messages in the window. */
-  readonly maxMessages: number;
-  /** Longest text in a dump, in characters. */
-  readonly maxTextChars: number;
-  /** Longest data string of a dump, in characters. */
-  readonly maxDataChars: number;
-  /** Most elements of one list of a dump. */
-  readonly maxUiNodes: number;
-  /** Deepest level of a dump, the top being 0. */
-  readonly maxUiDepth: number;
-  /** Most children of one element. */
-  readonly maxUiChildren: number;
-  /** Most elements of a web page. */
-  readonly maxWebElements: number;
-  /** Most actions of one element. */
-  readonly maxActions: number;
-}
-
-/** The preset's limits: 24/1000/2000/200/2/20/200/8. */
-export const mikiLimits: MikiLimits = {
   maxMessages: 24,
-  maxTextChars: uiLimits.maxTextChars,
-  maxDataChars: uiLimits.maxDataChars,
-  maxUiNodes: uiLimits.maxNodes,
-  maxUiDepth: uiLimits.maxDepth,
-  maxUiChildren: uiLimits.maxChildren,
-  maxWebElements: uiLimits.maxWebElements,
-  maxActions: uiLimits.maxActions,
+  /** Longest text in a dump. */
+  maxTextChars: 1_000,
+  /** Longest data string of a dump. */
+  maxDataChars: 2_000,
+  /** Most elements of one list of a dump. */
+  maxUiNodes: 200,
+  /** Deepest level of a dump, the top being 0. */
+  maxUiDepth: 2,
+  /** Most children of one element. */
+  maxUiChildren: 20,
+  /** Most elements of a web page. */
+  maxWebElements: 200,
+  /** Most actions of one element. */
+  maxActions: 8,
 };
+
+/** Values of the limits. */
+export type MikiLimits = Readonly<typeof mikiLimits>;
 
 /** The preset's advice for `maxMessages`: fewest and most, by the size of the job. */
 export const mikiSizes = { short: [12, 16], normal: [20, 24], complex: [30, 40] } as const;
@@ -54,24 +44,14 @@ export interface MikiOptions extends Partial<MikiLimits> {
  * the older ones the most important.
  */
 export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiOptions = {}): Preset {
-  const limits = { ...mikiLimits, maxMessages: mikiSizes[size][1], ...options };
-  const { maxTextChars, maxDataChars, maxWebElements, maxActions } = limits;
-  const cuts = { maxTextChars, maxDataChars, maxWebElements, maxActions };
+  const given = { ...mikiLimits, maxMessages: mikiSizes[size][1], ...options };
+  const { maxMessages, maxUiNodes: maxNodes, maxUiDepth: maxDepth, maxUiChildren: maxChildren, ...cuts } = given;
   return presetWith(
     "miki",
     {
       passes: [
-        pruneUiTree({
-          rule: "limits",
-          limits: {
-            ...cuts,
-            maxNodes: limits.maxUiNodes,
-            maxDepth: limits.maxUiDepth,
-            maxChildren: limits.maxUiChildren,
-          },
-          tools,
-        }),
-        keepImportant({ messages: limits.maxMessages, keepRecentRatio: 0.4, note: false }),
+        pruneUiTree({ rule: "limits", limits: { ...cuts, maxNodes, maxDepth, maxChildren }, tools }),
+        keepImportant({ messages: maxMessages, keepRecentRatio: 0.4, note: false }),
       ],
       trigger: { messages: 0 },
       lowWater: 1,

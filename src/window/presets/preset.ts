@@ -1,5 +1,4 @@
 /** The contract of presets: a strategy with literal numbers, and the settings that belong to it (docs/presets.md). */
-import type { Role } from "../../message/message.ts";
 import type { StrategySettings } from "../settings.ts";
 import type { Strategy } from "../window.ts";
 
@@ -7,15 +6,6 @@ import type { Strategy } from "../window.ts";
 export interface Preset extends StrategySettings {
   readonly name: string;
   readonly strategy: Strategy;
-  /** The role and the first words of a summary in the window. */
-  readonly summaryMessage?: SummaryMessage;
-}
-
-/** The role that carries a summary, and its first words. */
-export interface SummaryMessage {
-  readonly role: Role;
-  /** Stands before the summary's text. Empty: none. */
-  readonly prefix: string;
 }
 
 /** A preset of a strategy and its settings. */

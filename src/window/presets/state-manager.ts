@@ -1,10 +1,10 @@
 /** Preset state-manager (docs/presets.md). */
 import type { Locale } from "../../config/locale.ts";
-import { dropUntilSummarised, summarising, summaryHooks } from "../summary/strategy-hooks.ts";
-import type { SummarisingOptions } from "../summary/strategy-hooks.ts";
+import { summarisingStrategy } from "../summary/strategy.ts";
+import type { SummarisingOptions, SummaryMessageOptions } from "../summary/summary.ts";
 import type { StrategyHook } from "../window.ts";
 import { presetWith } from "./preset.ts";
-import type { Preset, SummaryMessage } from "./preset.ts";
+import type { Preset } from "./preset.ts";
 
 /** Options of {@link stateManager}. */
 export interface StateManagerOptions extends SummarisingOptions {
@@ -31,25 +31,19 @@ export function stateManager({
   locale = "ja",
   ...options
 }: StateManagerOptions = {}): Preset {
-  const summaryMessage: SummaryMessage = { role: "system", prefix: prefixes[locale], ...options.message };
-  const { beforeCompose, afterStep, compact } = summaryHooks(
-    { ...summarising({ ...options, locale, message: summaryMessage }), keepMessages: 0, keepTurns },
-    { ratio },
+  const message: SummaryMessageOptions = { role: "system", prefix: prefixes[locale], ...options.message };
+  const hooks = { ...options, locale, message, trigger: { ratio }, keepMessages: 0, keepTurns };
+  const strategy = summarisingStrategy("state-manager", "", hooks);
+  return presetWith(
+    "state-manager",
+    {
+      ...strategy,
+      beforeCompose: withModel(strategy.beforeCompose),
+      afterStep: withModel(strategy.afterStep),
+      note: `There is no model to summarise: over the budget the oldest steps leave; with one, turns do over ${Math.round(ratio * 100)} %.`,
+    },
+    { counter: "estimate", locale },
   );
-  const strategy = {
-    passes: [dropUntilSummarised],
-    trigger: { ratio: 1 },
-    lowWater: 1,
-    keepFirstUser: false,
-    beforeCompose: withModel(beforeCompose),
-    afterStep: withModel(afterStep),
-    compact,
-    note: `There is no model to summarise: over the budget the oldest steps leave; with one, turns do over ${Math.round(ratio * 100)} %.`,
-  };
-  return {
-    ...presetWith("state-manager", strategy, { counter: "estimate", locale }),
-    summaryMessage,
-  };
 }
 
 /** A hook that does nothing without a summarizer. */

@@ -1,9 +1,9 @@
 /** entity-state: windows have structured state in place of the conversation. */
-import { fitEntities } from "../summary/entities.ts";
-import type { EntitySchema } from "../summary/entities.ts";
 import { dropOldest } from "../passes/drop-oldest.ts";
 import { checkedExtract, keepState } from "../passes/keep-state.ts";
 import type { ExtractState } from "../passes/keep-state.ts";
+import { extractEntities, fitEntities, recordEntities } from "../summary/entities.ts";
+import type { EntitySchema } from "../summary/entities.ts";
 import type { Strategy } from "../window.ts";
 
 /** Options of {@link entityState}. */
@@ -31,30 +31,19 @@ export function entityState({ schema, extract, role = "user", note = true }: Ent
   const room = dropOldest({ keepNotes: true, note, reason: "no room, and no state stands for it" });
   if (extract) {
     const read = checkedExtract(extract);
-    const update: ExtractState = (state, text) => {
-      const next = read(state, text);
-      return schema ? fitEntities(schema, state, next).state : next;
-    };
+    const update: ExtractState = schema ? (state, text) => fitEntities(schema, state, read(state, text)).state : read;
     return {
       ...base,
       passes: [keepState({ extract: update, role }), room],
       trigger: { messages: 0 },
-      beforeCompose: async (context) => {
-        const { recordEntities } = await import("../summary/entity-hook.ts");
-        await recordEntities(context, update);
-      },
+      beforeCompose: (context) => recordEntities(context, update),
     };
   }
   return {
     ...base,
     passes: [room],
     trigger: { ratio: 1 },
-    ...(schema && {
-      beforeCompose: async (context, signal) => {
-        const { extractEntities } = await import("../summary/entity-hook.ts");
-        await extractEntities(context, { schema, role }, signal);
-      },
-    }),
+    ...(schema && { beforeCompose: (context, signal) => extractEntities(context, schema, role, signal) }),
     note:
       "There is no model: without a schema and a summarizer (asked in `session.prepare()`), or an `extract`, nothing reads the state: the " +
       "conversation stays until the budget is reached, and then the oldest steps leave.",

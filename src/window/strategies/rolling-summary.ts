@@ -1,6 +1,6 @@
 /** rolling-summary: beyond a number of turns, the earliest become part of one running summary. */
-import { dropUntilSummarised, extractNote, summarising, summaryHooks } from "../summary/strategy-hooks.ts";
-import type { SummarisingOptions } from "../summary/strategy-hooks.ts";
+import { summarisingStrategy } from "../summary/strategy.ts";
+import type { SummarisingOptions } from "../summary/summary.ts";
 import type { Strategy } from "../window.ts";
 
 /** Options of {@link rollingSummary}. */
@@ -19,15 +19,11 @@ export interface RollingSummaryOptions extends SummarisingOptions {
  * message that names them, and the next summary takes them in.
  */
 export function rollingSummary({ threshold = 10, oldest = 5, ...options }: RollingSummaryOptions = {}): Strategy {
-  const hooks = { ...summarising(options), turns: oldest, keepMessages: 0 };
-  return {
-    name: "rolling-summary",
-    passes: [dropUntilSummarised],
-    trigger: { ratio: 1 },
-    lowWater: 1,
-    keepFirstUser: false,
-    settings: { locale: options.locale ?? "en" },
-    ...summaryHooks(hooks, { turns: threshold, ratio: 1 }),
-    note: extractNote(`the earliest ${oldest} of more than ${threshold} turns`),
-  };
+  const due = `the earliest ${oldest} of more than ${threshold} turns`;
+  return summarisingStrategy("rolling-summary", due, {
+    ...options,
+    trigger: { turns: threshold },
+    turns: oldest,
+    keepMessages: 0,
+  });
 }

@@ -2,15 +2,15 @@
  * summary-at-threshold: over a share of the contextWindow, all but the newest messages become one summary. The window
  * is system, summary, and the newest messages that fit.
  */
-import { dropUntilSummarised, extractNote, summarising, summaryHooks } from "../summary/strategy-hooks.ts";
-import type { SummarisingOptions } from "../summary/strategy-hooks.ts";
+import { summarisingStrategy } from "../summary/strategy.ts";
+import type { SummarisingOptions } from "../summary/summary.ts";
 import type { Strategy } from "../window.ts";
 
 /** Options of {@link summaryAtThreshold}. */
 export interface SummaryAtThresholdOptions extends SummarisingOptions {
   /**
    * Share of the budget at which a summary is due. Default 0.95: it is looked at after a step, before its results come in,
-   * and before a window where the host calls `session.prepare()`. Messages that left without a summary count.
+   * and before a window where the host calls `session.prepare()`.
    */
   readonly ratio?: number;
   /** Fewest messages without a summary. Default 10. */
@@ -32,19 +32,11 @@ export function summaryAtThreshold({
   mode = "all",
   ...options
 }: SummaryAtThresholdOptions = {}): Strategy {
-  const hooks = summaryHooks(
-    { ...summarising(options), keepMessages: keepRecent },
-    { messages: minMessages - 1, ratio, mode },
-  );
-  const due = `over ${Math.round(ratio * 100)} % of the budget ${mode === "all" ? "and" : "or"} ${minMessages} messages`;
-  return {
-    name: "summary-at-threshold",
-    passes: [dropUntilSummarised],
-    trigger: { ratio: 1 },
-    lowWater: 1,
-    keepFirstUser: false,
-    settings: { locale: options.locale ?? "en" },
-    ...hooks,
-    note: extractNote(`${due}, all but the newest ${keepRecent} messages`),
-  };
+  const both = mode === "all" ? "and" : "or";
+  const due = `over ${Math.round(ratio * 100)} % of the budget ${both} ${minMessages} messages, all but the newest ${keepRecent} messages`;
+  return summarisingStrategy("summary-at-threshold", due, {
+    ...options,
+    trigger: { messages: minMessages - 1, ratio, mode },
+    keepMessages: keepRecent,
+  });
 }

@@ -1,35 +1,22 @@
-/** When a summary is due, and for which messages: counted from the log behind the last one, not from the window. */
+/**
+ * The summary that is due, and its messages. One is due by the trigger, where the window has no room for what stands in
+ * it, and where messages left it without one.
+ */
+import { laterAnswerOf } from "../../handed-in.ts";
 import { isTriggered } from "../budget.ts";
 import type { Triggering } from "../budget.ts";
-import type { Edit, StrategyContext, Trigger, View } from "../window.ts";
-import { bareEdits, lastToGo, leftBy, stretches } from "./left.ts";
-import type { Left } from "./left.ts";
-import { liveSummaries, toldBy } from "./live.ts";
-import type { LiveSummary } from "./live.ts";
-import { summaryRange } from "./range.ts";
-import type { RangeOptions, SummaryRange } from "./range.ts";
-import { importantSteps } from "./score.ts";
-import type { ScoreOptions } from "./score.ts";
-
-/** When a strategy summarises, and what. */
-export interface DueOptions extends RangeOptions, ScoreOptions {
-  /** When a summary is due, by what the log holds behind the last one, in the window or not. Absent: always. */
-  readonly trigger?: Trigger;
-  /** Whether one is due, too, where the next window would not fit: for the steps that would leave. Default false. */
-  readonly whenFull?: boolean;
-  /** Tokens that the trigger's `ratio` is a share of. Default: the budget. */
-  readonly size?: number;
-}
+import { isRange, summaryPass } from "../edits.ts";
+import { handedScore, importanceOf } from "../passes/importance.ts";
+import type { Edit, StrategyContext, View, ViewStep } from "../window.ts";
+import { liveSummaries, seqsOf } from "./standing.ts";
+import type { LiveSummary, SummaryHookOptions } from "./summary.ts";
 
 /** A summary that is due. */
 export interface Due {
-  readonly range: SummaryRange;
-  /** The summaries that stand in the window, oldest first. */
+  /** The messages it is to tell, by `seq`, rising. */
+  readonly seqs: readonly number[];
+  /** The summaries that stand in the window, oldest first: they are worked into it. */
   readonly live: readonly LiveSummary[];
-  /** The messages that left the window without one. */
-  readonly left: Left;
-  /** The edits that were in force. */
-  readonly edits: readonly Edit[];
 }
 
 /** Summaries that are read to know which of them stand in the window. */
@@ -38,95 +25,119 @@ const mostSummaries = 200;
 /**
  * The summary that is due now; undefined where none is.
  *
- * @param running - whether it is worked into the one that stands
  * @param maxTokens - most tokens it will have
  */
 export async function dueNow(
   context: StrategyContext,
-  options: DueOptions,
-  { running, maxTokens }: { readonly running: boolean; readonly maxTokens: number },
-  signal?: AbortSignal,
+  options: SummaryHookOptions,
+  maxTokens: number,
 ): Promise<Due | undefined> {
-  const { view, room, edits } = context;
-  const live = async (): Promise<readonly LiveSummary[]> =>
-    liveSummaries(view.steps, await context.summaries(mostSummaries));
-  const bare = bareEdits(edits);
-  const left = leftBy(bare, bare.length === 0 ? [] : await live());
-  const leftTurns = options.turns === undefined ? 0 : await turnsOf(left, context);
-  const isFull = options.whenFull === true && view.tokens > room;
-  const triggered = isTriggeredBy(options, context, { left, leftTurns });
-  if (!triggered && !isFull) return undefined;
+  const { view, room, budget, edits } = context;
+  const { trigger, turns, keepMessages = 5, keepTurns = 0 } = options;
+  const left = new Set(seqsOf(bareEdits(edits)));
+  const stands = ({ kind, from }: ViewStep): boolean => kind === "note" && !left.has(from);
+  const fresh = view.steps.slice(view.steps.findLastIndex(stands) + 1).filter(isOwn);
+  // The summary that stands is rewritten, so messages before it may go into it; other notes stand for what they stand for.
+  const barrier = view.steps.findLastIndex((step) => stands(step) && step.edit?.pass !== summaryPass);
+  const open = view.steps.slice(barrier + 1).filter(isOwn);
+  const gone = [...left].filter((seq) => seq > (view.steps[barrier]?.from ?? 0));
+
+  const isFull = gone.length > 0 || view.tokens > room;
+  const isDue = !trigger || isTriggered(trigger, sizeOf(fresh), budget);
+  if (!isDue && !isFull) return undefined;
   // Turns are folded in batches where the window is full, or every call would ask for a summary.
-  const goal = options.turns === undefined ? room : room / 2;
-  const log = {
-    left: left.seqs,
-    leftTurns,
-    running,
-    least: isFull ? lastToGo(view, view.tokens + maxTokens - goal) : 0,
-  };
-  const turns = !triggered && options.turns !== undefined ? { turns: 0 } : {};
-  const rangeBeside = (important: ReadonlySet<number>): SummaryRange | undefined =>
-    summaryRange(view.steps, { keep: keeperOf(view, important), ...options, ...turns }, log);
-  const whole = rangeBeside(new Set());
-  if (!whole) return undefined;
-  const inside = view.steps.filter(
-    ({ kind, from, to }) => (kind === "user" || kind === "assistant") && from >= whole.from && to <= whole.to,
-  );
-  const found = rangeBeside(await importantSteps(context, inside, options, signal));
-  if (!found) return undefined;
-  const stand = await live();
+  const goal = turns === undefined ? room : room / 2;
+  const least = isFull ? lastToGo(view, view.tokens + maxTokens - goal) : 0;
+  const batch = turns === undefined ? fresh : oldestTurns(fresh, isDue ? turns : 0);
+  const newest = seqsIn(view.steps.filter(isOwn)).at(-keepMessages - 1) ?? 0;
+  const newestTurn = keepTurns === 0 ? undefined : fresh.filter(({ kind }) => kind === "user").at(-keepTurns);
+  const wanted = Math.min(lastIn(batch), newest, keepTurns === 0 ? Infinity : (newestTurn?.from ?? 1) - 1);
+  const end = Math.max(wanted, least, gone.at(-1) ?? 0);
+  const reached = open.filter((step) => step.to <= end && step.kind !== "system" && !step.protected);
+  const important = await importantSteps(reached, options);
+  const taken = reached.filter((step) => !important.has(step));
+  const own = [...seqsIn(taken), ...gone];
+  if (own.length === 0) return undefined;
+
+  const isSummed = view.steps.some(({ edit }) => edit?.pass === summaryPass);
+  const live = isSummed ? liveSummaries(view.steps, await context.summaries(mostSummaries)) : [];
+  const others = view.steps.filter((step) => isOwn(step) && !taken.includes(step));
+  const out = new Set([...seqsIn(others), ...live.flatMap(({ told }) => told)]);
+  return { seqs: seqsOf([{ from: Math.min(...own), to: Math.max(...own) }], out), live };
+}
+
+/** Whether a step shows messages of the log. */
+function isOwn({ kind }: ViewStep): boolean {
+  return kind !== "note" && kind !== "insert";
+}
+
+function seqsIn(steps: readonly ViewStep[]): readonly number[] {
+  return steps.flatMap(({ messages }) => messages.map(({ seq }) => seq)).toSorted((left, right) => left - right);
+}
+
+function lastIn(steps: readonly ViewStep[]): number {
+  return steps.reduce((last, { to }) => Math.max(last, to), 0);
+}
+
+/** The steps of the oldest turns; a turn is a user message and everything up to the next. */
+function oldestTurns(steps: readonly ViewStep[], turns: number): readonly ViewStep[] {
+  let begun = 0;
+  const end = steps.findIndex(({ kind }) => kind === "user" && ++begun > turns);
+  return end < 0 ? steps : steps.slice(0, end);
+}
+
+/** The numbers that a trigger compares. */
+function sizeOf(steps: readonly ViewStep[]): Triggering {
+  const said = steps.filter(({ kind }) => kind !== "system");
   return {
-    range: { ...found, kept: [...new Set([...found.kept, ...toldIn(found, stand)])] },
-    live: stand,
-    left,
-    edits,
+    messages: seqsIn(said).length,
+    turns: said.filter(({ kind }) => kind === "user").length,
+    tokens: said.reduce((sum, { tokens }) => sum + tokens, 0),
   };
 }
 
-function isTriggeredBy(
-  { trigger, size }: DueOptions,
-  { view, budget }: StrategyContext,
-  { left, leftTurns }: { readonly left: Left; readonly leftTurns: number },
-): boolean {
-  if (!trigger) return true;
-  const { messages, turns, tokens } = unsummarised(view);
-  const counted = {
-    messages: messages + left.seqs.length,
-    turns: turns + leftTurns,
-    tokens: tokens + left.tokens,
-  };
-  return isTriggered(trigger, counted, size ?? budget);
+/**
+ * The last message, by `seq`, that has to leave so that the unprotected steps before it free some tokens; 0 where none has
+ * to, the last unprotected one where all do not suffice.
+ */
+function lastToGo({ steps }: View, excess: number): number {
+  let freed = 0;
+  let last = 0;
+  for (const step of steps) {
+    if (freed >= excess) break;
+    if (step.protected || !isOwn(step)) continue;
+    freed += step.tokens;
+    last = Math.max(last, step.to);
+  }
+  return last;
 }
 
-/** The numbers of a window's messages behind its last labelled message. */
-function unsummarised(view: View): Triggering {
-  const last = view.steps.findLastIndex(({ kind }) => kind === "note");
-  const open = view.steps.slice(last + 1).filter(({ kind }) => kind === "user" || kind === "assistant");
-  return {
-    messages: open.reduce((sum, { messages }) => sum + messages.length, 0),
-    turns: open.filter(({ kind }) => kind === "user").length,
-    tokens: open.reduce((sum, { tokens }) => sum + tokens, 0),
-  };
+/** The steps that score high enough to stay. */
+async function importantSteps(
+  steps: readonly ViewStep[],
+  { keepImportance = Infinity, score = importanceOf }: SummaryHookOptions,
+): Promise<ReadonlySet<ViewStep>> {
+  const kept = new Set<ViewStep>();
+  if (keepImportance === Infinity) return kept;
+  for (const step of steps) {
+    const messages = step.messages.map(({ message }) => message);
+    const scored = await laterAnswerOf(
+      score,
+      handedScore,
+      () => score(messages),
+      () => importanceOf(messages),
+    );
+    if (scored >= keepImportance) kept.add(step);
+  }
+  return kept;
 }
 
-/** The turns that began with messages that left. */
-async function turnsOf({ seqs }: Left, context: StrategyContext): Promise<number> {
-  const [first, last] = [seqs[0], seqs.at(-1)];
-  if (first === undefined || last === undefined) return 0;
-  const out = new Set(seqs);
-  let turns = 0;
-  for await (const stretch of stretches(first, last, (from, to) => context.read(from, to)))
-    turns += stretch.filter(({ seq, message }) => out.has(seq) && message.role === "user").length;
-  return turns;
-}
+/** The pass whose labelled message only names what left. */
+const dropPass = "drop-oldest";
 
-/** Messages of a range that a summary tells already: one behind them was kept when it was made, and leaves now. */
-function toldIn({ from, to }: SummaryRange, live: readonly LiveSummary[]): readonly number[] {
-  return live.flatMap(toldBy).filter((seq) => seq >= from && seq <= to);
-}
-
-/** Steps that no summary takes in: those that must stand, and those that score high. */
-function keeperOf({ steps }: View, important: ReadonlySet<number>): (step: { readonly from: number }) => boolean {
-  const kept = new Set(steps.filter((step) => step.protected).map(({ from }) => from));
-  return ({ from }) => kept.has(from) || important.has(from);
+/** The edits that took messages out of the window and say nothing of what they held. */
+function bareEdits(edits: readonly Edit[]): readonly Edit[] {
+  const ranges = edits.filter(isRange);
+  const telling = new Set(ranges.filter(({ kind }) => kind === "replace").map(({ pass }) => pass));
+  return ranges.filter(({ pass }) => pass === dropPass || (pass !== summaryPass && !telling.has(pass)));
 }

@@ -31,10 +31,6 @@ describe("preset state-manager", () => {
       );
     }
   });
-
-  it("has a summary stand as a system message that begins 前文の要約：", () => {
-    expect(presetOf("state-manager").summaryMessage).toEqual({ role: "system", prefix: "前文の要約：" });
-  });
 });
 
 describe("preset coding-agent", () => {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import { estimate } from "windrow/testing";
-import { extractSummary } from "windrow/window";
 import { messageText, splitSentences } from "../../kit/inside/message.ts";
 import { countMessage } from "../../kit/inside/tokens.ts";
-import { extractText, summariseByExtract } from "../../kit/inside/window.ts";
+import { extractedSummary, extractSummary } from "../../kit/inside/window.ts";
 import { factSession, numbered, said, step, user } from "./kit.ts";
 
 /** Written for this test: a week of work on a shop, in Japanese. */
@@ -33,7 +32,7 @@ function textOf(messages: readonly Message[]): string {
 }
 
 function expectExtract(messages: readonly Message[], maxTokens: number): void {
-  const { text, sentences, tokens } = extractSummary(numbered(messages), { maxTokens, counter: estimate });
+  const { text, sentences, tokens } = extractSummary(numbered(messages), maxTokens, estimate);
   const source = textOf(messages);
   expect(sentences.length).toBeGreaterThan(1);
   expect(tokens).toBe(estimate.count(text));
@@ -83,62 +82,62 @@ describe("an extract", () => {
   });
 
   it("of a coding session keeps what failed, and says who spoke", () => {
-    const { text } = extractSummary(numbered(japanese), { maxTokens: 240, counter: estimate });
+    const { text } = extractSummary(numbered(japanese), 240, estimate);
     expect(text).toMatch(/\[m6 tool\].*(?:失敗|409)/);
-    const { text: filler } = extractSummary(numbered(factSession(30, 3)), { maxTokens: 300, counter: estimate });
+    const { text: filler } = extractSummary(numbered(factSession(30, 3)), 300, estimate);
     expect(filler).not.toBe("");
   });
 
   it("fits even where not one sentence does, and of nothing is nothing", () => {
-    expect(extractSummary(numbered(japanese), { maxTokens: 5, counter: estimate }).text).toBe("");
-    expect(extractSummary([], { maxTokens: 500, counter: estimate })).toEqual({ text: "", sentences: [], tokens: 0 });
+    expect(extractSummary(numbered(japanese), 5, estimate).text).toBe("");
+    expect(extractSummary([], 500, estimate)).toEqual({ text: "", sentences: [], tokens: 0 });
   });
 
   it("is the same for the same messages", () => {
-    const once = extractSummary(numbered(japanese), { maxTokens: 120, counter: estimate });
-    expect(extractSummary(numbered(structuredClone(japanese)), { maxTokens: 120, counter: estimate })).toEqual(once);
+    const once = extractSummary(numbered(japanese), 120, estimate);
+    expect(extractSummary(numbered(structuredClone(japanese)), 120, estimate)).toEqual(once);
   });
 
-  it("of a text is its best sentences, line by line", () => {
-    const text = textOf(japanese);
-    const extract = extractText(text, { maxTokens: 60, counter: estimate });
-    expect(estimate.count(extract)).toBeLessThanOrEqual(60);
-    expect(
-      extract
-        .split("\n")
-        .flatMap(splitSentences)
-        .every((sentence) => text.includes(sentence)),
-    ).toBe(true);
-    expect(extractText("short", { maxTokens: 60, counter: estimate })).toBe("short");
+  it("has a sentence once, however often it is there", () => {
+    const again = [...japanese, ...japanese];
+    const { sentences } = extractSummary(numbered(again), 160, estimate);
+    expect(new Set(sentences.map(({ text }) => text)).size).toBe(sentences.length);
   });
 });
 
 describe("a summary without a model", () => {
   const messages = numbered(japanese, 11);
+  const originalTokens = messages.reduce((sum, { message }) => sum + countMessage(estimate, message), 0);
 
-  it("is an outcome like any other: range, ratio, nothing spent", () => {
-    const outcome = summariseByExtract({ messages, kept: [11] }, { counter: estimate });
+  it("is an outcome like any other, of a third of what it stands for", () => {
+    const outcome = extractedSummary({ messages, originalTokens, live: [], maxTokens: 2_000 }, estimate);
     if (!outcome.ok) throw new Error(outcome.message);
-    expect(outcome).toMatchObject({ startSeq: 11, endSeq: 21, kept: [11], by: "extract", calls: 0, usage: [] });
-    expect(outcome.compressionRatio).toBeLessThanOrEqual(0.35);
-    expect(outcome.text).not.toContain("[m11 ");
-    const tokens = messages.slice(1).reduce((sum, { message }) => sum + countMessage(estimate, message), 0);
-    expect(outcome.originalTokens).toBe(tokens);
+    expect(outcome).toMatchObject({ by: "extract", calls: 0, tokens: estimate.count(outcome.text) });
+    expect(outcome.tokens).toBeLessThanOrEqual(0.35 * originalTokens);
   });
 
   it("works a previous one in, and stays under its cap however often", () => {
-    let text = "";
+    const texts: string[] = [];
     for (let round = 0; round < 8; round++) {
-      const previous = { text, absorb: true };
-      const outcome = summariseByExtract({ messages, previous }, { maxTokens: 150, counter: estimate });
+      const live = texts
+        .slice(-1)
+        .map((text) => ({ id: round, told: [1], text, tokens: 1, originalTokens: 1, level: 1 }));
+      const outcome = extractedSummary({ messages, originalTokens, live, maxTokens: 150 }, estimate);
       if (!outcome.ok) throw new Error(outcome.message);
-      expect(outcome.summaryTokens).toBeLessThanOrEqual(150);
-      text = outcome.text;
+      expect(outcome.tokens).toBeLessThanOrEqual(150);
+      texts.push(outcome.text);
     }
+    const [first = "", second = ""] = texts;
+    expect(
+      second
+        .split("\n")
+        .flatMap(splitSentences)
+        .some((one) => first.includes(one)),
+    ).toBe(true);
   });
 
   it("says where there is nothing to say", () => {
-    const outcome = summariseByExtract({ messages: numbered([user("ok")]) }, { counter: estimate });
-    expect(outcome).toMatchObject({ ok: false, failed: "nothing-to-summarise" });
+    const task = { messages: numbered([user("ok")]), originalTokens: 5, live: [], maxTokens: 2_000 };
+    expect(extractedSummary(task, estimate)).toMatchObject({ ok: false, failed: "nothing-to-summarise" });
   });
 });
