@@ -102,7 +102,7 @@ function excerptsOf(record: string): readonly Passage[] {
       open(section.who, title, number);
     } else if (head) {
       const [, number, rest = ""] = head;
-      const [who = "", ...title] = rest.replace(/; (?:also|from|changed by) m.*$/, "").split(" ");
+      const [who = "", ...title] = rest.replace(/; (?:also|from) m.*$/, "").split(" ");
       if (rest === "") open(section.who, section.title, number);
       else open(who === "assistant" && title.length > 0 ? "call" : who, title.join(" "), number);
     } else if (/^[ |]/.test(line)) excerpts.at(-1)?.lines.push(line.slice(1));

@@ -3,7 +3,6 @@ import { isWindrowError, WindrowError } from "../errors.ts";
 import { defined } from "../message/json.ts";
 import type { JsonObject } from "../message/message.ts";
 import { quoteText } from "../message/quote.ts";
-import type { Message } from "../message/message.ts";
 import type { StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
@@ -91,29 +90,7 @@ async function recallFromStore(
     if (!(await turns.run(recalling.take(numbered)))) break;
     await turns.turn();
   }
-  const again = await messagesAt(store, scope, id, await turns.run(recalling.wanted()), turns);
-  return turns.run(recalling.result(again, title));
-}
-
-/** Messages by their places in the log, those that follow on each other read in one go. */
-async function messagesAt(
-  store: Store,
-  scope: Scope,
-  id: string,
-  seqs: readonly number[],
-  turns: Turns,
-): Promise<ReadonlyMap<number, Message>> {
-  const found = new Map<number, Message>();
-  for (let index = 0; index < seqs.length;) {
-    const from = seqs[index] as number;
-    let to = from;
-    while (seqs[++index] === to + 1) to++;
-    for await (const { seq, message } of store.read(scope, id, { kind: "message", originals: true, from, to })) {
-      found.set(seq, message);
-      await turns.turn();
-    }
-  }
-  return found;
+  return turns.run(recalling.result(title));
 }
 
 /** The number in a summary's id (`s3`), or undefined where the id is none. */

@@ -8,7 +8,6 @@ import type { SearchHit } from "../../ops/search/search.ts";
 import { RecallMarks } from "../../window/stub/recalled.ts";
 import { Documents } from "../../window/recall/document.ts";
 import type { Hit } from "../../window/recall/hits.ts";
-import { Holdings } from "../../window/recall/holdings.ts";
 import { RecallSearch } from "../../window/recall/search.ts";
 import { wordsOf } from "../../window/recall/words.ts";
 
@@ -25,9 +24,6 @@ export interface MessageHit {
 /** Characters of a message around what was found in it. */
 const excerptLength = 240;
 
-/** Subjects of each tool that a description of a session names. */
-const subjects = 3;
-
 /**
  * The messages that answer some words best, the best first, and what was searched. What recall brought back earlier
  * is not searched.
@@ -41,9 +37,8 @@ export async function searchSession(
   query: string,
   limit: number,
   signal?: AbortSignal,
-): Promise<{ readonly hits: readonly MessageHit[]; readonly searched: number; readonly holds: string }> {
+): Promise<{ readonly hits: readonly MessageHit[]; readonly searched: number }> {
   const words = wordsOf(query);
-  const holdings = new Holdings();
   const ranking = words && new RecallSearch(words);
   const [documents, marks, turns] = [new Documents(defaultMask), new RecallMarks(), new Turns(signal)];
   let searched = 0;
@@ -53,7 +48,6 @@ export async function searchSession(
     marks.note(message);
     const parts = message.parts.filter((part) => !marks.has(part));
     const texts = documents.of({ seq, message: { ...message, parts } });
-    holdings.note(texts);
     for (const document of texts) if (ranking) await turns.run(ranking.take(document));
   }
   const best = new Map<number, MessageHit>();
@@ -62,7 +56,7 @@ export async function searchSession(
     const { seq, label } = hit.document;
     if (!best.has(seq)) best.set(seq, { seq, label, score, text: excerpt(hit) });
   }
-  return { hits: [...best.values()], searched, holds: holdings.describe(subjects) };
+  return { hits: [...best.values()], searched };
 }
 
 /**

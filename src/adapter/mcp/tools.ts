@@ -117,12 +117,11 @@ export class McpTools {
   async search(name: string | undefined, words: string, limit = 10, signal?: AbortSignal): Promise<string> {
     if (name === everySession) return this.#searchAll(words, limit, signal);
     const id = await this.#find(name);
-    const found = await searchSession(this.#options.store, this.#scope, id, words, limit, signal);
-    const { hits, searched, holds } = found;
+    const { hits, searched } = await searchSession(this.#options.store, this.#scope, id, words, limit, signal);
     if (hits.length === 0) {
       return (
         `[Windrow: a record. Nothing was found in ${searched} messages of session ${id}; try other words, or the ` +
-        `session "${everySession}", which is every one. ${holds}.]`
+        `session "${everySession}", which is every one.]`
       );
     }
     const lines = hits.map(({ seq, label, text }) => `[m${seq} ${label}] ${text}`);

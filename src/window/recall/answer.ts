@@ -16,8 +16,6 @@ export interface Shown {
   also: readonly number[];
   /** Older ones that are not named. */
   unnamed: number;
-  /** A remark in the head. */
-  note: string;
 }
 
 /** Characters from which a line that stands alone is compared with others. */
@@ -32,11 +30,10 @@ export function ordered(shown: readonly Shown[]): readonly Shown[] {
 }
 
 /** The head of a document with the rows that are shown of it. */
-export function renderShown({ document, rows, also, unnamed, note }: Shown): string {
+export function renderShown({ document, rows, also, unnamed }: Shown): string {
   const others = unnamed > 0 ? ` and ${unnamed} more` : "";
   const named = also.length > 0 ? `also ${also.map((seq) => recallId(seq)).join(" ")}${others}` : "";
-  const head = headOf(document, [note, named].filter((part) => part !== "").join("; "));
-  return [head, ...renderRows([...rows.values()], document.count)].join("\n");
+  return [headOf(document, named), ...renderRows([...rows.values()], document.count)].join("\n");
 }
 
 /** Rows in their order, each gap marked. */

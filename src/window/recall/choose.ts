@@ -6,9 +6,7 @@ import { comparedLength, keyOf, ordered, renderRows, renderShown } from "./answe
 import type { Shown } from "./answer.ts";
 import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
-import type { RecallDocument } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
-import { NewerHits } from "./newer.ts";
 import { bareLine, longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
 import { Relevance, telling } from "./relevance.ts";
@@ -38,10 +36,6 @@ export interface ChoiceOptions {
   readonly mask: TextMask;
   /** The newest user message: the question, where a conversation goes on. */
   readonly asked?: number;
-  /** A remark for a document whose lines no longer hold. */
-  readonly remark?: (document: HitDocument) => string;
-  /** Documents of what users said, oldest first. */
-  readonly said?: readonly RecallDocument[];
   /** Text that the answer shows beside the choice. */
   readonly beside?: string;
 }
@@ -52,13 +46,6 @@ export interface Choice {
   readonly seqs: readonly number[];
   /** Whether there were more hits above the cut-off than had room. */
   readonly more: boolean;
-}
-
-/** Rows of a hit's document that are shown together. */
-interface Extract {
-  readonly hit: Hit;
-  readonly rows: readonly Row[];
-  readonly key: string;
 }
 
 /** Chooses from ranked hits. */
@@ -73,7 +60,6 @@ export class Chooser {
   readonly #covered: boolean[] = [];
   /** Lines that are shown, as they are compared with others. */
   readonly #lines = new Set<string>();
-  #newer: NewerHits | undefined;
   #left: number;
   #more = false;
 
@@ -89,8 +75,6 @@ export class Chooser {
   /** @param ranked - the hits, the best first */
   *choose(ranked: readonly RankedHit[]): Work<Choice> {
     const best = this.#relevance.best(ranked, this.#options.asked);
-    this.#newer = new NewerHits(ranked, this.#options.said ?? [], this.#relevance);
-    yield;
     const heaviest = this.#relevance.heaviest();
     const relevant = ranked.filter((hit) => this.#relevance.isRelevant(hit, best, heaviest));
     let misses = 0;
@@ -141,7 +125,7 @@ export class Chooser {
     }
   }
 
-  /** Shows a hit with what is newer than its rows; false where there is no room for them. */
+  /** Shows a hit with what makes it whole, else by itself; false where there is no room for it. */
   #take(ranked: RankedHit): boolean {
     const { hit, near } = ranked;
     const { document, region } = hit;
@@ -166,50 +150,21 @@ export class Chooser {
         this.#merge(same, hit);
         return true;
       }
-      if (this.#show({ hit, rows: fresh, key }, this.#left)) return true;
+      if (this.#show(hit, fresh, this.#left, key)) return true;
     }
     return false;
   }
 
-  /** Shows an extract with what is newer than its rows, all or none; whether there was room within some tokens. */
-  #show(first: Extract, most: number): boolean {
-    const extracts = [first];
-    const documents = new Set<HitDocument>(this.#shown.keys());
-    const lines = new Set<string>();
-    let cost = 0;
-    // What is newer than the newer ones is added behind them, so that the walk comes to it too.
-    for (const { hit, rows } of extracts) {
-      cost += this.#cost(hit.document, rows, !documents.has(hit.document));
-      if (cost > most) return false;
-      documents.add(hit.document);
-      for (const row of rows) lines.add(bareLine(row.text));
-      for (const newer of this.#newer?.of(hit.document, rows) ?? []) {
-        const found = this.#extractOf(newer);
-        const line = bareLine(found.rows[0]?.text ?? "");
-        if (lines.has(line) || this.#lines.has(line)) continue;
-        lines.add(line);
-        extracts.push(found);
-      }
-    }
-    this.#left -= cost;
-    for (const extract of extracts) this.#add(extract);
-    return true;
-  }
-
-  /** The row of a hit by itself. */
-  #extractOf(ranked: RankedHit): Extract {
-    const { hit } = ranked;
-    const rows = hit.region ? this.#rowsOf(hit.region) : [];
-    const row = rows[this.#placeOf(rows, ranked)];
-    return { hit, rows: row ? [row] : [], key: keyOf(hit.document, row ? [row] : [], row) };
-  }
-
-  #add({ hit, rows, key }: Extract): void {
-    const { document, also, repeats } = hit;
+  /** Shows rows of a hit's document; false where they take more than so many tokens. */
+  #show({ document, also, repeats }: Hit, rows: readonly Row[], most: number, key = ""): boolean {
+    const { counter } = this.#options;
     let shown = this.#shown.get(document);
+    const text = renderRows(rows, document.count).join("\n");
+    const cost = counter.count(text) + 2 + (shown ? 8 : counter.count(headOf(document)) + 3);
+    if (cost > most) return false;
+    this.#left -= cost;
     if (!shown) {
-      const note = this.#remark(document);
-      shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length, note };
+      shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length };
       this.#shown.set(document, shown);
       this.#byText.set(key, shown);
     }
@@ -217,7 +172,8 @@ export class Chooser {
       shown.rows.set(row.start, row);
       this.#lines.add(bareLine(row.text));
     }
-    this.#coverBy([document.label, ...rows.map(({ text }) => text)].join("\n"));
+    this.#coverBy([document.label, ...rows.map((row) => row.text)].join("\n"));
+    return true;
   }
 
   /**
@@ -241,7 +197,7 @@ export class Chooser {
     if (!shown || !region || region.offset > 0 || region.text.length > saidWhole) return;
     const fresh = this.#rowsOf(region).filter((row) => !shown.rows.has(row.start) && isWanted(row));
     const used = this.#options.maxTokens - this.#left;
-    if (fresh.length > 0) this.#show({ hit, rows: fresh, key: "" }, Math.min(this.#left, roomForSaid - used));
+    if (fresh.length > 0) this.#show(hit, fresh, Math.min(this.#left, roomForSaid - used));
   }
 
   /** The same passage again: it stands under the newest message that has it. */
@@ -255,16 +211,6 @@ export class Chooser {
     }
     shown.unnamed += Math.max(0, older.length - mostAlso);
     shown.also = older.slice(0, mostAlso);
-  }
-
-  #cost(document: HitDocument, rows: readonly Row[], isNew: boolean): number {
-    const { counter } = this.#options;
-    const text = renderRows(rows, document.count).join("\n");
-    return counter.count(text) + 2 + (isNew ? counter.count(headOf(document, this.#remark(document))) + 3 : 8);
-  }
-
-  #remark(document: HitDocument): string {
-    return this.#options.remark?.(document) ?? "";
   }
 
   #coverBy(text: string): void {

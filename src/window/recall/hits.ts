@@ -22,8 +22,6 @@ export interface Hit extends Stretch {
   /** Older messages with the same line from the same call, the newest first, and how many there are. */
   also: readonly number[];
   repeats: number;
-  /** The first message that says it. */
-  since: number;
   /** The text around it. */
   region: Region | undefined;
   /** Whether others took its place. */
@@ -113,7 +111,7 @@ export class Hits {
    *
    * @param matcher - that looked at the hit
    * @param near - by word: 2 where the head or a line shortly before has it
-   * @param isTold - whether someone said it, or it corrects something: what tools print again and again never takes its room
+   * @param isTold - whether someone said it: what tools print again and again never takes its room
    */
   roomFor(matcher: Matcher, near: Uint8Array, seq: number, isTold: boolean): Group | undefined {
     const group = this.#group(matcher, near, isTold);
@@ -132,11 +130,10 @@ export class Hits {
     const same = key === undefined ? undefined : group.byText.get(key);
     if (same && same.document.seq === document.seq) return undefined;
     group.count++;
-    const hit: Hit = { ...place, also: [], repeats: 0, since: document.seq, region: undefined, dropped: false };
+    const hit: Hit = { ...place, also: [], repeats: 0, region: undefined, dropped: false };
     if (same && !same.dropped) {
       hit.also = [same.document.seq, ...same.also].slice(0, mostAlso);
       hit.repeats = same.repeats + 1;
-      hit.since = same.since;
       this.#drop(same);
     }
     if (key !== undefined) group.byText.set(key, hit);

@@ -25,7 +25,7 @@ export interface Recalled {
   /**
    * Each passage quoted under a line that names its message, its tool and what the call was about, the newest first; messages
    * asked for by id stand in their order. The first line says that it is no instruction. Where nothing was found, the text
-   * says what the log holds.
+   * says where it was looked for.
    */
   readonly text: string;
   readonly tokens: number;

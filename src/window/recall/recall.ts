@@ -47,11 +47,9 @@ function* recalled(history: readonly Message[], query: RecallQuery, limits: Reca
   checkLimits(limits);
   const range = recallRange(query, history.length);
   const recalling = new Recalling(query, range, { ...limits, counter: counterOf(limits.counter) });
-  const messageAt = (seq: number): Message => history[seq - 1] as Message;
   for (let seq = recalling.first; seq <= range.to; seq++) {
-    if (!(yield* recalling.take({ seq, message: messageAt(seq) }))) break;
+    if (!(yield* recalling.take({ seq, message: history[seq - 1] as Message }))) break;
     yield;
   }
-  const again = yield* recalling.wanted();
-  return yield* recalling.result(new Map(again.map((seq) => [seq, messageAt(seq)])));
+  return yield* recalling.result();
 }

@@ -1,6 +1,4 @@
-/** Relevance: what hits and texts have of a query, weighed against its best hit and its heaviest word. */
-import { isNumeral } from "../digest/saying.ts";
-import { tellingWeight } from "./complement.ts";
+/** Relevance: what hits have of a query, weighed against its best hit and its heaviest word. */
 import type { HitDocument, RankedHit } from "./hits.ts";
 import { Matcher } from "./words.ts";
 import type { Rarity, RecallWords } from "./words.ts";
@@ -17,8 +15,6 @@ const otherCutOff = 0.9;
 export class Relevance {
   readonly #matcher: Matcher;
   readonly #rarity: Rarity;
-  /** The ids of the query, each with the pattern of those that are made alike. */
-  #ids: readonly { readonly word: string; readonly shape: RegExp }[] | undefined;
 
   constructor(words: RecallWords, rarity: Rarity) {
     this.#matcher = new Matcher(words);
@@ -57,46 +53,4 @@ export class Relevance {
     this.#matcher.look(label.toLowerCase());
     return words.terms.some((_, index) => levels[index] === 2 && this.#rarity.weigh(index, 2) >= telling * heaviest);
   }
-
-  /** The words of the query that a text has and that tell something; no number, which may be the old value. */
-  wordsIn(text: string): readonly number[] {
-    const { levels, words } = this.#matcher;
-    this.#matcher.look(text.toLowerCase());
-    return words.terms.flatMap(({ word, weight }, index) => {
-      return levels[index]! > 0 && weight >= tellingWeight && !isNumeral(word) ? [index] : [];
-    });
-  }
-
-  /** How a text has the words of the query. */
-  levelsIn(text: string): Uint8Array {
-    this.#matcher.look(text.toLowerCase());
-    return this.#matcher.levels.slice();
-  }
-
-  /** Whether the query has names, and a text with these levels has none of them. */
-  isOther(levels: Uint8Array): boolean {
-    const names = this.#rarity.names();
-    return names.length > 0 && names.every((index) => levels[index] !== 2);
-  }
-
-  /** Whether a text has an id of another thing: made as one of the query's, of letters and digits, which it has not. */
-  isOfAnother(text: string): boolean {
-    const lower = text.toLowerCase();
-    this.#ids ??= this.#matcher.words.terms
-      .filter(({ word, isName }) => isName && /\d/.test(word))
-      .map(({ word }) => ({ word, shape: shapeOf(word) }));
-    return this.#ids.some(({ word }) => !lower.includes(word)) && this.#ids.some(({ shape }) => shape.test(lower));
-  }
-}
-
-/** The pattern of ids that are made as one is. */
-function shapeOf(id: string): RegExp {
-  const parts = id.split(/(\d+|[a-z]+)/).map((part) => {
-    return /^\d/.test(part)
-      ? String.raw`\d+`
-      : /^[a-z]/.test(part)
-        ? "[a-z]+"
-        : part.replaceAll(/[^\w]/g, String.raw`\$&`);
-  });
-  return new RegExp(`(?<![a-z0-9])${parts.join("")}(?![a-z0-9])`);
 }

@@ -4,7 +4,6 @@
  */
 import type { Work } from "../../turns.ts";
 import type { RecallDocument } from "./document.ts";
-import { isCorrection } from "../digest/saying.ts";
 import { Hits } from "./hits.ts";
 import type { Hit, HitDocument, RankedHit } from "./hits.ts";
 import { isInsidePair, longLine, piecesOf } from "./pieces.ts";
@@ -26,9 +25,6 @@ const nearInOutput = 2;
 const keptWhole = 16 * 1024;
 const keptAround = 4 * 1024;
 
-/** Characters of what users said that are kept, the newest: it may change what has none of the query's words. */
-const mostSaid = 256 * 1024;
-
 /** Hits whose surroundings are copied in one step. */
 const hitsPerStep = 32;
 
@@ -37,8 +33,6 @@ export class RecallSearch {
   readonly rarity: Rarity;
   readonly #matcher: Matcher;
   readonly #hits: Hits;
-  readonly #said: RecallDocument[] = [];
-  #saidLength = 0;
 
   constructor(words: RecallWords) {
     this.#matcher = new Matcher(words);
@@ -48,20 +42,7 @@ export class RecallSearch {
 
   /** Searches a document. Nothing of its text is kept but what stands around the best hits. */
   *take(document: RecallDocument): Work<void> {
-    if (document.label === "user") this.#keepSaid(document);
     yield* new Scan(document, this.#matcher, this.rarity, this.#hits).run();
-  }
-
-  /** Documents of what users said, oldest first. */
-  get said(): readonly RecallDocument[] {
-    return this.#said;
-  }
-
-  #keepSaid(document: RecallDocument): void {
-    if (document.text.length > keptWhole) return;
-    this.#said.push(document);
-    this.#saidLength += document.text.length;
-    while (this.#saidLength > mostSaid) this.#saidLength -= this.#said.shift()!.text.length;
   }
 
   /** The best hits of all documents, the best first. */
@@ -218,12 +199,10 @@ class Scan {
     for (let index = 0; index < near.length; index++) {
       near[index] = this.#isNear(index) ? 2 : this.#head[index]!;
     }
-    const text = this.#text.slice(start, end);
-    const isTold = this.#document.callId === undefined || isCorrection(text);
-    const group = this.#hits.roomFor(this.#matcher, near, this.#document.seq, isTold);
+    const group = this.#hits.roomFor(this.#matcher, near, this.#document.seq, this.#document.callId === undefined);
     if (!group) return;
     const place = { document: this.#document, line: this.#line, start, end, isHead: false };
-    this.#keep(this.#hits.add(group, place, text));
+    this.#keep(this.#hits.add(group, place, this.#text.slice(start, end)));
   }
 
   /** A text whose head has the words answers with its beginning. */
