@@ -62,26 +62,25 @@ function quoted(line: string, last: Row): string {
   return quoteText(last.ends ? line : `${line.trimEnd()} …`);
 }
 
-/** The first lines of a text that fit; of a line that is too large alone its beginning. Few counts, however long it is. */
+/** Most characters a token is thought to stand for: more text than that cannot fit and is not worth counting. */
+export const charactersPerToken = 12;
+
+/** The first lines of a text that fit; of a line that is too large alone its beginning. */
 export function fit(text: string, maxTokens: number, counter: TokenCounter): string {
-  if (counter.count(text) <= maxTokens) return text;
+  const fits = (shown: string): boolean => counter.count(shown) <= maxTokens;
+  const most = maxTokens * charactersPerToken;
+  if (text.length <= most && fits(text)) return text;
   const ends = [0];
-  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) ends.push(end);
-  const fits = (lines: number): boolean => counter.count(text.slice(0, ends[lines])) <= maxTokens;
-  // Counts of beginnings that are twice as long each time stay in proportion to the answer.
-  let over = 1;
-  while (over < ends.length && fits(over)) over *= 2;
-  let most = over >> 1;
-  over = Math.min(over, ends.length);
-  while (over - most > 1) {
-    const middle = (most + over) >> 1;
-    if (fits(middle)) most = middle;
+  for (let end = text.indexOf("\n"); end >= 0 && end <= most; end = text.indexOf("\n", end + 1)) ends.push(end);
+  let lines = 0;
+  for (let over = ends.length; over - lines > 1;) {
+    const middle = (lines + over) >> 1;
+    if (fits(text.slice(0, ends[middle]))) lines = middle;
     else over = middle;
   }
-  if (most > 0) return text.slice(0, ends[most]);
-  let shown = text.slice(0, ends[1]);
-  while (shown !== "" && counter.count(shown) > maxTokens)
-    shown = shown.slice(0, Math.floor(shown.length / 2)).toWellFormed();
+  if (lines > 0) return text.slice(0, ends[lines]);
+  let shown = text.slice(0, Math.min(ends[1] ?? text.length, most));
+  while (shown !== "" && !fits(shown)) shown = shown.slice(0, Math.floor(shown.length / 2)).toWellFormed();
   return shown;
 }
 

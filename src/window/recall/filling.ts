@@ -3,13 +3,10 @@ import { quoteText } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { clip } from "../stub/cut.ts";
 import type { TextMask } from "../window.ts";
-import { fit } from "./answer.ts";
+import { charactersPerToken, fit } from "./answer.ts";
 import type { Choice } from "./choose.ts";
 import { headOf, renderWhole } from "./document.ts";
 import type { RecallDocument } from "./document.ts";
-
-/** Most characters a token is thought to stand for: more text than that cannot fit and is not worth counting. */
-const charactersPerToken = 12;
 
 /** Characters from which a line of a beginning is cut. */
 const longestLine = 2_000;
@@ -56,42 +53,27 @@ export class Filling {
 
   #take(document: RecallDocument, gap: string): void {
     const counter = this.#counter;
-    const head = headOf(document);
     const before = this.#texts.length === 0 ? "" : gap;
-    const isSmall = head.length + 1 + document.text.length <= this.#left * charactersPerToken;
-    const whole = isSmall ? renderWhole(document) : "";
-    const tokens = isSmall ? counter.count(whole) + (before === "" ? 0 : 2) : Infinity;
-    if (tokens <= this.#left) {
+    const room = this.#left - before.length;
+    const whole = renderWhole(document);
+    const tokens = whole.length <= room * charactersPerToken ? counter.count(whole) : Infinity;
+    if (tokens <= room) {
       this.#add(document.seq, before + whole);
-      this.#left -= tokens;
+      this.#left = room - tokens;
       return;
     }
-    const room = this.#left - counter.count(head) - 16;
-    const lines: string[] = [];
-    let used = 0;
-    for (const line of linesOf(document.text)) {
-      const shown = clip(line, longestLine, this.#mask);
-      used += counter.count(quoteText(shown)) + 1;
-      if (used > room) break;
-      lines.push(shown);
-    }
-    if (lines.length > 0)
-      this.#add(document.seq, `${before}${head}\n${moreFollows}\n${lines.map(quoteText).join("\n")}`);
     this.#more = true;
+    // Every line takes a token. One that is cut is masked before.
+    const lines = document.text
+      .split("\n", Math.max(0, room))
+      .map((line) => quoteText(clip(line, longestLine, this.#mask)));
+    const title = `${headOf(document)}\n${moreFollows}\n`;
+    const beginning = fit(title + lines.join("\n"), room, counter);
+    if (beginning.length > title.length) this.#add(document.seq, before + beginning);
   }
 
   #add(seq: number, text: string): void {
     this.#texts.push(text);
     this.#seqs.push(seq);
-  }
-}
-
-/** Lines of a text, each cut off when it is asked for. */
-function* linesOf(text: string): Generator<string> {
-  for (let start = 0; start <= text.length;) {
-    const newline = text.indexOf("\n", start);
-    const end = newline < 0 ? text.length : newline;
-    yield text.slice(start, end);
-    start = end + 1;
   }
 }

@@ -120,23 +120,24 @@ export class Recalling {
     const options = { maxTokens: this.#maxTokens, counter: this.#counter, mask: this.#mask };
     const asked = this.#files.now();
     const others = asked && wordsOf(asked.rest);
-    const file = asked && (others ? yield* fileWith(others, asked.file, options) : wholeFile(asked.file, options));
-    const isFound = file !== undefined && file.text !== "";
-    if (isFound && (!others || file.more)) return file;
+    if (asked && !others) return wholeFile(asked.file, options);
+    const file = asked && others && (yield* fileWith(others, asked.file, options));
+    const beside = file?.text ?? "";
+    if (file && beside !== "" && file.more) return file;
     const ranked = this.#search.ranked().filter(({ hit: { document } }) => {
       // Below a file as it stands, its changes tell what stood there before.
-      return !this.#isRecalls(document) && !(isFound && document.isCall !== true && isOf(document, asked?.file));
+      return !this.#isRecalls(document) && !(beside !== "" && document.isCall !== true && isOf(document, asked?.file));
     });
     yield;
     const chooser = new Chooser(words, this.#search.rarity, {
       ...options,
-      maxTokens: options.maxTokens - (isFound ? this.#counter.count(file.text) + 2 : 0),
+      maxTokens: options.maxTokens - (beside === "" ? 0 : this.#counter.count(beside) + 2),
       asked: this.#asked,
-      ...(isFound && { beside: file.text }),
+      beside,
     });
     const found = yield* chooser.choose(ranked);
-    if (found.text === "" && !isFound && this.#isSingle && this.#hasId) return this.#filling.result();
-    const text = [file?.text ?? "", found.text].filter((part) => part !== "").join("\n\n");
+    if (found.text === "" && beside === "" && this.#isSingle && this.#hasId) return this.#filling.result();
+    const text = [beside, found.text].filter((part) => part !== "").join("\n\n");
     const seqs = [...new Set([...(file?.seqs ?? []), ...found.seqs])].sort((one, other) => one - other);
     return { text: fit(text, this.#maxTokens, this.#counter), seqs, more: found.more };
   }

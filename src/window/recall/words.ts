@@ -3,16 +3,14 @@ import { isFunctionWord, stem } from "./terms.ts";
 
 /** One word of a query. */
 export interface RecallTerm {
-  /** As it was asked, lower case. */
-  readonly word: string;
   /** The beginning that is looked for: the word without an English ending. */
   readonly stem: string;
   /** Its weight, before its rarity counts. */
   readonly weight: number;
   /** Whether it stands for one thing: an id, a path, a compound name. A number may be a value that has changed. */
   readonly isName: boolean;
-  /** Whether its script has no spaces: it then stands by itself wherever it stands. */
-  readonly isPair: boolean;
+  /** Finds it as a word of its own. */
+  readonly whole: RegExp;
 }
 
 /** A recall query and its words. */
@@ -61,13 +59,8 @@ function termOf(word: string, says: boolean): RecallTerm {
   const cut = /^[a-z]{4,}$/.test(word) ? stem(word) : word;
   const kind = identifier.test(word) ? identifierWeight : says && isFunctionWord(word) ? functionWordWeight : 1;
   const weight = kind * (4 + Math.min(12, word.length) / 3);
-  return {
-    word,
-    stem: word.startsWith(cut) ? cut : word,
-    weight,
-    isName: name.test(word),
-    isPair: pairwise.test(word),
-  };
+  const start = word.startsWith(cut) ? cut : word;
+  return { stem: start, weight, isName: name.test(word), whole: wholeWord(word, start, pairwise.test(word)) };
 }
 
 /** How a text has a word: not at all, as a part of another word, or as a word of its own. */
@@ -109,36 +102,23 @@ export class Matcher {
   }
 }
 
-function levelOf(lower: string, { word, stem: start, isPair }: RecallTerm): Level {
-  let at = lower.indexOf(start);
-  if (at < 0) return 0;
-  if (isPair) return 2;
-  for (let tries = 0; at >= 0 && tries < 64; tries++) {
-    if (isWhole(lower, at, word, start)) return 2;
-    at = lower.indexOf(start, at + 1);
-  }
-  return 1;
+function levelOf(lower: string, { stem: start, whole }: RecallTerm): Level {
+  if (!lower.includes(start)) return 0;
+  return whole.test(lower) ? 2 : 1;
 }
 
-/** Whether a word stands by itself at a place, or with another English ending. */
-function isWhole(lower: string, at: number, word: string, start: string): boolean {
-  if (isWordSign(lower, at - 1) && isWordSign(lower, at)) return false;
-  const end = at + start.length;
-  const behind = at + word.length;
-  if (!isWordSign(lower, end) || !isWordSign(lower, end - 1)) return true;
-  if (start !== word && lower.startsWith(word, at) && !isWordSign(lower, behind)) return true;
-  if (!/^[a-z]{3,}$/.test(start)) return false;
-  const [ending = ""] = /^[a-z]{0,5}/.exec(lower.slice(end, end + 5)) ?? [];
-  return !isWordSign(lower, end + ending.length) && endings.has(ending);
+/** A word that stands by itself, or with another English ending; of a script without spaces, wherever it stands. */
+function wholeWord(word: string, start: string, isPair: boolean): RegExp {
+  if (isPair) return new RegExp(literal(word), "u");
+  const sign = String.raw`[\p{L}\p{N}_]`;
+  const before = new RegExp(`^${sign}`, "u").test(start) ? `(?<!${sign})` : "";
+  const endings = /^[a-z]{3,}$/.test(start) ? "(?:e?[sd]|ing|e|ies)?" : "";
+  const after = (text: string): string => (new RegExp(`${sign}$`, "u").test(text) ? `(?!${sign})` : "");
+  return new RegExp(`${before}(?:${literal(start)}${endings}${after(start)}|${literal(word)}${after(word)})`, "u");
 }
 
-const endings = new Set(["s", "es", "ed", "d", "ing", "e", "ies"]);
-
-function isWordSign(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  if (Number.isNaN(code)) return false;
-  if (code < 128) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95;
-  return /[\p{L}\p{N}]/u.test(String.fromCodePoint(text.codePointAt(at) ?? code));
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }
 
 /** Counts in how many lines the words of a query stand, and weighs them by it: a rare word tells more. */
