@@ -6,11 +6,12 @@ import type { Work } from "../../turns.ts";
 import type { RecallDocument } from "./document.ts";
 import { Hits } from "./hits.ts";
 import type { Hit, HitDocument, RankedHit } from "./hits.ts";
-import { isInsidePair, longLine, piecesOf } from "./pieces.ts";
+import { longLine, piecesOf } from "./pieces.ts";
+import type { Stretch } from "./pieces.ts";
 import { Matcher, Rarity } from "./words.ts";
 import type { RecallWords } from "./words.ts";
 
-/** Characters searched in one step; a longer line takes several steps. */
+/** Characters searched in one step. */
 const stepLength = 64 * 1024;
 
 /**
@@ -65,6 +66,8 @@ class Scan {
   readonly #indents: Float64Array;
   readonly #near: Uint8Array;
   readonly #found: Hit[] = [];
+  /** Whether any of those lines is indented. */
+  #inRecord = false;
   #line = 0;
   #piece = 0;
 
@@ -85,85 +88,35 @@ class Scan {
 
   *run(): Work<void> {
     const text = this.#text;
-    for (let start = 0; start <= text.length;) {
-      let end = Math.min(text.length, start + stepLength);
-      if (end < text.length) end = text.lastIndexOf("\n", end);
-      if (end >= start) this.#lines(start, end);
-      else {
-        end = text.indexOf("\n", start + stepLength);
-        if (end < 0) end = text.length;
-        yield* this.#longLine(start, end);
+    let due = stepLength;
+    for (let start = 0; start <= text.length; this.#line++) {
+      const newline = text.indexOf("\n", start);
+      const end = newline < 0 ? text.length : newline;
+      for (const piece of end - start <= longLine ? [{ start, end }] : piecesOf(text, start, end)) {
+        this.#look(piece);
+        if (piece.end < due) continue;
+        due = piece.end + stepLength;
+        yield;
       }
       start = end + 1;
-      yield;
     }
     this.#document.count = this.#line;
     this.#offerHead();
     yield* this.#settle();
   }
 
-  /** Whole lines, from a line start to a line end: one look tells whether any of them holds a word. */
-  #lines(from: number, to: number): void {
-    const stretch = this.#text.slice(from, to);
-    const lower = stretch.toLowerCase();
-    if (!this.#matcher.mayHave(lower)) {
-      const count = countLines(stretch);
-      this.#line += count;
-      this.#piece += count;
-      this.#rarity.lines += count;
-      return;
-    }
-    let start = from;
-    for (const line of lower.split("\n")) {
-      const newline = this.#text.indexOf("\n", start);
-      const end = newline < 0 || newline > to ? to : newline;
-      if (end - start <= longLine) this.#look(line, start, end);
-      else if (this.#matcher.mayHave(line)) this.#pieces(start, end);
-      else this.#miss();
-      this.#line++;
-      start = end + 1;
-    }
-  }
-
-  /** A line too long for one step. */
-  *#longLine(from: number, to: number): Work<void> {
-    for (let start = from; start < to;) {
-      let end = Math.min(to, start + stepLength);
-      const space = end < to ? this.#text.lastIndexOf(" ", end) : -1;
-      const isParted = space > end - longLine;
-      if (isParted) end = space + 1;
-      else if (isInsidePair(this.#text, end)) end--;
-      // What has no spaces is looked through once more where it was parted.
-      const from = end < to && !isParted ? Math.max(start, end - longLine) : end;
-      if (this.#matcher.mayHave(this.#text.slice(start, end).toLowerCase())) this.#pieces(start, end);
-      else this.#miss();
-      start = from > start && end < to ? from : end;
-      yield;
-    }
-    this.#line++;
-  }
-
-  #pieces(from: number, to: number): void {
-    for (const { start, end } of piecesOf(this.#text, from, to)) {
-      this.#look(this.#text.slice(start, end).toLowerCase(), start, end);
-    }
-  }
-
-  #miss(): void {
-    this.#rarity.lines++;
-    this.#piece++;
-  }
-
-  #look(lower: string, start: number, end: number): void {
+  #look({ start, end }: Stretch): void {
     const matcher = this.#matcher;
+    const lower = this.#text.slice(start, end).toLowerCase();
     const found = matcher.look(lower);
     this.#piece++;
-    const indent = indentOf(lower);
-    this.#leaveRecords(indent);
+    if (this.#inRecord) this.#leaveRecords(indentOf(lower));
     if (!found) {
       this.#rarity.lines++;
       return;
     }
+    const indent = indentOf(lower);
+    this.#inRecord ||= indent > 0;
     const { levels } = matcher;
     this.#rarity.count(levels);
     if (!this.#isSubject(lower)) this.#offer(start, end);

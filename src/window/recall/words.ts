@@ -81,11 +81,6 @@ export class Matcher {
     this.#isPhrase = words.terms.length > 1;
   }
 
-  /** Whether a text, given in lower case, may have a word. */
-  mayHave(lower: string): boolean {
-    return this.words.terms.some(({ stem: start }) => lower.includes(start));
-  }
-
   /** Looks for the words in a text, given in lower case; whether it has any. */
   look(lower: string): boolean {
     const { terms, phrase } = this.words;
