@@ -12,13 +12,17 @@ export interface HitDocument extends Omit<RecallDocument, "text"> {
   count: number;
 }
 
-/** A piece of a text that has words of the query. */
-export interface Hit extends Stretch {
+/** The place of a piece of a text that has words of the query. */
+export interface HitPlace extends Stretch {
   readonly document: HitDocument;
   /** Its line, from 0. */
   readonly line: number;
   /** Whether the head answers, and not the text: what is shown is the beginning. */
   readonly isHead: boolean;
+}
+
+/** A piece of a text that has words of the query. */
+export interface Hit extends HitPlace {
   /** Older messages with the same line from the same call, the newest first, and how many there are. */
   also: readonly number[];
   repeats: number;
@@ -54,23 +58,20 @@ export interface RankedHit {
 }
 
 /** Hits that have the same words, and are all told or all printed. */
-export interface Group {
+interface Group {
   readonly levels: Uint8Array;
   readonly near: Uint8Array;
   readonly exact: boolean;
   hits: Hit[];
+  /** By label and line. */
   readonly byText: Map<string, Hit>;
-  /** Hits that the newest message gave. */
-  newest: number;
-  count: number;
 }
 
 /** Hits of one group that are kept, the newest, and of one message the first. */
 const mostOfGroup = 48;
 
-/** All hits that are kept, and all groups; when there are more, the worst go until half is left. */
-const mostHits = 4_096;
-const mostGroups = 1_024;
+/** Groups that are kept; when there are more, the worst half goes. */
+const mostGroups = 128;
 
 /** Characters up to which lines are compared. */
 const comparedLength = 240;
@@ -86,85 +87,59 @@ const nearWeight = 0.4;
 
 /** Keeps hits in groups. */
 export class Hits {
-  readonly #groups = new Map<number, Group>();
+  readonly #groups = new Map<string, Group>();
   readonly #rarity: Rarity;
-  /** By word: numbers whose sums tell groups apart. */
-  readonly #codes: readonly number[];
-  #total = 0;
 
-  constructor(rarity: Rarity, words: number) {
+  constructor(rarity: Rarity) {
     this.#rarity = rarity;
-    let seed = 20_011;
-    this.#codes = Array.from({ length: words + 2 }, () => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed * 8;
-    });
-  }
-
-  /** The hits that are kept. */
-  get size(): number {
-    return this.#total;
   }
 
   /**
-   * The group that has room for a hit of a message; undefined where the message gave enough of them.
+   * Keeps a hit of a message; undefined where the message gave enough of its group.
    *
    * @param matcher - that looked at the hit
    * @param near - by word: 2 where the head or a line shortly before has it
    * @param isTold - whether someone said it: what tools print again and again never takes its room
-   */
-  roomFor(matcher: Matcher, near: Uint8Array, seq: number, isTold: boolean): Group | undefined {
-    const group = this.#group(matcher, near, isTold);
-    if (group.newest !== seq) [group.newest, group.count] = [seq, 0];
-    return group.count < mostOfGroup ? group : undefined;
-  }
-
-  /**
-   * Keeps a hit.
-   *
    * @param text - the hit's text
    */
-  add(group: Group, place: Pick<Hit, "document" | "line" | "start" | "end" | "isHead">, text: string): Hit | undefined {
-    const { document } = place;
-    const key = text.length <= comparedLength ? `${document.label}\n${text.trim()}` : undefined;
+  add(matcher: Matcher, near: Uint8Array, isTold: boolean, place: HitPlace, text: string): Hit | undefined {
+    const group = this.#group(matcher, near, isTold);
+    const { label, seq } = place.document;
+    if (group.hits.at(-mostOfGroup)?.document.seq === seq) return undefined;
+    const key = text.length <= comparedLength ? `${label}\n${text.trim()}` : undefined;
     const same = key === undefined ? undefined : group.byText.get(key);
-    if (same && same.document.seq === document.seq) return undefined;
-    group.count++;
+    if (same?.document.seq === seq) return undefined;
     const hit: Hit = { ...place, also: [], repeats: 0, region: undefined, dropped: false };
     if (same && !same.dropped) {
       hit.also = [same.document.seq, ...same.also].slice(0, mostAlso);
       hit.repeats = same.repeats + 1;
-      this.#drop(same);
+      same.dropped = true;
     }
     if (key !== undefined) group.byText.set(key, hit);
     group.hits.push(hit);
-    this.#total++;
-    if (group.hits.length > 2 * mostOfGroup) this.#trim(group);
-    if (this.#total > mostHits || this.#groups.size > mostGroups) this.#prune();
+    if (group.hits.length > 2 * mostOfGroup) trim(group);
     return hit;
   }
 
   /** All that are kept, the best first: by the whole query, by score, then the newer message, then the earlier line. */
   ranked(): readonly RankedHit[] {
-    const ranked: RankedHit[] = [];
-    for (const group of this.#groups.values()) {
+    const ranked = [...this.#groups.values()].flatMap((group) => {
       const { exact, levels, near } = group;
       const shared = { ...this.#scores(group), exact, levels, near };
-      for (const hit of group.hits) if (!hit.dropped) ranked.push({ hit, ...shared });
-    }
+      return group.hits.filter(({ dropped }) => !dropped).map((hit): RankedHit => ({ hit, ...shared }));
+    });
     return ranked.sort(compare);
   }
 
   #group({ levels, exact }: Matcher, near: Uint8Array, isTold: boolean): Group {
-    let sum = (exact ? (this.#codes[levels.length] ?? 0) : 0) + (isTold ? (this.#codes[levels.length + 1] ?? 0) : 0);
-    for (let index = 0; index < levels.length; index++) {
-      sum += (this.#codes[index] ?? 0) * (levels[index]! + (near[index]! > levels[index]! ? 4 : 0));
-    }
-    let group = this.#groups.get(sum);
+    let key = `${exact}${isTold}`;
+    for (let index = 0; index < levels.length; index++) key += levels[index]! + (near[index]! > levels[index]! ? 4 : 0);
+    let group = this.#groups.get(key);
     if (!group) {
       const beside = near.map((level, index) => (level > levels[index]! ? level : 0));
-      group = { levels: levels.slice(), near: beside, exact, hits: [], byText: new Map(), newest: 0, count: 0 };
-      this.#groups.set(sum, group);
+      group = { levels: levels.slice(), near: beside, exact, hits: [], byText: new Map() };
+      this.#groups.set(key, group);
+      if (this.#groups.size > mostGroups) this.#prune();
     }
     return group;
   }
@@ -184,34 +159,23 @@ export class Hits {
     return { own, isOther, together: factor * together, score: factor * score };
   }
 
-  #drop(hit: Hit): void {
-    if (!hit.dropped) this.#total--;
-    hit.dropped = true;
-  }
-
-  #trim(group: Group): void {
-    const alive = group.hits.filter(({ dropped }) => !dropped);
-    alive.sort((left, right) => right.document.seq - left.document.seq || left.line - right.line);
-    for (const hit of alive.slice(mostOfGroup)) this.#drop(hit);
-    group.hits = alive.slice(0, mostOfGroup).reverse();
-    for (const [key, { dropped }] of group.byText) if (dropped) group.byText.delete(key);
-  }
-
   #prune(): void {
-    for (const group of this.#groups.values()) this.#trim(group);
-    const groups = [...this.#groups].sort(
-      ([, left], [, right]) => this.#scores(right).score - this.#scores(left).score,
-    );
-    let kept = 0;
-    for (const [index, [code, group]] of groups.entries()) {
-      if (kept + group.hits.length <= mostHits / 2 && index < mostGroups / 2) {
-        kept += group.hits.length;
-        continue;
-      }
-      for (const hit of group.hits) this.#drop(hit);
-      this.#groups.delete(code);
+    const scored = [...this.#groups].map(([key, group]) => ({ key, group, score: this.#scores(group).score }));
+    const worst = scored.sort((left, right) => right.score - left.score).slice(mostGroups / 2);
+    for (const { key, group } of worst) {
+      for (const hit of group.hits) hit.dropped = true;
+      this.#groups.delete(key);
     }
   }
+}
+
+/** Keeps the newest hits of a group. */
+function trim(group: Group): void {
+  const alive = group.hits.filter(({ dropped }) => !dropped);
+  alive.sort((left, right) => right.document.seq - left.document.seq || left.line - right.line);
+  for (const hit of alive.slice(mostOfGroup)) hit.dropped = true;
+  group.hits = alive.slice(0, mostOfGroup).reverse();
+  for (const [key, { dropped }] of group.byText) if (dropped) group.byText.delete(key);
 }
 
 function compare(left: RankedHit, right: RankedHit): number {

@@ -5,7 +5,7 @@
 import type { Work } from "../../turns.ts";
 import type { RecallDocument } from "./document.ts";
 import { Hits } from "./hits.ts";
-import type { Hit, HitDocument, RankedHit } from "./hits.ts";
+import type { Hit, HitDocument, HitPlace, RankedHit } from "./hits.ts";
 import { longLine, piecesOf } from "./pieces.ts";
 import type { Stretch } from "./pieces.ts";
 import { Matcher, Rarity } from "./words.ts";
@@ -38,7 +38,7 @@ export class RecallSearch {
   constructor(words: RecallWords) {
     this.#matcher = new Matcher(words);
     this.rarity = new Rarity(words);
-    this.#hits = new Hits(this.rarity, words.terms.length);
+    this.#hits = new Hits(this.rarity);
   }
 
   /** Searches a document. Nothing of its text is kept but what stands around the best hits. */
@@ -152,23 +152,20 @@ class Scan {
     for (let index = 0; index < near.length; index++) {
       near[index] = this.#isNear(index) ? 2 : this.#head[index]!;
     }
-    const group = this.#hits.roomFor(this.#matcher, near, this.#document.seq, this.#document.callId === undefined);
-    if (!group) return;
     const place = { document: this.#document, line: this.#line, start, end, isHead: false };
-    this.#keep(this.#hits.add(group, place, this.#text.slice(start, end)));
+    this.#add(near, place, this.#text.slice(start, end));
   }
 
   /** A text whose head has the words answers with its beginning. */
   #offerHead(): void {
-    const { label, isCall, callId, seq } = this.#document;
+    const { label, isCall, callId } = this.#document;
     if (isCall === true || callId === undefined || this.#head.every((level) => level === 0)) return;
     this.#matcher.look(label.toLowerCase());
-    const group = this.#hits.roomFor(this.#matcher, this.#head, seq, false);
-    const place = { document: this.#document, line: Infinity, start: 0, end: 0, isHead: true };
-    if (group) this.#keep(this.#hits.add(group, place, ""));
+    this.#add(this.#head, { document: this.#document, line: Infinity, start: 0, end: 0, isHead: true }, "");
   }
 
-  #keep(hit: Hit | undefined): void {
+  #add(near: Uint8Array, place: HitPlace, text: string): void {
+    const hit = this.#hits.add(this.#matcher, near, this.#document.callId === undefined, place, text);
     if (hit) this.#found.push(hit);
   }
 
