@@ -9,7 +9,6 @@ import { headOf } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
 import { bareLine, longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
-import { Relevance, telling } from "./relevance.ts";
 import { beginning, surroundings, withoutHoles } from "./surroundings.ts";
 import { Matcher } from "./words.ts";
 import type { Rarity, RecallWords } from "./words.ts";
@@ -17,6 +16,14 @@ import type { Rarity, RecallWords } from "./words.ts";
 /** Tokens from which a hit has to be nearly as good as the best, and how good that is. */
 const comfortable = 600;
 const nearlyBest = 0.8;
+
+/** The share of the best hit's weight that a hit needs, with the words near it and by its own; likewise of the heaviest word's. */
+const telling = 0.5;
+const ownCutOff = 0.2;
+
+/** The share that a hit needs without the query's heaviest word, and without any of its names: it may be about others. */
+const restCutOff = 0.75;
+const otherCutOff = 0.9;
 
 /** Characters up to which what someone said is shown whole, and tokens of an answer up to which it is. */
 const saidWhole = 1_200;
@@ -48,11 +55,18 @@ export interface Choice {
   readonly more: boolean;
 }
 
+/** The weight of the best hit; a question that is still to be answered has all words, and tells nothing. */
+function bestOf(ranked: readonly RankedHit[], asked: number | undefined): number {
+  const others = ranked.filter(({ hit }) => hit.document.seq !== asked);
+  return (others.length > 0 ? others : ranked).reduce((most, { together }) => Math.max(most, together), 0);
+}
+
 /** Chooses from ranked hits. */
 export class Chooser {
   readonly #matcher: Matcher;
   readonly #rarity: Rarity;
-  readonly #relevance: Relevance;
+  /** The weight of the heaviest word. */
+  readonly #heaviest: number;
   readonly #options: ChoiceOptions;
   readonly #shown = new Map<HitDocument, Shown>();
   readonly #byText = new Map<string, Shown>();
@@ -66,7 +80,7 @@ export class Chooser {
   constructor(words: RecallWords, rarity: Rarity, options: ChoiceOptions) {
     this.#matcher = new Matcher(words);
     this.#rarity = rarity;
-    this.#relevance = new Relevance(words, rarity);
+    this.#heaviest = rarity.heaviest();
     this.#options = options;
     this.#left = options.maxTokens;
     for (const line of options.beside?.split("\n") ?? []) this.#lines.add(bareLine(line));
@@ -74,9 +88,8 @@ export class Chooser {
 
   /** @param ranked - the hits, the best first */
   *choose(ranked: readonly RankedHit[]): Work<Choice> {
-    const best = this.#relevance.best(ranked, this.#options.asked);
-    const heaviest = this.#relevance.heaviest();
-    const relevant = ranked.filter((hit) => this.#relevance.isRelevant(hit, best, heaviest));
+    const best = bestOf(ranked, this.#options.asked);
+    const relevant = ranked.filter((hit) => this.#isRelevant(hit, best));
     let misses = 0;
     const again: RankedHit[] = [];
     for (const hit of relevant) {
@@ -105,6 +118,19 @@ export class Chooser {
     return { text: shown.map(renderShown).join("\n\n"), seqs, more: this.#more };
   }
 
+  /** Whether a hit is good enough to be shown. */
+  #isRelevant({ exact, own, together, levels, near, isOther }: RankedHit, best: number): boolean {
+    if (exact) return true;
+    const isSubject = levels.some((level, index) => (level === 2 || near[index] === 2) && this.#tells(index, 1));
+    const share = isOther ? otherCutOff : isSubject ? telling : restCutOff;
+    return together >= share * best && own >= ownCutOff * best;
+  }
+
+  /** Whether a word that any line has weighs as much as a share of the heaviest one. */
+  #tells(index: number, share: number): boolean {
+    return this.#rarity.has(index) && this.#rarity.weigh(index, 2) >= share * this.#heaviest;
+  }
+
   /** Whether an answer has the line of a hit already, from another message. */
   #isShown({ hit: { document, region, start, end } }: RankedHit): boolean {
     if (!region || this.#shown.has(document)) return false;
@@ -115,10 +141,8 @@ export class Chooser {
   /** Words that tell much and stand in nothing chosen so far get their best hit. */
   *#cover(ranked: readonly RankedHit[]): Work<void> {
     const { terms } = this.#matcher.words;
-    const heaviest = this.#relevance.heaviest();
     for (let index = 0; index < terms.length; index++) {
-      if (this.#covered[index] || !this.#rarity.has(index) || this.#rarity.weigh(index, 2) < telling * heaviest)
-        continue;
+      if (this.#covered[index] || !this.#tells(index, telling)) continue;
       const hit = ranked.find(({ levels, isOther }) => levels[index] === 2 && !isOther);
       if (hit) this.#take(hit);
       yield;
@@ -138,7 +162,7 @@ export class Chooser {
     const around = hit.isHead
       ? beginning(rows)
       : withoutHoles(rows, [
-          ...surroundings(rows, at, this.#relevance.isNamed(document)),
+          ...surroundings(rows, at, this.#isNamed(document)),
           ...complement(rows, at, document.callId === undefined, this.#matcher, this.#rarity),
         ]);
     for (const group of [around, [at]]) {
@@ -153,6 +177,12 @@ export class Chooser {
       if (this.#show(hit, fresh, this.#left, key)) return true;
     }
     return false;
+  }
+
+  /** Whether a head has a telling word of the query. */
+  #isNamed({ label }: HitDocument): boolean {
+    this.#matcher.look(label.toLowerCase());
+    return this.#matcher.levels.some((level, index) => level === 2 && this.#tells(index, telling));
   }
 
   /** Shows rows of a hit's document; false where they take more than so many tokens. */

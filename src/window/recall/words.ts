@@ -160,4 +160,9 @@ export class Rarity {
   has(index: number): boolean {
     return (this.#anywhere[index] ?? 0) > 0;
   }
+
+  /** The weight of the heaviest word that any line has. */
+  heaviest(): number {
+    return Math.max(0, ...this.#terms.map((_, index) => (this.has(index) ? this.weigh(index, 2) : 0)));
+  }
 }
