@@ -148,6 +148,24 @@ describe("recall of what changed", () => {
     }
   });
 
+  it("follows files of one name apart, and shows the one that was looked at last", () => {
+    const two = new HistoryBuilder()
+      .assistant("", ["a", "read", { path: "src/pool.ts" }], ["b", "read", { path: "lib/pool.ts" }])
+      .result("b", "export const size = 4;")
+      .result("a", "export const size = 9;")
+      .assistant("", ["e", "edit", { path: "lib/pool.ts", oldText: "size = 4", newText: "size = 5" }])
+      .result("e", "Done.");
+    for (const [query, size] of [
+      ["pool.ts", 5],
+      ["lib/pool.ts", 5],
+      ["src/pool.ts", 9],
+    ] as const) {
+      const { text } = recallFrom(two.messages, { query }, { counter: estimate });
+      expect(text).toContain(`pool.ts as it stands`);
+      expect([...text.matchAll(/size = (\d)/g)].map(([, shown]) => shown)).toEqual([`${size}`]);
+    }
+  });
+
   it("shows the old text of an edit, however often the new one was seen since", () => {
     const path = "src/limits.ts";
     const line = (value: number): string => `export function takeSome(input: Batch, limit = ${value}): number {`;

@@ -19,7 +19,7 @@ export interface Shown {
 }
 
 /** Characters from which a line that stands alone is compared with others. */
-export const comparedLength = 24;
+const comparedLength = 24;
 
 /** Lines of a text from which a gap says at which line the text goes on. */
 const manyLines = 40;

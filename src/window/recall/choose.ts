@@ -2,12 +2,12 @@
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
-import { comparedLength, keyOf, ordered, renderRows, renderShown } from "./answer.ts";
+import { keyOf, ordered, renderRows, renderShown } from "./answer.ts";
 import type { Shown } from "./answer.ts";
 import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
-import { bareLine, longLine, rowsOf } from "./pieces.ts";
+import { longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
 import { beginning, surroundings, withoutHoles } from "./surroundings.ts";
 import { Matcher } from "./words.ts";
@@ -43,8 +43,6 @@ export interface ChoiceOptions {
   readonly mask: TextMask;
   /** The newest user message: the question, where a conversation goes on. */
   readonly asked?: number;
-  /** Text that the answer shows beside the choice. */
-  readonly beside?: string;
 }
 
 /** The text that was chosen, and where it is from. */
@@ -72,8 +70,6 @@ export class Chooser {
   readonly #byText = new Map<string, Shown>();
   readonly #rows = new Map<Region | string, readonly Row[]>();
   readonly #covered: boolean[] = [];
-  /** Lines that are shown, as they are compared with others. */
-  readonly #lines = new Set<string>();
   #left: number;
   #more = false;
 
@@ -83,7 +79,6 @@ export class Chooser {
     this.#heaviest = rarity.heaviest();
     this.#options = options;
     this.#left = options.maxTokens;
-    for (const line of options.beside?.split("\n") ?? []) this.#lines.add(bareLine(line));
   }
 
   /** @param ranked - the hits, the best first */
@@ -91,7 +86,6 @@ export class Chooser {
     const best = bestOf(ranked, this.#options.asked);
     const relevant = ranked.filter((hit) => this.#isRelevant(hit, best));
     let misses = 0;
-    const again: RankedHit[] = [];
     for (const hit of relevant) {
       const used = this.#options.maxTokens - this.#left;
       if (misses >= mostMisses || (used >= comfortable && hit.together < nearlyBest * best)) {
@@ -99,17 +93,9 @@ export class Chooser {
         break;
       }
       yield;
-      if (this.#isShown(hit)) again.push(hit);
-      else if (!this.#take(hit)) {
-        misses++;
-        this.#more = true;
-      }
-    }
-    // A line that is shown may stand between others elsewhere.
-    for (const hit of again) {
-      if (this.#options.maxTokens - this.#left >= comfortable) break;
-      this.#take(hit);
-      yield;
+      if (this.#take(hit)) continue;
+      misses++;
+      this.#more = true;
     }
     yield* this.#cover(ranked);
     yield* this.#widen(relevant);
@@ -129,13 +115,6 @@ export class Chooser {
   /** Whether a word that any line has weighs as much as a share of the heaviest one. */
   #tells(index: number, share: number): boolean {
     return this.#rarity.has(index) && this.#rarity.weigh(index, 2) >= share * this.#heaviest;
-  }
-
-  /** Whether an answer has the line of a hit already, from another message. */
-  #isShown({ hit: { document, region, start, end } }: RankedHit): boolean {
-    if (!region || this.#shown.has(document)) return false;
-    const line = bareLine(region.text.slice(start - region.offset, end - region.offset));
-    return line.length >= comparedLength && this.#lines.has(line);
   }
 
   /** Words that tell much and stand in nothing chosen so far get their best hit. */
@@ -198,10 +177,7 @@ export class Chooser {
       this.#shown.set(document, shown);
       this.#byText.set(key, shown);
     }
-    for (const row of rows) {
-      shown.rows.set(row.start, row);
-      this.#lines.add(bareLine(row.text));
-    }
+    for (const row of rows) shown.rows.set(row.start, row);
     this.#coverBy([document.label, ...rows.map((row) => row.text)].join("\n"));
     return true;
   }

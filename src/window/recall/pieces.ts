@@ -16,14 +16,6 @@ const least = 48;
 /** The end of a sentence or of a value of JSON, with the white space behind it. */
 const ends = /[.!?][")\]'’”]*\s+|[。！？]|[}\]]+,?\s*|,\s*(?=["{[])/g;
 
-/** The number before a line of a listing, the place before one that a search found, and the name before a text of a call. */
-const lead = /^\s*(?:[^\s:]*[./][^\s:]*[:-]\d+[:-]|\d+(?:\t|→|\| ?|: |:|-)|[\w.]+: )/;
-
-/** A line as a file may have it: without what a listing, a search or a call puts before it. */
-export function bareLine(line: string): string {
-  return line.replace(lead, "").trim();
-}
-
 /** The pieces of a line: itself, or where it is long stretches that end with a sentence, a value or a word. */
 export function* piecesOf(text: string, start: number, end: number): Generator<Stretch> {
   if (end - start <= longLine) {
@@ -57,7 +49,7 @@ function cutAt(text: string, from: number, to: number): number {
 }
 
 /** Whether a place parts the two halves of one character. */
-export function isInsidePair(text: string, at: number): boolean {
+function isInsidePair(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff;
 }

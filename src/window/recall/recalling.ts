@@ -133,7 +133,6 @@ export class Recalling {
       ...options,
       maxTokens: options.maxTokens - (beside === "" ? 0 : this.#counter.count(beside) + 2),
       asked: this.#asked,
-      beside,
     });
     const found = yield* chooser.choose(ranked);
     if (found.text === "" && beside === "" && this.#isSingle && this.#hasId) return this.#filling.result();

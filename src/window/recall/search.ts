@@ -78,7 +78,6 @@ class Scan {
     this.#rarity = rarity;
     this.#hits = hits;
     const { levels } = matcher;
-    levels.fill(0);
     matcher.look(document.label.toLowerCase());
     this.#head = levels.map((level) => (level === 2 ? 2 : 0));
     this.#last = new Float64Array(levels.length).fill(-Infinity);
