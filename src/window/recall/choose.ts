@@ -9,7 +9,7 @@ import { headOf } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
 import { longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
-import { beginning, surroundings, withoutHoles } from "./surroundings.ts";
+import { beginning, surroundings } from "./surroundings.ts";
 import { Matcher } from "./words.ts";
 import type { Rarity, RecallWords } from "./words.ts";
 
@@ -140,10 +140,10 @@ export class Chooser {
     if (known?.rows.has(rows[at]?.start ?? -1)) return true;
     const around = hit.isHead
       ? beginning(rows)
-      : withoutHoles(rows, [
+      : [
           ...surroundings(rows, at, this.#isNamed(document)),
           ...complement(rows, at, document.callId === undefined, this.#matcher, this.#rarity),
-        ]);
+        ];
     for (const group of [around, [at]]) {
       const fresh = group.flatMap((index) => rows[index] ?? []).filter(({ start }) => !known?.rows.has(start));
       if (fresh.length === 0) return true;

@@ -19,12 +19,8 @@ const namedLength = 200;
 /** Characters of the pieces of a long line that are shown around one. */
 const pieceLength = 240;
 
-/** Characters of a row that is as short as the mark of a gap. */
-const shortRow = 24;
-
-/** Rows that are looked at on each side for a block, and blocks around blocks. */
+/** Rows that are looked at on each side for a block. */
 const blockReach = 200;
-const blockDepth = 6;
 
 /** Characters from which a line of a flat text says enough by itself. */
 const selfContained = 60;
@@ -57,21 +53,14 @@ export function surroundings(rows: readonly Row[], at: number, isNamed: boolean)
     ? isSmall(rows, block, namedRows, namedLength)
     : isSmall(rows, block, blockRows, blockLength);
   if (isSmallBlock) return range(block.from, block.to);
-  const shown = new Set([...owners(rows, at), at]);
+  const shown = new Set([...owners(rows, at, block), at]);
   for (const near of [at - 1, at + 1]) if (isBeside(rows, at, near)) shown.add(near);
   return [...shown].sort((left, right) => left - right);
 }
 
-/** The widest block around a row that may be one record: of a flat text all of it that is at hand. */
+/** The block around a row, which may be one record: of a flat text what is at hand. */
 export function recordAround(rows: readonly Row[], at: number): Block {
-  let block = blockOf(rows, at);
-  for (let depth = 0; block && depth < blockDepth; depth++) {
-    if (identityIn(rows, block) !== undefined && block.to - block.from > 1) return block;
-    const wider = blockOf(rows, block.from);
-    if (!wider || (wider.from === block.from && wider.to === block.to)) break;
-    block = wider;
-  }
-  return block ?? { from: Math.max(0, at - smallRows), to: Math.min(rows.length - 1, at + smallRows) };
+  return blockOf(rows, at) ?? { from: Math.max(0, at - smallRows), to: Math.min(rows.length - 1, at + smallRows) };
 }
 
 /** The beginning of a text whose head alone answers. */
@@ -82,30 +71,11 @@ export function beginning(rows: readonly Row[]): readonly number[] {
   return range(0, count - 1);
 }
 
-/** Rows with those between them where a mark of the gap would be no shorter. */
-export function withoutHoles(rows: readonly Row[], shown: readonly number[]): readonly number[] {
-  const places = [...new Set(shown)].sort((left, right) => left - right);
-  return places.flatMap((place, index) => {
-    const hole = place - 1;
-    const isHole = hole === (index === 0 ? 0 : (places[index - 1] ?? 0) + 1);
-    return isHole && (rows[hole]?.text.length ?? Infinity) < shortRow ? [hole, place] : [place];
-  });
-}
-
 /** The rows that say whose a row is: the head of its block, and the key of the record that it is in. */
-function owners(rows: readonly Row[], at: number): readonly number[] {
-  const shown: number[] = [];
-  let block = blockOf(rows, at);
-  for (let depth = 0; block && depth < blockDepth; depth++) {
-    const head = rows[block.from]?.text.trim() ?? "";
-    if (depth === 0 && head.length > 2 && block.from !== at) shown.push(block.from);
-    const identity = identityIn(rows, block);
-    if (identity !== undefined) return [...shown, identity];
-    const wider = blockOf(rows, block.from);
-    if (!wider || wider.from >= block.from) break;
-    block = wider;
-  }
-  return shown;
+function owners(rows: readonly Row[], at: number, block: Block): readonly number[] {
+  const head = rows[block.from]?.text.trim() ?? "";
+  const identity = identityIn(rows, block);
+  return [...(head.length > 2 && block.from !== at ? [block.from] : []), ...(identity === undefined ? [] : [identity])];
 }
 
 /** The row of a record that tells it from others: the first whose key does, else its first plain value. */
