@@ -175,7 +175,8 @@ export class Statements {
     const { terms, looks } = said.statement;
     let [mask, units, repeated, others] = [0, 0, 0, 0];
     for (const term of terms) {
-      if (term.isNumber) term.bit === 0 ? others++ : repeated++;
+      if (term.isNumber && term.bit !== 0) repeated++;
+      else if (term.isNumber) others++;
       if (term.bit === 0) continue;
       mask |= term.bit;
       units += term.units;
