@@ -3,17 +3,17 @@
  * one record and changes nothing else, and three failures in a row make them rest.
  */
 import { WindrowError } from "../errors.ts";
+import { defined } from "../message/json.ts";
 import type { JsonObject } from "../message/message.ts";
 import { countsOf, usedTokens } from "../message/parts.ts";
 import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { checkedModel } from "../model/answer.ts";
 import type { Model, ModelLike } from "../model/model.ts";
-import type { SessionContext, SessionOptions } from "./context.ts";
+import type { SessionContext } from "./context.ts";
 import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell, usageRecorded } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
-import type { ConversationState } from "./state/state.ts";
 import type { SessionWriter } from "./writer.ts";
 
 /** Failures in a row after which the hooks rest. */
@@ -48,10 +48,7 @@ export type HookName = "beforeCompose" | "afterStep" | "compact";
 export class Hooks {
   readonly #context: SessionContext;
   readonly #epochs: Epochs;
-  readonly #state: ConversationState;
   readonly #writer: SessionWriter;
-  readonly #summarizer: ModelLike | undefined;
-  readonly #maxSummaryTokens: number | undefined;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #failures = 0;
@@ -59,19 +56,10 @@ export class Hooks {
   #committed = false;
   #reason = "";
 
-  constructor(
-    context: SessionContext,
-    epochs: Epochs,
-    state: ConversationState,
-    writer: SessionWriter,
-    { summarizer, maxSummaryTokens }: Pick<SessionOptions, "summarizer" | "maxSummaryTokens">,
-  ) {
+  constructor(context: SessionContext, epochs: Epochs, writer: SessionWriter) {
     this.#context = context;
     this.#epochs = epochs;
-    this.#state = state;
     this.#writer = writer;
-    this.#summarizer = summarizer;
-    this.#maxSummaryTokens = maxSummaryTokens;
   }
 
   /** Failures since the last success, and whether the hooks rest because of them. */
@@ -144,7 +132,7 @@ export class Hooks {
       await this.#fail(error instanceof Error ? error.message : "the hook failed", {}).catch(() => undefined);
     } finally {
       this.#committed = false;
-      await this.#writer.answered();
+      await this.#writer.asking(false);
     }
   }
 
@@ -173,16 +161,16 @@ export class Hooks {
   #shown(model: ModelLike): Model {
     const checked = checkedModel(model);
     const asked: Model = async (request, signal) => {
-      await this.#writer.asking();
+      await this.#writer.asking(true);
       return checked(request, signal);
     };
     return Object.assign(asked, checked);
   }
 
   #strategyContext({ tokens, budget, room }: HookWindow): StrategyContext {
-    const { id, store, scope, composer, on } = this.#context;
-    const [epochs, state] = [this.#epochs, this.#state];
-    const summarizer = this.#summarizer && this.#shown(this.#summarizer);
+    const { id, store, scope, composer, on, conversation: state, maxSummaryTokens } = this.#context;
+    const epochs = this.#epochs;
+    const summarizer = this.#context.summarizer && this.#shown(this.#context.summarizer);
     const timestamp = this.#timestamp();
     return {
       view: epochs.composer.view(),
@@ -197,8 +185,7 @@ export class Hooks {
       profile: composer.profile,
       mask: composer.mask,
       timestamp,
-      ...(summarizer && { summarizer }),
-      ...(this.#maxSummaryTokens !== undefined && { maxSummaryTokens: this.#maxSummaryTokens }),
+      ...defined({ summarizer, maxSummaryTokens, entities: state.entities }),
       pins: state.pins.holding(state.moment(timestamp)).map(({ text }) => text),
       commit: (edits, records) =>
         this.#context.inTurn(async () => {
@@ -218,7 +205,6 @@ export class Hooks {
           if (summaries.length === 0) tell(on, event);
           return true;
         }),
-      ...(state.entities && { entities: state.entities }),
       record: (records) =>
         this.#context.inTurn(async () => {
           await this.#context.write(records);

@@ -3,7 +3,7 @@ import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
 import { isObject, jsonFault, parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
-import { checkOptions, entityKinds, fieldsOf, kinds, layerKinds, named, oneOf, part, rollingKinds } from "./options.ts";
+import { checkGiven, entityKinds, fieldsOf, kinds, layerKinds, named, oneOf, part, rollingKinds } from "./options.ts";
 import { share, thresholdKinds, whole } from "./options.ts";
 import type { Kind, Named } from "./options.ts";
 import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
@@ -185,7 +185,7 @@ function choiceOf(specifier: StrategySpecifier): StrategyChoice {
     if (typeof use === "string") return specifier as StrategyChoice;
     throw new WindrowError("bad-option", "A strategy is a name, or an object with `use` or `contextStrategy`.");
   }
-  if (isObject(given)) checkOptions("contextStrategy", given, ["type", "pluginId", "config"]);
+  checkGiven("contextStrategy", given, { type: kinds.text, pluginId: kinds.text, config: kinds.object });
   const id = given.type === "plugin" ? given.pluginId : given.type;
   if (typeof id !== "string" || id === "") {
     const message =

@@ -9,7 +9,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import { adviceOn, checkBudget, isTriggered, withForced } from "./budget.ts";
-import { checkComposeOptions, initialState, readsLog } from "./compose-options.ts";
+import { initialState, readsLog } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { defaultMask } from "./stub/cut.ts";
 import { defaultRecallTools } from "./stub/recalled.ts";
@@ -119,7 +119,6 @@ export class Composer {
     const goBack = (): void => this.#goBack(state, history.raw);
     let ended = false;
     try {
-      checkComposeOptions(options);
       const composed = yield* yieldingDynamic(options, this.#counter, (given) => this.#composing(given), goBack);
       ended = true;
       return composed;

@@ -1,8 +1,10 @@
 /** The ContextManager of preset miki (docs/presets.md): messages with an importance, a snapshot, statistics. In memory. */
 import { resultText } from "../../message/message.ts";
 import type { JsonObject, Message } from "../../message/message.ts";
-import { statsLine, updateSnapshot } from "../../session/state/snapshot.ts";
-import type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";
+import { updateSnapshot } from "../../session/state/snapshot.ts";
+import type { ContextSnapshot, SnapshotUpdate } from "../../session/state/snapshot.ts";
+import { statsLine } from "../../session/stats-line.ts";
+import type { ContextStats } from "../../session/stats-line.ts";
 import { countPart } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { composeWindow } from "../../window/compose.ts";

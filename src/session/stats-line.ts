@@ -1,10 +1,17 @@
 /** The lines of statistics about windows, as sessions and adapters log them. */
-import { inform } from "../../handed-in.ts";
-import { kinds, whole } from "../../window/options.ts";
-import type { Kind } from "../../window/options.ts";
-import { tell } from "../events.ts";
-import type { Listener } from "../events.ts";
-import { statsDue, statsLine } from "../state/snapshot.ts";
+import { inform } from "../handed-in.ts";
+import { kinds, whole } from "../window/options.ts";
+import type { Kind } from "../window/options.ts";
+import { tell } from "./events.ts";
+import type { Listener } from "./events.ts";
+
+/** A session in three numbers (docs/presets.md, `miki`). */
+export interface ContextStats {
+  readonly messageCount: number;
+  /** By the session's counter. */
+  readonly estimatedTokens: number;
+  readonly hasSnapshot: boolean;
+}
 
 /** Which lines of statistics are logged, and where they go. */
 export interface StatsLineOptions {
@@ -20,16 +27,21 @@ export const statsKinds = { debugEvery: whole(1), log: kinds.action } as const s
   Kind
 >;
 
+/** The statistics line of preset `miki`: `Context stats: 18 messages, ~4500 tokens`. */
+export function statsLine({ messageCount, estimatedTokens }: Omit<ContextStats, "hasSnapshot">): string {
+  return `Context stats: ${messageCount} messages, ~${estimatedTokens} tokens`;
+}
+
 /** Counts windows, and logs the size of every n-th; undefined where no line is wanted. */
 export function statsLogger({
   debugEvery,
-  log = toStandardError,
+  log = (line) => void process.stderr.write(`${line}\n`),
 }: StatsLineOptions): ((messages: number, tokens: number) => void) | undefined {
   if (debugEvery === undefined) return undefined;
   let windows = 0;
   return (messageCount, estimatedTokens) => {
-    if (!statsDue(++windows, debugEvery)) return;
-    inform(log, statsLine({ messageCount, estimatedTokens, hasSnapshot: false }), "a line of statistics");
+    if (++windows % debugEvery > 0) return;
+    inform(log, statsLine({ messageCount, estimatedTokens }), "a line of statistics");
   };
 }
 
@@ -41,8 +53,4 @@ export function withStatsLines(listener: Listener | undefined, options: StatsLin
     if (event.type === "window-composed") count(event.messages, event.report.tokens);
     tell(listener, event);
   };
-}
-
-function toStandardError(line: string): void {
-  process.stderr.write(`${line}\n`);
 }
