@@ -8,7 +8,7 @@ import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
 import type { Listener } from "./events.ts";
 import type { ConversationState } from "./state/state.ts";
-import type { CostTotals, UsageMeter } from "./usage.ts";
+import type { UsageMeter } from "./usage.ts";
 
 /** The composer's options of a session; `mask` is the mask of its store. */
 export type SessionComposer = ComposerOptions & Required<Pick<ComposerOptions, "mask">>;
@@ -76,8 +76,6 @@ export interface SessionStats {
   readonly state: SessionState;
   /** Summaries that failed since the last success; `open`: none is tried for a while. */
   readonly breaker: { readonly failures: number; readonly open: boolean };
-  /** Predicted and actual costs of the calls whose usage was reported. */
-  readonly cost: CostTotals;
   /** The tokens the provider will report for the last window, as far as it has reported any. */
   readonly reported: CorrectedCount;
 }

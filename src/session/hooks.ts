@@ -11,29 +11,16 @@ import type { NumberedMessage } from "../message/step.ts";
 import { checkedModel } from "../model/answer.ts";
 import type { Model, ModelLike } from "../model/model.ts";
 import type { SessionContext } from "./context.ts";
-import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
+import type { StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell, usageRecorded } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
+import type { WindowNumbers } from "./usage.ts";
 import type { SessionWriter } from "./writer.ts";
 
 /** Failures in a row after which the hooks rest. */
 const mostFailures = 3;
 /** Steps that the hooks rest for. */
 const rest = 20;
-
-/** The numbers of the window that a hook runs after. */
-export interface HookWindow {
-  readonly tokens: number;
-  readonly budget: number;
-  /** Tokens that the budget left for its history. */
-  readonly room: number;
-}
-
-/** The numbers of a window that was composed; a calibrated one had another budget than the host's. */
-export function hookWindow({ tokens, report }: Composed, budget: number): HookWindow {
-  const { notes, history } = report.blocks;
-  return { tokens, budget, room: report.budget - (tokens - notes - history) };
-}
 
 /** The hook of `compact` for a strategy that has none. */
 const compactAnyway: StrategyHook = async (context, signal) => {
@@ -68,8 +55,8 @@ export class Hooks {
   }
 
   /** Runs a hook, the one after a step only while no other runs. Rejects only for `compact`. */
-  run(name: HookName, last: HookWindow | undefined, signal?: AbortSignal): Promise<void> {
-    const window = last ?? this.#nextWindow();
+  run(name: HookName, signal?: AbortSignal): Promise<void> {
+    const window = this.#context.meter.numbers ?? this.#nextWindow();
     const { strategy } = this.#context.composer;
     const hook = name === "compact" ? (strategy.compact ?? strategy.afterStep ?? compactAnyway) : strategy[name];
     if (!hook) return Promise.resolve();
@@ -83,7 +70,7 @@ export class Hooks {
     return name === "beforeCompose" ? this.#queue(run) : (this.#running ?? this.#queue(run));
   }
 
-  async #byHand(hook: StrategyHook, window: HookWindow, signal: AbortSignal | undefined): Promise<void> {
+  async #byHand(hook: StrategyHook, window: WindowNumbers, signal: AbortSignal | undefined): Promise<void> {
     this.#resting = 0;
     const before = this.#failures;
     await this.#queue(() => this.#guarded(() => hook(this.#strategyContext(window), this.#signal(signal))));
@@ -104,7 +91,7 @@ export class Hooks {
   }
 
   /** The window as it would be composed now, for a session that composed none. */
-  #nextWindow(): HookWindow {
+  #nextWindow(): WindowNumbers {
     const { tokens } = this.#epochs.composer.view();
     const budget = this.#context.budget ?? tokens;
     return { tokens, budget, room: budget };
@@ -167,7 +154,7 @@ export class Hooks {
     return Object.assign(asked, checked);
   }
 
-  #strategyContext({ tokens, budget, room }: HookWindow): StrategyContext {
+  #strategyContext({ tokens, budget, room }: WindowNumbers): StrategyContext {
     const { id, store, scope, composer, on, conversation: state, maxSummaryTokens } = this.#context;
     const epochs = this.#epochs;
     const summarizer = this.#context.summarizer && this.#shown(this.#context.summarizer);

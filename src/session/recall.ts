@@ -33,7 +33,6 @@ type Log = Pick<SessionContext, "id" | "store" | "scope">;
  * what was asked and which messages came back, or that there are none; if it cannot be written, an event says so.
  *
  * @param length - messages in the log
- * @param budget - that of the last window
  * @throws WindrowError `not-found`, `bad-option`, `aborted`
  */
 export async function recallOnRecord(
@@ -41,13 +40,16 @@ export async function recallOnRecord(
   length: number,
   query: RecallQuery,
   options: RecallOptions,
-  budget: number | undefined,
   signal?: AbortSignal,
 ): Promise<Recalled> {
   checkQuery(query);
   checkGiven("recall", options, { maxTokens: fromZero });
   const { counter, mask, recallTools } = context.composer;
-  const limits = { ...defined({ recallTools, budget: budget ?? context.budget, ...options }), counter, mask };
+  const limits = {
+    ...defined({ recallTools, budget: context.meter.numbers?.budget ?? context.budget, ...options }),
+    counter,
+    mask,
+  };
   const record = async (outcome: JsonObject): Promise<void> => {
     const asked = defined({ ...query, query: query.query?.slice(0, keptCharacters).toWellFormed() });
     const data = { ...asked, ...outcome };

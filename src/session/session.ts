@@ -16,12 +16,11 @@ import type { Composed } from "../window/window.ts";
 import type { SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
 import type { Undone } from "./epochs.ts";
-import { tell, usageRecorded, windowComposed } from "./events.ts";
+import { tell, usageRecorded } from "./events.ts";
 import type { CloseReason } from "./events.ts";
 import { facetsOf } from "./facets.ts";
 import type { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
-import { Hooks, hookWindow } from "./hooks.ts";
-import type { HookWindow } from "./hooks.ts";
+import { Hooks } from "./hooks.ts";
 import { explainEpoch, explainNewest, openCalls, originalOf, shownRecords, usagesBehind } from "./log.ts";
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
@@ -58,8 +57,6 @@ export class Session {
   readonly #runs: ToolRuns;
   readonly #hooks: Hooks;
   readonly #attached = new Map<symbol, unknown>();
-  /** The last window's tokens and budget. */
-  #window: HookWindow | undefined;
   /** The end of the session that is under way; never rejects. */
   #finishing: Promise<void> | undefined;
 
@@ -67,7 +64,7 @@ export class Session {
   constructor(options: SessionOptions) {
     const { metadata, composer, contextWindow } = options;
     const conversation = new ConversationState();
-    const meter = new UsageMeter(composer.profile, contextWindow);
+    const meter = new UsageMeter(contextWindow);
     const context: SessionContext = {
       ...options,
       id: metadata.uuid,
@@ -195,8 +192,7 @@ export class Session {
       const counted = calibrate ? meter.countFor(budget) : budget;
       const request = { ...options, budget: counted, pinned, ...defined({ systemNote: conversation.systemNote }) };
       const { composed, opened } = await this.#epochs.compose(request, signal);
-      meter.composed(composed, this.#epochs.composer.last);
-      this.#window = hookWindow(composed, budget);
+      meter.composed(composed, budget, this.#epochs.composer.last);
       await this.#writer.composed({ currentContextTokens: composed.tokens, epochCount: composed.state.epoch });
       if (opened) tell(on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
       const missing = missingPins(conversation.pins.holding(conversation.moment(time)), composed.messages);
@@ -204,7 +200,9 @@ export class Session {
         tell(on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }
       const call = this.#writer.state.llmCallCount + meter.unanswered;
-      tell(on, windowComposed(this.id, call, composed, composer.profile.model));
+      const { messages, report } = composed;
+      const asked = defined({ model: composer.profile.model });
+      tell(on, { type: "window-composed", sessionId: this.id, call, ...asked, messages: messages.length, report });
       return composed;
     });
   }
@@ -255,7 +253,7 @@ export class Session {
   /** Lets the strategy ask its model before a window is composed; most never do. What fails is a record and an event. */
   async prepare(signal?: AbortSignal): Promise<void> {
     this.#writer.checkOpen();
-    await this.#hooks.run("beforeCompose", this.#window, signal);
+    await this.#hooks.run("beforeCompose", signal);
   }
 
   /**
@@ -282,7 +280,7 @@ export class Session {
       totalTokensUsed: state.totalTokensUsed + usedTokens(usage),
       lastActivity: "llm_call",
     }));
-    const done = this.#hooks.run("afterStep", this.#window, signal);
+    const done = this.#hooks.run("afterStep", signal);
     if (compaction === "blocking") await done;
   }
 
@@ -296,7 +294,7 @@ export class Session {
   async compact(signal?: AbortSignal): Promise<boolean> {
     this.#writer.checkOpen();
     const { epoch } = this.#epochs.composer.state;
-    await this.#hooks.run("compact", this.#window, signal);
+    await this.#hooks.run("compact", signal);
     return this.#epochs.composer.state.epoch > epoch;
   }
 
@@ -309,7 +307,7 @@ export class Session {
    */
   async recall(query: RecallQuery, options: RecallOptions = {}, signal?: AbortSignal): Promise<Recalled> {
     this.#writer.checkOpen();
-    return recallOnRecord(this.#context, this.#writer.messages, query, options, this.#window?.budget, signal);
+    return recallOnRecord(this.#context, this.#writer.messages, query, options, signal);
   }
 
   /**
@@ -371,8 +369,7 @@ export class Session {
       epoch: this.#epochs.composer.state.epoch,
       state: this.#writer.state,
       breaker: this.#hooks.breaker,
-      cost: this.#context.meter.cost,
-      reported: this.#context.meter.corrected(this.#window?.tokens ?? 0),
+      reported: this.#context.meter.corrected,
     };
   }
 

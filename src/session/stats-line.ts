@@ -1,9 +1,7 @@
-/** The lines of statistics about windows, as sessions and adapters log them. */
+/** The lines of statistics about windows, as `--debug` and adapters log them. */
 import { inform } from "../handed-in.ts";
 import { kinds, whole } from "../window/options.ts";
 import type { Kind } from "../window/options.ts";
-import { tell } from "./events.ts";
-import type { Listener } from "./events.ts";
 
 /** A session in three numbers (docs/presets.md, `miki`). */
 export interface ContextStats {
@@ -42,15 +40,5 @@ export function statsLogger({
   return (messageCount, estimatedTokens) => {
     if (++windows % debugEvery > 0) return;
     inform(log, statsLine({ messageCount, estimatedTokens }), "a line of statistics");
-  };
-}
-
-/** A listener of one session that also logs the size of every n-th window. */
-export function withStatsLines(listener: Listener | undefined, options: StatsLineOptions): Listener | undefined {
-  const count = statsLogger(options);
-  if (!count) return listener;
-  return (event) => {
-    if (event.type === "window-composed") count(event.messages, event.report.tokens);
-    tell(listener, event);
   };
 }

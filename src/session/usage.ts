@@ -1,16 +1,14 @@
-/** Usage of model calls: predicted and actual costs, and how counts compare with what a provider reports. */
+/** Usage of model calls: what a step reports, and how counts compare with what a provider reports. */
 import { WindrowError } from "../errors.ts";
 import { foreignUsageHint } from "../message/foreign-usage.ts";
 import { defined } from "../message/json.ts";
 import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
 import type { UsageRecord, UsedWindow } from "../message/record.ts";
-import { priceOf } from "../tokens/price.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessages } from "../window/hash.ts";
 import { givenTail } from "../window/pinned.ts";
-import type { Profile } from "../window/provider/profile.ts";
 import { checkGiven, kinds, usageReport, whole } from "../window/options.ts";
 import type { Kind } from "../window/options.ts";
 import type { Composed } from "../window/window.ts";
@@ -49,40 +47,44 @@ export function checkStep(used: StepUsed): void {
   checkGiven("endStep", used, stepKinds);
 }
 
-/** Costs in equivalents of uncached input tokens, by the profile's cache prices, since this process opened the session. */
-export interface CostTotals {
-  /** Calls whose usage was reported. */
-  readonly calls: number;
-  readonly predicted: number;
-  readonly actual: number;
+/** The numbers of a window; a calibrated one was composed to another budget than the host's. */
+export interface WindowNumbers {
+  readonly tokens: number;
+  readonly budget: number;
+  /** Tokens that the budget left for its history. */
+  readonly room: number;
 }
 
 /** Compares the windows of one session with the usage that the provider reports of them. */
 export class UsageMeter {
-  readonly #profile: Profile;
   readonly #contextWindow: number | undefined;
   #calibration: CalibrationState = initialCalibration;
-  #last: { readonly window: UsedWindow; readonly equivalents: number } | undefined;
+  #window: UsedWindow | undefined;
+  #numbers: WindowNumbers | undefined;
   #unanswered = 0;
-  #cost: CostTotals = { calls: 0, predicted: 0, actual: 0 };
 
-  constructor(profile: Profile, contextWindow?: number) {
-    this.#profile = profile;
+  constructor(contextWindow: number | undefined) {
     this.#contextWindow = contextWindow;
   }
 
   /**
    * Notes the window that the next usage reports on.
    *
+   * @param budget - the host's
    * @param last - the newest message in it, by `seq`
    */
-  composed({ messages, tokens, report }: Composed, last: number): void {
+  composed({ messages, tokens, report }: Composed, budget: number, last: number): void {
     const { epoch, cost, windowHash: hash, blocks } = report;
     const before = givenTail(messages) && hashName(hashMessages(messages, 0, 0, messages.length - 1));
     const tail = before === undefined ? undefined : { tokens: blocks.dynamic, before };
-    const window = { epoch, last, tokens, cached: cost.cached, hash, ...defined({ tail }) };
-    this.#last = { window, equivalents: cost.equivalents };
+    this.#window = { epoch, last, tokens, cached: cost.cached, hash, ...defined({ tail }) };
+    this.#numbers = { tokens, budget, room: report.budget - (tokens - blocks.notes - blocks.history) };
     this.#unanswered++;
+  }
+
+  /** The numbers of the last window; undefined before the first. */
+  get numbers(): WindowNumbers | undefined {
+    return this.#numbers;
   }
 
   /** Windows that were composed since the last usage. */
@@ -92,7 +94,7 @@ export class UsageMeter {
 
   /** The window that the next usage reports on; undefined where none was composed since the last usage. */
   get window(): UsedWindow | undefined {
-    return this.#last?.window;
+    return this.#window;
   }
 
   /**
@@ -101,18 +103,10 @@ export class UsageMeter {
    * @returns a warning where the figure cannot be true; it is ignored
    */
   used(usage: Usage): string | undefined {
-    const last = this.#last;
-    this.#last = undefined;
+    const window = this.#window;
+    this.#window = undefined;
     this.#unanswered = 0;
-    if (usage.input === undefined || !last) return undefined;
-    const warning = this.#observe(last.window, usage);
-    if (warning !== undefined) return warning;
-    const { read, write } = this.#profile.cache;
-    const actual = 1e6 * priceOf(usage, { input: 1, output: 0, cacheRead: read, cacheWrite: write });
-    const { calls, predicted, actual: before } = this.#cost;
-    const sums = { predicted: predicted + last.equivalents, actual: Math.round(before + actual) };
-    this.#cost = { calls: calls + 1, ...sums };
-    return undefined;
+    return window && this.#observe(window, usage);
   }
 
   /**
@@ -133,14 +127,9 @@ export class UsageMeter {
     return warning;
   }
 
-  /** The costs of all calls so far. */
-  get cost(): CostTotals {
-    return this.#cost;
-  }
-
-  /** The tokens a provider will report for a count, with the band they should stand in. */
-  corrected(tokens: number): CorrectedCount {
-    return correct(this.#calibration, tokens);
+  /** The tokens a provider will report for the last window, with the band they should stand in. */
+  get corrected(): CorrectedCount {
+    return correct(this.#calibration, this.#numbers?.tokens ?? 0);
   }
 
   /** The count a window may have so that the provider sees at most `budget` tokens. */

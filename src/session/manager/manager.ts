@@ -18,7 +18,6 @@ import type { NewestEdits, Originals } from "../log.ts";
 import { bootstrap } from "../memory.ts";
 import { noLock, readOnlyStore } from "../read-only.ts";
 import { Session } from "../session.ts";
-import { withStatsLines } from "../stats-line.ts";
 import { Offloader } from "./offloader.ts";
 import { managerParts } from "./opening.ts";
 import type { ManagerParts, SharedOptions } from "./opening.ts";
@@ -227,9 +226,8 @@ export class SessionManager {
     try {
       const newest = edits ?? (await newestEdits(store, scope, lock.id));
       const { metadata, state } = await store.info(scope, lock.id);
-      const { options } = this.#parts;
       const on = readOnly ? readOnlyListener(this.#shared.on) : this.#shared.on;
-      const sessionName = options.namesSession ? metadata.uuid.slice(0, 8) : undefined;
+      const sessionName = this.#parts.options.namesSession ? metadata.uuid.slice(0, 8) : undefined;
       const session = new Session({
         ...this.#shared,
         store,
@@ -239,7 +237,7 @@ export class SessionManager {
         composer: { ...this.#shared.composer, ...defined({ sessionName, state: newest.epoch?.state }) },
         ended: async () => this.#offloader?.ended({ metadata }),
         closed: () => this.#sessions.delete(session),
-        on: withStatsLines(on, options),
+        on,
       });
       await session.restore(newest, originals);
       if (resumed && !readOnly) {

@@ -19,7 +19,7 @@ import type { Strategy } from "../../window/window.ts";
 import type { SessionOptions } from "../context.ts";
 import { maskedListener, tell } from "../events.ts";
 import { ownMemory } from "../memory.ts";
-import { checkManagerOptions } from "./options.ts";
+import { checkManagerOptions, optionKinds } from "./options.ts";
 import type { ManagerOptions } from "./options.ts";
 import { strategyBy } from "./strategy-file.ts";
 
@@ -114,25 +114,6 @@ export async function managerParts(given: ManagerOptions): Promise<ManagerParts>
   };
 }
 
-/** Options of a manager that a configuration can set under the same name. */
-const names = [
-  "user",
-  "tenant",
-  "admin",
-  "audit",
-  "store",
-  "model",
-  "budget",
-  "profile",
-  "counter",
-  "ingestCap",
-  "maxSummaryTokens",
-  "maxBootstrapTokens",
-  "compaction",
-  "calibrate",
-  "idleTimeout",
-] as const satisfies readonly (keyof ManagerOptions & keyof Settings)[];
-
 /** The options that decide which configuration applies: a user's settings depend on the user, a budget on the model. */
 const decisive = ["user", "tenant", "admin", "audit", "model", "budget"] as const;
 
@@ -143,10 +124,13 @@ async function configOf({ config, ...given }: ManagerOptions): Promise<Config | 
   return loadConfig({ ...(typeof config === "string" && { file: config }), flags });
 }
 
-/** The options that a configuration sets, without its defaults: a strategy has its own. */
+/** The options that a configuration sets under their own names, without its defaults: a strategy has its own. */
 function setIn({ settings, origins }: Config): ManagerOptions {
-  const set = names.filter((name) => settings[name] !== undefined && origins.get(name)?.layer !== "default");
-  return Object.fromEntries(set.map((name) => [name, settings[name]]));
+  const { strategy: _, ...others } = settings;
+  const set = Object.entries(others).filter(
+    ([name, value]) => name in optionKinds && value !== undefined && origins.get(name)?.layer !== "default",
+  );
+  return Object.fromEntries(set);
 }
 
 /** How the store is opened. Without a configuration, an admin or an audit the manager's own scope is all there is to it. */

@@ -27,11 +27,9 @@ import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import type { Listener } from "../events.ts";
 import type { Originals } from "../log.ts";
-import { statsKinds } from "../stats-line.ts";
-import type { StatsLineOptions } from "../stats-line.ts";
 
 /** How a manager is opened. */
-export interface ManagerOptions extends StatsLineOptions {
+export interface ManagerOptions {
   /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default: the strategy's folder, else `./contexts`. */
   readonly store?: string | (Store & { readonly tenants?: false });
   /**
@@ -166,7 +164,8 @@ const finiteSpan: Kind = {
   fits: (value) => aboveZero.fits(value) && value !== Infinity,
 };
 
-const optionKinds = {
+/** The kinds of {@link ManagerOptions}. */
+export const optionKinds = {
   store: anyOf(kinds.text, withActions("append", "read"), withActions("prepare")),
   archive: anyOf(kinds.text, withActions("put", "get", "list", "delete")),
   strategy: anyOf(kinds.text, kinds.object),
@@ -202,7 +201,6 @@ const optionKinds = {
   now: kinds.action,
   idleTimeout: finiteSpan,
   every: kinds.action,
-  ...statsKinds,
 } as const satisfies Record<keyof ManagerOptions, Kind>;
 
 const offloadKinds = {
