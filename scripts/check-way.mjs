@@ -4,7 +4,7 @@
  *
  *   npx tsc -p tsconfig.bench.json && node scripts/check-way.mjs [--files]
  *
- * `--files` lists the files with the functions that each passed. Exit status 1 where a way is longer than its limit.
+ * `--files` lists the files with the functions that ran. Exit status 1 if one of the three passes more files than its limit.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { Session } from "node:inspector/promises";

@@ -5,6 +5,7 @@ import type { EditRecord } from "../message/record.ts";
 import { askMemory } from "../memory/ask.ts";
 import { shortId } from "../memory/lexical.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "../memory/memory.ts";
+import { infoIfThere } from "../store/if-there.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { recallId } from "../window/stub/stub.ts";
@@ -120,10 +121,9 @@ export function ownMemory(memory: Memory, store: Store, scope: Scope): Memory {
   if (scope.user === undefined && scope.tenant === undefined) return memory;
   const sees = async (id: string): Promise<boolean> => {
     try {
-      await store.info(scope, id);
-      return true;
+      return (await infoIfThere(store, scope, id)) !== undefined;
     } catch (error) {
-      if (isWindrowError(error, "session-not-found") || isWindrowError(error, "session-id-invalid")) return false;
+      if (isWindrowError(error, "session-id-invalid")) return false;
       throw error;
     }
   };
@@ -133,14 +133,9 @@ export function ownMemory(memory: Memory, store: Store, scope: Scope): Memory {
     receive: (sessionId, messages, signal) => memory.receive(sessionId, messages, signal),
     async query(query, signal) {
       const passages = await askMemory(memory, query, signal);
-      const seen = new Map<string, boolean>();
-      const own: MemoryPassage[] = [];
-      for (const passage of passages) {
-        const { sessionId } = passage;
-        if (!seen.has(sessionId)) seen.set(sessionId, await sees(sessionId));
-        if (seen.get(sessionId)) own.push(passage);
-      }
-      return own;
+      const ids = [...new Set(passages.map(({ sessionId }) => sessionId))];
+      const seen = new Map(await Promise.all(ids.map(async (id) => [id, await sees(id)] as const)));
+      return passages.filter(({ sessionId }) => seen.get(sessionId));
     },
     close: () => memory.close(),
   };

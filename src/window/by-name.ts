@@ -3,7 +3,19 @@ import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
 import { isObject, jsonFault, parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
-import { checkGiven, entityKinds, fieldsOf, kinds, layerKinds, named, oneOf, part, rollingKinds } from "./options.ts";
+import {
+  checkGiven,
+  entityKinds,
+  fieldsOf,
+  having,
+  kinds,
+  layerKinds,
+  listOf,
+  named,
+  oneOf,
+  part,
+  rollingKinds,
+} from "./options.ts";
 import { share, thresholdKinds, whole } from "./options.ts";
 import type { Kind, Named } from "./options.ts";
 import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
@@ -22,7 +34,7 @@ import { slidingWindow } from "./strategies/sliding-window.ts";
 import type { SlidingWindowOptions } from "./strategies/sliding-window.ts";
 import { summaryAtThreshold } from "./strategies/summary-at-threshold.ts";
 import type { SummaryAtThresholdOptions } from "./strategies/summary-at-threshold.ts";
-import type { Pass, Strategy, StrategyChoice } from "./window.ts";
+import type { Strategy, StrategyChoice } from "./window.ts";
 
 const weightKinds = {
   base: kinds.number,
@@ -223,18 +235,19 @@ function strategyExport(module: unknown): unknown {
   return exported?.strategy ?? exported?.default;
 }
 
+const ownName: Kind = { is: "a text, not empty", fits: (value) => typeof value === "string" && value !== "" };
+
+const strategyKinds = {
+  name: ownName,
+  passes: listOf(having("{ name, plan }", { name: ownName, plan: kinds.action })),
+  trigger: kinds.object,
+  lowWater: share,
+  keepFirstUser: kinds.flag,
+} as const satisfies Partial<Record<keyof Strategy, Kind>>;
+
 /** The fault of a value that should be a strategy, as the end of a sentence; undefined for a strategy. */
 function strategyFault(value: unknown): string | undefined {
-  if (value === null || typeof value !== "object") return "is none of these";
-  const { name, passes, trigger, lowWater, keepFirstUser } = value as Partial<Strategy>;
-  if (typeof name !== "string" || name === "") return "has no `name`";
-  if (!Array.isArray(passes) || !passes.every(isPass)) return "has `passes` that are no list of { name, plan }";
-  if (trigger === null || typeof trigger !== "object") return "has no `trigger`";
-  if (typeof lowWater !== "number" || !(lowWater > 0 && lowWater <= 1)) return "has a `lowWater` that is not in (0, 1]";
-  return typeof keepFirstUser === "boolean" ? undefined : "has no `keepFirstUser`";
-}
-
-function isPass(value: unknown): value is Pass {
-  const { name, plan } = (value ?? {}) as Partial<Pass>;
-  return typeof name === "string" && name !== "" && typeof plan === "function";
+  if (!isObject(value)) return "is none of these";
+  const wrong = Object.entries(strategyKinds).find(([name, kind]) => !kind.fits(value[name]));
+  return wrong && `has no \`${wrong[0]}\` that is ${wrong[1].is}`;
 }

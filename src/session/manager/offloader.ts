@@ -5,7 +5,6 @@
 import { ownerOf } from "../../store/shared/rules.ts";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { Offloads } from "../../memory/offload/offload.ts";
-import type { OffloadOutcome } from "../../memory/offload/offload.ts";
 import { within } from "../../memory/offload/limit.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { Clock } from "../../store/shared/clock.ts";
@@ -13,11 +12,6 @@ import type { SessionInfo } from "../../store/store.ts";
 import { tell } from "../events.ts";
 import type { SharedOptions } from "./opening.ts";
 import type { OffloadSettings } from "./options.ts";
-
-/** What is told of the end of a try. */
-type Told =
-  | { readonly type: "received"; readonly messages: number }
-  | { readonly type: "failed"; readonly reason: string };
 
 /** Milliseconds that closing a manager waits for what is being handed over, and a resume for its receipt. */
 const closingWait = 2_000;
@@ -48,7 +42,11 @@ export class Offloader {
       ...limits,
       clock: { now: () => shared.now().getTime(), every },
       sleep: (milliseconds) => this.#sleep(milliseconds),
-      onOutcome: (outcome) => this.#tell(outcome),
+      onOutcome: (outcome) => {
+        const about = { sessionId: outcome.sessionId, memory: memory.name };
+        if (outcome.type === "failed") tell(shared.on, { type: "offload-failed", ...about, reason: outcome.reason });
+        else tell(shared.on, { type: "session-offloaded", ...about, messages: outcome.messages });
+      },
     });
     this.#stopLooking = lookEvery === Infinity ? () => undefined : every(lookEvery, () => this.look());
   }
@@ -116,14 +114,7 @@ export class Offloader {
 
   #failed(sessionId: string, error: unknown): void {
     if (this.#stop.signal.aborted && (isWindrowError(error, "aborted") || isWindrowError(error, "closed"))) return;
-    this.#tell({ type: "failed", sessionId, reason: error instanceof Error ? error.message : String(error) });
-  }
-
-  #tell(outcome: Pick<OffloadOutcome, "sessionId"> & Told): void {
-    const about = { sessionId: outcome.sessionId, memory: this.#memory };
-    if (outcome.type === "failed") {
-      return tell(this.#shared.on, { type: "offload-failed", ...about, reason: outcome.reason });
-    }
-    tell(this.#shared.on, { type: "session-offloaded", ...about, messages: outcome.messages });
+    const reason = error instanceof Error ? error.message : String(error);
+    tell(this.#shared.on, { type: "offload-failed", sessionId, memory: this.#memory, reason });
   }
 }
