@@ -24,7 +24,7 @@ const most = {
   "./langchain": 9,
   "./mastra": 10,
   "./openstarry": 8,
-  "./window": 59,
+  "./window": 57,
   "./memory": 41,
   "./model": 26,
   "./store": 38,

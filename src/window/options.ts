@@ -17,25 +17,6 @@ export interface Kind {
 /** The options of an owner with their kinds; `satisfies Record<keyof Options, Kind>` lets the compiler ask for every one. */
 export type Kinds = Readonly<Record<string, Kind>>;
 
-/** A maker that is found by name, and checks the names and the values of its options. */
-export interface Named<Made> {
-  /** @throws WindrowError `bad-option` */
-  make(owner: string, options: object): Made;
-}
-
-/** A maker with the kinds of its options; the compiler asks for every name of `Options`. */
-export function named<Options extends object, Made>(
-  make: (options: Options) => Made,
-  table: Readonly<Record<keyof Options, Kind>>,
-): Named<Made> {
-  return {
-    make(owner, options) {
-      checkGiven(owner, options, table);
-      return make(options as Options);
-    },
-  };
-}
-
 /**
  * Checks options: that they are an object, its names, and its values. One that is undefined is absent.
  *
@@ -162,51 +143,6 @@ export const usageReport: Kind = {
   } satisfies Record<keyof Usage, Kind>),
   hint: foreignUsageHint,
 };
-
-/** The kinds of options of every summarising strategy. */
-export const summarisingKinds = {
-  maxSummaryTokens: whole(1),
-  message: fieldsOf({ role: oneOf("user", "assistant", "system"), prefix: kinds.text, locale }),
-  prompt: kinds.text,
-  keepImportance: part,
-  score: anyOf(kinds.action, oneOf("model")),
-  locale,
-} as const;
-
-/** The kinds of a summary by turns. */
-export const rollingKinds = {
-  threshold: whole(1),
-  oldest: whole(1),
-  compressionModel: kinds.text,
-  ...summarisingKinds,
-} as const;
-
-/** The kinds of a summary at a share of the budget. */
-export const thresholdKinds = {
-  ratio: share,
-  minMessages: whole(1),
-  keepRecent: whole(0),
-  mode: oneOf("any", "all"),
-  ...summarisingKinds,
-} as const;
-
-/** The kinds of a state that stands for the conversation. */
-export const entityKinds = {
-  schema: recordOf(kinds.text),
-  extract: kinds.action,
-  compressionModel: kinds.text,
-  role: oneOf("user", "system"),
-} as const;
-
-/** The kinds of the three layers. */
-export const layerKinds = {
-  keepRecentToolResults: whole(0),
-  keepRecentThinking: whole(0),
-  openLoop: kinds.flag,
-  keepRecentMessages: whole(0),
-  headLines: whole(0),
-  tailLines: whole(0),
-} as const;
 
 function number(is: string, fits: (value: number) => boolean): Kind {
   return { is, fits: (value) => typeof value === "number" && fits(value) };

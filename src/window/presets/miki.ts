@@ -3,8 +3,7 @@ import { keepImportant } from "../passes/keep-important.ts";
 import { pruneUiTree } from "../passes/prune-ui-tree.ts";
 import { uiToolNames } from "../passes/importance.ts";
 import { uiLimits } from "../ui/limits.ts";
-import { presetWith } from "./preset.ts";
-import type { Preset } from "./preset.ts";
+import type { Strategy } from "../window.ts";
 
 /** The preset's eight limits, in one place (its HISTORY_CONFIG). */
 export interface MikiLimits {
@@ -53,30 +52,20 @@ export interface MikiOptions extends Partial<MikiLimits> {
  * On every call, dumps of the two tools are cut to the limits; beyond 24 messages the newest 40 % stay (10 of 24) and of
  * the older ones the most important.
  */
-export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiOptions = {}): Preset {
+export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiOptions = {}): Strategy {
   const limits = { ...mikiLimits, maxMessages: mikiSizes[size][1], ...options };
   const { maxTextChars, maxDataChars, maxWebElements, maxActions } = limits;
   const cuts = { maxTextChars, maxDataChars, maxWebElements, maxActions };
-  return presetWith(
-    "miki",
-    {
-      passes: [
-        pruneUiTree({
-          rule: "limits",
-          limits: {
-            ...cuts,
-            maxNodes: limits.maxUiNodes,
-            maxDepth: limits.maxUiDepth,
-            maxChildren: limits.maxUiChildren,
-          },
-          tools,
-        }),
-        keepImportant({ messages: limits.maxMessages, keepRecentRatio: 0.4, note: false }),
-      ],
-      trigger: { messages: 0 },
-      lowWater: 1,
-      keepFirstUser: false,
-    },
-    { counter: "chars4-ceil", imageTokens: 100, locale: "ja" },
-  );
+  const { maxUiNodes: maxNodes, maxUiDepth: maxDepth, maxUiChildren: maxChildren } = limits;
+  return {
+    name: "miki",
+    passes: [
+      pruneUiTree({ rule: "limits", limits: { ...cuts, maxNodes, maxDepth, maxChildren }, tools }),
+      keepImportant({ messages: limits.maxMessages, keepRecentRatio: 0.4, note: false }),
+    ],
+    trigger: { messages: 0 },
+    lowWater: 1,
+    keepFirstUser: false,
+    settings: { counter: "chars4-ceil", imageTokens: 100, locale: "ja" },
+  };
 }

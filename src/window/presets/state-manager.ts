@@ -2,9 +2,7 @@
 import type { Locale } from "../../config/locale.ts";
 import { dropUntilSummarised, summarising, summaryHooks } from "../summary/strategy-hooks.ts";
 import type { SummarisingOptions } from "../summary/strategy-hooks.ts";
-import type { StrategyHook } from "../window.ts";
-import { presetWith } from "./preset.ts";
-import type { Preset, SummaryMessage } from "./preset.ts";
+import type { Strategy, StrategyHook } from "../window.ts";
 
 /** Options of {@link stateManager}. */
 export interface StateManagerOptions extends SummarisingOptions {
@@ -30,13 +28,14 @@ export function stateManager({
   keepTurns = 1,
   locale = "ja",
   ...options
-}: StateManagerOptions = {}): Preset {
-  const summaryMessage: SummaryMessage = { role: "system", prefix: prefixes[locale], ...options.message };
+}: StateManagerOptions = {}): Strategy {
+  const message = { role: "system", prefix: prefixes[locale], ...options.message } as const;
   const { beforeCompose, afterStep, compact } = summaryHooks(
-    { ...summarising({ ...options, locale, message: summaryMessage }), keepMessages: 0, keepTurns },
+    { ...summarising({ ...options, locale, message }), keepMessages: 0, keepTurns },
     { ratio },
   );
-  const strategy = {
+  return {
+    name: "state-manager",
     passes: [dropUntilSummarised],
     trigger: { ratio: 1 },
     lowWater: 1,
@@ -45,10 +44,7 @@ export function stateManager({
     afterStep: withModel(afterStep),
     compact,
     note: `There is no model to summarise: over the budget the oldest steps leave; with one, turns do over ${Math.round(ratio * 100)} %.`,
-  };
-  return {
-    ...presetWith("state-manager", strategy, { counter: "estimate", locale }),
-    summaryMessage,
+    settings: { counter: "estimate", locale },
   };
 }
 
