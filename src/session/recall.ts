@@ -8,7 +8,7 @@ import { Turns } from "../turns.ts";
 import { checkGiven, fromZero } from "../window/options.ts";
 import { checkQuery, recallRange } from "../window/recall/query.ts";
 import { answerTokens, Recalling } from "../window/recall/recalling.ts";
-import type { CountedLimits, Recalled, RecallQuery } from "../window/recall/query.ts";
+import type { CountedLimits, Recalled, RecallLimits, RecallQuery } from "../window/recall/query.ts";
 import { recallId } from "../window/stub/stub.ts";
 import { recallNotice } from "../window/stub/recalled.ts";
 import type { SessionContext } from "./context.ts";
@@ -19,11 +19,8 @@ type SummaryRecord = StoredRecordOf<"summary">;
 /** Characters of a query that its record keeps at most. */
 const keptCharacters = 1_024;
 
-/** Options of {@link Session.recall}. */
-export interface RecallOptions {
-  /** The most tokens of the answer. Default: an eighth of the budget, and at most 4,000. */
-  readonly maxTokens?: number;
-}
+/** Options of {@link Session.recall}; `budget` is by default that of the last window. */
+export type RecallOptions = Pick<RecallLimits, "maxTokens" | "budget">;
 
 /** A session's log, to be read. */
 type Log = Pick<SessionContext, "id" | "store" | "scope">;
@@ -43,10 +40,10 @@ export async function recallOnRecord(
   signal?: AbortSignal,
 ): Promise<Recalled> {
   checkQuery(query);
-  checkGiven("recall", options, { maxTokens: fromZero });
+  checkGiven("recall", options, { maxTokens: fromZero, budget: fromZero });
   const { counter, mask, recallTools } = context.composer;
   const limits = {
-    ...defined({ recallTools, budget: context.meter.numbers?.budget ?? context.budget, ...options }),
+    ...defined({ recallTools, ...options, budget: options.budget ?? context.meter.numbers?.budget ?? context.budget }),
     counter,
     mask,
   };
