@@ -9,7 +9,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import { adviceOn, checkBudget, isTriggered, withForced } from "./budget.ts";
-import { checkComposeOptions, initialState, readsLog } from "./compose-options.ts";
+import { initialState, readsLog } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { defaultMask } from "./stub/cut.ts";
 import { defaultRecallTools } from "./stub/recalled.ts";
@@ -36,6 +36,7 @@ export class Composer {
   readonly #strategy: Strategy;
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
+  readonly #readsLog: boolean;
   readonly #blocks: FixedBlocks;
   readonly #validator: WindowValidator;
   readonly #hashes = new ListHashes();
@@ -59,6 +60,7 @@ export class Composer {
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;
+    this.#readsLog = readsLog(strategy);
     this.#blocks = new FixedBlocks(counter);
     this.#validator = new WindowValidator(profile);
     [this.#state, this.#last] = [state, unfed ? state.opened : 0];
@@ -88,7 +90,7 @@ export class Composer {
   push(seq: number, message: Message): void {
     if (seq >= this.#last) [this.#last, this.#lastMessage] = [seq, message];
     this.#history.push(seq, message);
-    if (readsLog(this.#strategy) && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
+    if (this.#readsLog && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
   }
 
   /** The log's id of a call that windows show under `callId`; `callId` itself where they show none. */
@@ -119,7 +121,6 @@ export class Composer {
     const goBack = (): void => this.#goBack(state, history.raw);
     let ended = false;
     try {
-      checkComposeOptions(options);
       const composed = yield* yieldingDynamic(options, this.#counter, (given) => this.#composing(given), goBack);
       ended = true;
       return composed;
@@ -279,7 +280,7 @@ export class Composer {
       state: this.#state,
       keepNewest: options.keepNewest,
       standing,
-      ...(readsLog(this.#strategy) && { log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)) }),
+      ...(this.#readsLog && { log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)) }),
     });
   }
 

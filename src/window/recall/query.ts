@@ -1,8 +1,8 @@
 /** The query of a recall, its limits and its answer, and the stretch of the log that it asks about. */
 import { WindrowError } from "../../errors.ts";
-import { nearest } from "../../nearest.ts";
-import { shown } from "../../shown.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { anyOf, checkGiven, fromZero, kinds, listOf } from "../options.ts";
+import type { Kind } from "../options.ts";
 import { parseRecallId, recallId } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
 
@@ -86,55 +86,26 @@ export function checkQuery(query: RecallQuery): void {
     const message = `recall takes an object: { query: ${JSON.stringify(query)} } for words, { id: "m12" } for a message.`;
     throw new WindrowError("bad-option", message);
   }
-  if (typeof query !== "object" || query === null) {
-    throw new WindrowError("bad-option", `recall takes an object of options, not ${String(query)}.`);
-  }
-  for (const [name, value] of Object.entries(query as Readonly<Record<string, unknown>>)) {
-    const fault = faultOf(name, value);
-    if (fault !== undefined) throw new WindrowError("bad-option", fault, { option: name });
-  }
+  checkGiven("recall", query, queryKinds);
 }
 
-/**
- * Checks the limits of a recall from a history; the counter has a check of its own.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkLimits(limits: RecallLimits): void {
-  if (typeof limits !== "object" || limits === null) {
-    throw new WindrowError("bad-option", `recallFrom takes an object of limits, not ${shown(limits)}.`);
-  }
-  for (const [name, value] of Object.entries(limits as Readonly<Record<string, unknown>>)) {
-    const isKnown = limitNames.includes(name);
-    const isCount = ["maxTokens", "budget"].includes(name) && value !== undefined;
-    if (isKnown && (!isCount || (typeof value === "number" && value >= 0))) continue;
-    const message = isKnown
-      ? `recallFrom: \`${name}\` is a number of at least 0, not ${shown(value)}.`
-      : `recallFrom has no option "${name}".${nearest(name, limitNames)}`;
-    throw new WindrowError("bad-option", message, { option: name });
-  }
-}
+const place: Kind = { is: "a whole number", fits: Number.isSafeInteger };
 
-const limitNames: readonly string[] = [
-  "maxTokens",
-  "budget",
-  "counter",
-  "mask",
-  "recallTools",
-] satisfies (keyof RecallLimits)[];
+const queryKinds = {
+  id: kinds.text,
+  query: kinds.text,
+  from: place,
+  to: place,
+} as const satisfies Record<keyof RecallQuery, Kind>;
 
-function faultOf(name: string, value: unknown): string | undefined {
-  const isText = textNames.includes(name);
-  if (!isText && !numberNames.includes(name)) {
-    return `recall has no option "${name}".${nearest(name, [...textNames, ...numberNames])}`;
-  }
-  if (value === undefined) return undefined;
-  if (isText) return typeof value === "string" ? undefined : `recall: \`${name}\` is a text, not ${shown(value)}.`;
-  return Number.isSafeInteger(value) ? undefined : `recall: \`${name}\` is a whole number, not ${shown(value)}.`;
-}
-
-const textNames: readonly string[] = ["id", "query"] satisfies (keyof RecallQuery)[];
-const numberNames: readonly string[] = ["from", "to"] satisfies (keyof RecallQuery)[];
+/** The kinds of the limits of a recall from a history. */
+export const limitKinds = {
+  maxTokens: fromZero,
+  budget: fromZero,
+  counter: anyOf(kinds.text, kinds.counter),
+  mask: kinds.action,
+  recallTools: listOf(kinds.text),
+} as const satisfies Record<keyof RecallLimits, Kind>;
 
 /** Characters of an id that is none, as its error shows them: the error is an answer for the model. */
 const shownCharacters = 80;

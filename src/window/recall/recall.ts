@@ -7,7 +7,8 @@ import { shown } from "../../shown.ts";
 import { counterOf } from "../../tokens/counters.ts";
 import { atOnce, Turns } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
-import { checkLimits, recallRange } from "./query.ts";
+import { checkGiven } from "../options.ts";
+import { limitKinds, recallRange } from "./query.ts";
 import type { Recalled, RecallLimits, RecallQuery } from "./query.ts";
 import { Recalling } from "./recalling.ts";
 
@@ -44,7 +45,7 @@ function* recalled(history: readonly Message[], query: RecallQuery, limits: Reca
     const message = `Message ${wrong} is no object with \`role\` and a list of \`parts\`.${foreignHint(history[wrong])}`;
     throw new WindrowError("bad-message", message, { index: wrong });
   }
-  checkLimits(limits);
+  checkGiven("recallFrom", limits, limitKinds);
   const range = recallRange(query, history.length);
   const recalling = new Recalling(query, range, { ...limits, counter: counterOf(limits.counter) });
   const messageAt = (seq: number): Message => history[seq - 1] as Message;
