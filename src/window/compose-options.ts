@@ -80,5 +80,5 @@ export const initialState: WindowState = {
 
 /** Whether a strategy has a pass that reads the log behind the window. */
 export function readsLog({ passes }: Strategy): boolean {
-  return passes.some((pass) => pass.readsLog === true);
+  return passes.some((pass) => pass.read !== undefined);
 }

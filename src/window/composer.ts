@@ -64,7 +64,7 @@ export class Composer {
     this.#blocks = new FixedBlocks(counter);
     this.#validator = new WindowValidator(profile);
     [this.#state, this.#last] = [state, unfed ? state.opened : 0];
-    this.#log = new LogReading(unfed);
+    this.#log = new LogReading(state.horizon ?? 1, unfed);
     this.#history = this.#historyOf(state);
   }
 
@@ -142,6 +142,9 @@ export class Composer {
     const budget = checkBudget(options.budget);
     yield* this.#history.taking();
     this.#log.take(this.#state.horizon ?? 1);
+    for (const pass of this.#strategy.passes)
+      for (const log of pass.read ? this.#log.logs : [])
+        yield* pass.read!(log, { ...this.#reading, counter: this.#counter });
     this.#refresh(options);
     const before = this.#layout(options);
     yield;

@@ -62,7 +62,7 @@ describe("a horizon that moves", { timeout: 120_000 }, () => {
     expect(goesOn(composerOf(0), 0, undefined).length).toBeGreaterThan(2);
   });
 
-  it.each([12, 40])("does not move where a composition is aborted after %i turns", { tags: ["slow"] }, (turns) => {
+  it.each([2, 12])("does not move where a composition is aborted after %i turns", { tags: ["slow"] }, (turns) => {
     const live = composerOf(0);
     feed(live, 0, 120);
     const before = live.compose({ budget });

@@ -16,8 +16,6 @@ export interface Line {
   readonly key: string;
   readonly seq: number;
   readonly kind: LineKind;
-  /** Whether it is a sentence of prose, which stands for itself: what is beside it is worth no more for it. */
-  readonly isSentence: boolean;
   /** The sentences of a paragraph that is longer than a digest shows of a line: each a line of its own. */
   readonly sentences?: readonly Line[];
   /** The facts of its text, once it was examined. */
@@ -33,15 +31,25 @@ export interface Stretch {
   readonly lines: readonly Line[];
 }
 
+/** The stretches that are left of one when lines leave it. */
+export function split(stretch: Stretch, stays: (line: Line, index: number) => boolean): readonly Stretch[] {
+  if (stretch.lines.every(stays)) return [stretch];
+  const left: { at: number; lines: Line[] }[] = [];
+  let open: { at: number; lines: Line[] } | undefined;
+  stretch.lines.forEach((line, index) => {
+    if (!stays(line, index)) open = undefined;
+    else if (open) open.lines.push(line);
+    else left.push((open = { at: stretch.at === 0 ? 0 : stretch.at + index, lines: [line] }));
+  });
+  return left;
+}
+
 /** Longest line a digest shows, in characters. */
 const longestLine = 300;
 
-/** A sentence of prose. */
-const sentence = /^.{40,}[.!?。！？]$/su;
-
 /** A line with this text. */
 export function lineOf(text: string, seq: number, kind: LineKind): Line {
-  return { text, key: keyOf(text), seq, kind, facts: undefined, said: undefined, isSentence: sentence.test(text) };
+  return { text, key: keyOf(text), seq, kind, facts: undefined, said: undefined };
 }
 
 /** The lines of a text, with their source. */
