@@ -3,9 +3,6 @@ import type { HunkPlace } from "../action/action.ts";
 import type { Line, Stretch } from "./line.ts";
 import { keyOf, split } from "./line.ts";
 
-/** Length from which a line that left a file is taken from wherever it is known to stand, in characters. */
-const telling = 4;
-
 /** A hunk in lines. */
 export interface Hunk extends HunkPlace {
   readonly old: readonly Line[];
@@ -84,7 +81,7 @@ function replaced(stretches: readonly Stretch[], { old, fresh }: Hunk, spot: Spo
 
 /** Takes the known ones of the old lines away, wherever they stand, and puts the new ones where the first of them stood. */
 function merged(stretches: readonly Stretch[], { old, fresh, at = 0 }: Hunk, numbered: boolean): Patched {
-  const gone = new Set(old.map(({ key }) => key).filter((key) => key.length >= telling));
+  const gone = new Set(old.map(({ key }) => key).filter((key) => /[\p{L}\p{N}]/u.test(key)));
   const rest: Stretch[] = [];
   let place = -1;
   for (const stretch of stretches) {
