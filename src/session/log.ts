@@ -319,14 +319,14 @@ export async function sentWith(
   id: string,
   epoch: EpochData,
 ): Promise<Required<Pick<Explanation, "sent">> & Pick<Explanation, "changed">> {
-  const sent = await sentIn(store, scope, id, epoch);
+  const sent = await sentIn(store, scope, id, { ...epoch, ...epoch.state });
   const { previous = 0, epoch: number } = epoch.state;
   if (number === 0) return { sent };
   const before = await recordedEpoch(store, scope, id, previous).catch(() => undefined);
   const isSame =
     before?.state.systemHash === epoch.state.systemHash && before.state.toolsHash === epoch.state.toolsHash;
   if (!before || isSame) return { sent };
-  const known = comparedBlocks(before.state, await sentIn(store, scope, id, before));
+  const known = comparedBlocks(before.state, await sentIn(store, scope, id, { ...before, ...before.state }));
   const changed = sentChange(known, comparedBlocks(epoch.state, sent));
   return { sent, ...(changed && { changed }) };
 }

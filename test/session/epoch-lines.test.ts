@@ -114,7 +114,7 @@ describe("epochs in copies", () => {
     const { folder, id, edits } = await run();
     const { store: whole } = await open(folder);
     const lines = await linesOf(whole, id);
-    const { base: lost } = lines.at(-1)?.data["texts"] as { readonly base?: number };
+    const { base: lost } = (lines.at(-1)?.data["texts"] ?? {}) as { readonly base?: number };
     expect(lost).toBeDefined();
     await damage(edits, (line) => line.startsWith(`{"seq":${lost},`));
     const { manager, store } = await open(folder);
