@@ -38,8 +38,8 @@ export function baseOf(seq: number, line: JsonObject, complete: JsonObject): Epo
   return { seq, depth: copiesIn(line)?.depth ?? 0, texts: textsOf(complete) };
 }
 
-/** The texts that are copied from a line with these complete data. */
-export function textsOf(complete: JsonObject): string {
+/** The texts of a complete line. */
+function textsOf(complete: JsonObject): string {
   return takeTexts(complete).texts;
 }
 
@@ -94,11 +94,12 @@ export function copiesIn({ version, texts }: JsonObject): LineCopies | undefined
   };
 }
 
-/** The data of a line in copies, complete; undefined where the sources are not what they were. */
-export function completeData(line: JsonObject, sources: ReadonlyMap<number, string>): JsonObject | undefined {
+/** The texts of any line of an epoch; undefined where the sources of its copies are not what they were. */
+export function textsIn(line: JsonObject, sources: ReadonlyMap<number, string>): string | undefined {
+  if (line["version"] !== copiesVersion) return textsOf(line);
   const copies = copiesIn(line);
   const texts = copies && copiedText(copies, sources);
-  return texts === undefined || hashName(hashText(texts)) !== copies?.hash ? undefined : putTexts(line, texts);
+  return texts === undefined || hashName(hashText(texts)) !== copies?.hash ? undefined : texts;
 }
 
 /** The long fields of an epoch's data in one text, and the data with their lengths in their place. */
@@ -118,8 +119,9 @@ function takeTexts({ held, edits, ...data }: JsonObject): { readonly texts: stri
   return { data: { ...data, edits: short, ...take(held === undefined ? {} : { held }, "held") }, texts };
 }
 
-/** The data of an epoch with its texts in the place of their lengths. */
-function putTexts(line: JsonObject, texts: string): JsonObject {
+/** The data of any line of an epoch, complete, by its texts. */
+export function completeData(line: JsonObject, texts: string): JsonObject {
+  if (line["version"] !== copiesVersion) return line;
   const { held, edits, ...data } = without(line, "texts");
   let place = 0;
   const next = (length: JsonValue | undefined): string => texts.slice(place, (place += Number(length)));

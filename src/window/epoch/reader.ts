@@ -2,8 +2,8 @@
 import type { JsonObject } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { completeData, copiableText, copiesIn, mostLines, textsOf } from "./lines.ts";
-import { copiesVersion, epochOf } from "./record.ts";
+import { completeData, copiableText, copiesIn, mostLines, textsIn } from "./lines.ts";
+import { epochOf } from "./record.ts";
 import type { EpochData } from "./record.ts";
 
 /** The line of an epoch. */
@@ -48,16 +48,14 @@ export class EpochReader {
       base = copiesIn(rest[0]!.data)?.base;
     }
     const messages = await this.#messagesOf(rest.flatMap(({ data }) => copiesIn(data)?.messages ?? []));
-    let complete: JsonObject | undefined;
     for (const { seq, data } of rest) {
       if (before !== undefined) messages.set(0, before);
-      complete = data["version"] === copiesVersion ? completeData(data, messages) : data;
-      if (!complete) return undefined;
-      before = textsOf(complete);
+      before = textsIn(data, messages);
+      if (before === undefined) return undefined;
       this.#texts.set(seq, before);
     }
     for (const oldest of this.#texts.keys()) if (this.#texts.size > mostLines + 1) this.#texts.delete(oldest);
-    return complete;
+    return completeData(line.data, before ?? "");
   }
 
   async #line(seq: number): Promise<EpochLineRecord | undefined> {
