@@ -74,9 +74,10 @@ interface FirstChoices {
 function firstOf({ rows, whole, rowOf }: Rows, stated: Stated | undefined): FirstChoices {
   const newer = (statement: Statement | undefined, least = 0): readonly Row[] => {
     if (!stated || !statement) return [];
-    return stated.statements
-      .newerOf(statement)
-      .flatMap((one) => (one.seq > least || one.statement.file === statement.file ? (rowOf(one.statement) ?? []) : []));
+    return stated.statements.newerOf(statement).flatMap((one) => {
+      const counts = one.isNamed || one.seq > least || one.statement.file === statement.file;
+      return counts ? (rowOf(one.statement) ?? []) : [];
+    });
   };
   // A file's line that was read again since says what holds.
   const newerOf = (row: Row): readonly Row[] => {
@@ -180,12 +181,14 @@ class Choice {
   }
 
   /** The value of a candidate for each of its tokens. */
-  density({ at, facts, block, tokens, weight, isNew, isAgain }: Row): number {
+  density({ at, line, facts, block, tokens, weight, isNew, isAgain }: Row): number {
     let fresh = 0;
     if (isNew) for (const { worth, shownBy } of facts.words) if (shownBy !== this.#number) fresh += worth;
     let beside = 0;
-    if (at > block.from && this.#rows[at - 1]!.isChosen) beside++;
-    if (at + 1 < block.to && this.#rows[at + 1]!.isChosen) beside++;
+    if (!line.isSentence || block.passage.file) {
+      if (at > block.from && this.#rows[at - 1]!.isChosen) beside++;
+      if (at + 1 < block.to && this.#rows[at + 1]!.isChosen) beside++;
+    }
     const cost = tokens + 0.75 * gapTokens * (2 - beside);
     const base = (isAgain ? 0 : 0.2) + 0.02 * Math.min(tokens, 40);
     return (weight * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;

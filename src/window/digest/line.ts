@@ -16,6 +16,8 @@ export interface Line {
   readonly key: string;
   readonly seq: number;
   readonly kind: LineKind;
+  /** Whether it is a sentence of prose, which stands for itself: what is beside it is worth no more for it. */
+  readonly isSentence: boolean;
   /** The sentences of a paragraph that is longer than a digest shows of a line: each a line of its own. */
   readonly sentences?: readonly Line[];
   /** The facts of its text, once it was examined. */
@@ -47,9 +49,12 @@ export function split(stretch: Stretch, stays: (line: Line, index: number) => bo
 /** Longest line a digest shows, in characters. */
 const longestLine = 300;
 
+/** A sentence of prose. */
+const sentence = /^.{40,}[.!?。！？]$/su;
+
 /** A line with this text. */
 export function lineOf(text: string, seq: number, kind: LineKind): Line {
-  return { text, key: keyOf(text), seq, kind, facts: undefined, said: undefined };
+  return { text, key: keyOf(text), seq, kind, facts: undefined, said: undefined, isSentence: sentence.test(text) };
 }
 
 /** The lines of a text, with their source. */

@@ -10,6 +10,11 @@ import type { Saying } from "./saying.ts";
 /** A term that stands in more statements, and in a larger share of them, tells nothing. */
 const commonCount = 400;
 const commonShare = 0.25;
+/** A term that stands in fewer, or in a smaller share, is rare: two statements need one in common. Names are always rare. */
+const rareCount = 12;
+const rareShare = 0.02;
+/** The least statements by which rarity is measured: the first ones of a log are not rarer than later ones. */
+const leastStatements = 1_000;
 /** The share of what the terms of the shorter statement tell that two must have in common. */
 const leastShare = 0.3;
 /** Likewise, where the newer one only says a value. */
@@ -42,6 +47,8 @@ export interface Statement extends Origin {
   readonly isNews: boolean;
   /** What its terms tell together, as far as they are no key. */
   readonly told: number;
+  /** The names of its file, by which a user speaks of it. */
+  readonly names: readonly Term[];
   /** The place up to which newer statements were looked for, and those that were found, newest first. */
   looked: number;
   newer: readonly Newer[];
@@ -52,6 +59,8 @@ export interface Newer {
   readonly statement: Statement;
   /** The message that says it. */
   readonly seq: number;
+  /** Whether a user says it of the file by its name: then it counts whichever is the newer. */
+  readonly isNamed: boolean;
   /** The terms that both have, a bit each. */
   readonly mask: number;
   readonly weight: number;
@@ -74,17 +83,19 @@ interface Term {
   /** How much it tells beside others, see {@link enough}. */
   readonly units: number;
   readonly isNumber: boolean;
+  readonly isName: boolean;
   /** In how many statements it stands that may say something newer; and in how many of these the agent made. */
   count: number;
   countOfAgent: number;
-  /** What was said with it, and what it told then. */
-  readonly said: { readonly said: Said; readonly tells: number }[];
+  /** What was said with it, what it told then, and whether it was rare. */
+  readonly said: { readonly said: Said; readonly tells: number; readonly isRare: boolean }[];
 }
 
 /** All that was stated in a log. */
 export class Statements {
   readonly #terms = new Map<string, Term>();
   readonly #known = new Map<string, Statement>();
+  readonly #namesOfFiles = new Map<string, readonly Term[]>();
   /** Statements that may say something newer. */
   #news = 0;
   #place = 0;
@@ -111,8 +122,10 @@ export class Statements {
         if (source === 2) term.countOfAgent++;
       }
       if (isNews) this.#news++;
-      const [told, looked] = [this.#sum(terms, 0), since < seq ? 0 : place];
-      statement = { text, looks, terms, source, file, since, place, isNews, told, looked, newer: [] };
+      const names = this.#namesOf(file);
+      const looked = since < seq || names.some(({ said }) => said.length > 0) ? 0 : place;
+      const told = this.#sum(terms, 0);
+      statement = { text, looks, terms, source, file, names, since, place, isNews, told, looked, newer: [] };
       this.#known.set(key, statement);
     }
     if (statement.isNews) this.#say(statement, seq, place);
@@ -123,7 +136,11 @@ export class Statements {
     const { terms } = statement;
     const numbers = terms.filter(({ isNumber }) => isNumber).length;
     const said: Said = { statement, seq, place, whole: this.#sum(terms, 2), numbers };
-    for (const term of terms) if (!this.#isCommon(term)) term.said.push({ said, tells: this.#tells(term) });
+    for (const term of terms) {
+      if (this.#isCommon(term)) continue;
+      const isRare = term.isName || term.units === enough || term.count <= Math.max(rareCount, rareShare * this.#news);
+      term.said.push({ said, tells: this.#tells(term), isRare });
+    }
   }
 
   /**
@@ -133,7 +150,16 @@ export class Statements {
    */
   standing(text: string, spellings: Iterable<string>, since = 0): Statement {
     const terms = this.#termsOf(spellings);
-    const shared = { looks: 0, source: 0, file: undefined, place: 0, isNews: false, looked: 0, newer: [] } as const;
+    const shared = {
+      looks: 0,
+      source: 0,
+      file: undefined,
+      names: [],
+      place: 0,
+      isNews: false,
+      looked: 0,
+      newer: [],
+    } as const;
     return { text, terms, since, told: this.#sum(terms, 0), ...shared };
   }
 
@@ -164,7 +190,7 @@ export class Statements {
 
   /** What a term tells of a statement's subject: the more, the fewer have it; a number nothing. */
   #tells({ isNumber, count, units }: Term): number {
-    const size = this.#news + 2;
+    const size = Math.max(leastStatements, this.#news);
     return isNumber ? 0 : Math.max(0, 1 - Math.log(Math.max(2, count)) / Math.log(size)) ** 2 * units;
   }
 
@@ -173,47 +199,81 @@ export class Statements {
     return count - countOfAgent > Math.max(commonCount, commonShare * this.#news);
   }
 
+  #namesOf(file: string | undefined): readonly Term[] {
+    if (file === undefined) return [];
+    let names = this.#namesOfFiles.get(file);
+    if (!names) this.#namesOfFiles.set(file, (names = this.#termsOf(namesOf(file))));
+    return names;
+  }
+
   #termsOf(spellings: Iterable<string>): readonly Term[] {
     return [...spellings].slice(0, mostTerms).map((spelling) => {
       let term = this.#terms.get(spelling);
       if (term) return term;
-      term = { units: unitsOf(spelling), isNumber: isNumeral(spelling), count: 0, countOfAgent: 0, said: [] };
+      const facts = { units: unitsOf(spelling), isNumber: isNumeral(spelling), isName: isNamed(spelling) };
+      term = { ...facts, count: 0, countOfAgent: 0, said: [] };
       this.#terms.set(detached(spelling), term);
       return term;
     });
   }
 }
 
+/** What a later statement has in common with another. */
+interface Shared {
+  mask: number;
+  units: number;
+  weight: number;
+  repeated: number;
+  isRare: boolean;
+  /** What the names of the other's file tell that it has. */
+  named: number;
+}
+
 /** What was said after a place of what a statement speaks of, newest first; of those that say as much, as surely, the newest. */
 function found(statement: Statement, after: number): readonly Newer[] {
-  const shared = new Map<Said, { mask: number; units: number; weight: number; repeated: number }>();
-  for (const [index, { units, isNumber, said }] of statement.terms.entries()) {
-    for (let at = said.length - 1; at >= 0 && said[at]!.said.place > after; at--) {
-      const { said: one, tells } = said[at]!;
-      let sum = shared.get(one);
-      if (!sum) shared.set(one, (sum = { mask: 0, units: 0, weight: 0, repeated: 0 }));
-      sum.mask |= 1 << index;
-      sum.units += units;
-      sum.weight += tells;
-      if (isNumber) sum.repeated++;
-    }
-  }
   const newer: Newer[] = [];
-  for (const [said, { mask, units, weight, repeated }] of [...shared].sort(
-    ([one], [other]) => other.place - one.place,
-  )) {
-    if (!isLater(said, statement)) continue;
+  const all = [...sharing(statement, after)].sort(([one], [other]) => other.place - one.place);
+  for (const [said, { mask, units, weight, repeated, isRare, named }] of all) {
+    const isNamed = named > 0;
+    if (mask === 0 || !isRare || (!isNamed && !isLater(said, statement))) continue;
     // What says the number of another with one more revises it, whatever its words.
     const look = said.statement.looks | (repeated > 0 && said.numbers > repeated ? corrects | changes : 0);
     if (units < ((look & corrects) === 0 ? enough : enough / 2)) continue;
     // A value alone is a newer one of the same only if the rest of the lines is much the same.
     const share = (look & changes) === 0 ? sameShare : leastShare;
-    if (weight < share * Math.min(statement.told, said.whole)) continue;
+    if (weight < share * Math.min(statement.told + named, said.whole)) continue;
     const certainty = look & (asserts | changes | corrects);
-    const link = { statement: said.statement, seq: said.seq, mask, weight, certainty };
+    const link = { statement: said.statement, seq: said.seq, isNamed, mask, weight, certainty };
     if (!newer.some((other) => other.statement === link.statement || covers(other, link))) newer.push(link);
   }
   return newer;
+}
+
+function sharing({ terms, names }: Statement, after: number): ReadonlyMap<Said, Shared> {
+  const shared = new Map<Said, Shared>();
+  for (const [index, term] of [...terms, ...names].entries()) {
+    const { units, isNumber, said } = term;
+    const isOfFile = index >= terms.length;
+    for (let at = said.length - 1; at >= 0 && said[at]!.said.place > after; at--) {
+      const { said: one, tells, isRare } = said[at]!;
+      if (isOfFile && one.statement.source !== 0) continue;
+      let sum = shared.get(one);
+      if (!sum) shared.set(one, (sum = { mask: 0, units: 0, weight: 0, repeated: 0, isRare: false, named: 0 }));
+      if (isOfFile) sum.named += tells;
+      else sum.mask |= 1 << index;
+      sum.units += units;
+      sum.weight += tells;
+      sum.isRare ||= isRare;
+      if (isNumber) sum.repeated++;
+    }
+  }
+  return shared;
+}
+
+/** The names of a file: its path, its last part, and that without its ending. */
+function namesOf(path: string): readonly string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return [...new Set([path.toLowerCase(), name, name.replace(/\.\w+$/, "")])];
 }
 
 /** Whether a term is a number, or a name with a digit: a new one makes what the agent says news. */
