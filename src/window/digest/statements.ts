@@ -10,7 +10,7 @@ import type { Saying } from "./saying.ts";
 /** A term that stands in more statements, and in a larger share of them, tells nothing. */
 const commonCount = 400;
 const commonShare = 0.25;
-/** A term that stands in fewer, or in a smaller share, is rare: two statements need one in common. Names are always rare. */
+/** A term that stands in fewer, or in a smaller share, is rare; a name is always. */
 const rareCount = 12;
 const rareShare = 0.02;
 /** The least statements by which rarity is measured: the first ones of a log are not rarer than later ones. */
@@ -19,6 +19,8 @@ const leastStatements = 1_000;
 const leastShare = 0.3;
 /** Likewise, where the newer one only says a value. */
 const sameShare = 0.6;
+/** Likewise, where none of the terms in common is rare. */
+const allShare = 0.9;
 /** The newer statements that one never stands without. */
 const mostNewer = 12;
 /** Terms of a statement, one bit each. */
@@ -235,12 +237,12 @@ function found(statement: Statement, after: number): readonly Newer[] {
   const all = [...sharing(statement, after)].sort(([one], [other]) => other.place - one.place);
   for (const [said, { mask, units, weight, repeated, isRare, named }] of all) {
     const isNamed = named > 0;
-    if (mask === 0 || !isRare || (!isNamed && !isLater(said, statement))) continue;
+    if (mask === 0 || (!isNamed && !isLater(said, statement))) continue;
     // What says the number of another with one more revises it, whatever its words.
     const look = said.statement.looks | (repeated > 0 && said.numbers > repeated ? corrects | changes : 0);
     if (units < ((look & corrects) === 0 ? enough : enough / 2)) continue;
     // A value alone is a newer one of the same only if the rest of the lines is much the same.
-    const share = (look & changes) === 0 ? sameShare : leastShare;
+    const share = !isRare ? allShare : (look & changes) === 0 ? sameShare : leastShare;
     if (weight < share * Math.min(statement.told + named, said.whole)) continue;
     const certainty = look & (asserts | changes | corrects);
     const link = { statement: said.statement, seq: said.seq, isNamed, mask, weight, certainty };
