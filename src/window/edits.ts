@@ -228,13 +228,15 @@ export interface ReasoningIn {
 }
 
 /**
- * Adds the edits that drop the signed reasoning behind the first edit, which is bound to a prefix that changed. Nothing binds
+ * Adds the edits that drop the signed reasoning behind the first edit, if the profile binds it to its prefix. Nothing binds
  * what is not signed, so it stays where no edit drops it.
  */
 export function withoutReasoning(
   edits: readonly Edit[],
+  profile: Profile,
   { messages, last, moved, counter }: ReasoningIn,
 ): readonly Edit[] {
+  if (profile.reasoning !== "prefix-bound") return edits;
   const first = edits.reduce((least, edit) => Math.min(least, edit.from), Infinity);
   const from = moved ? 1 : first;
   if (!Number.isFinite(from)) return edits;
@@ -261,11 +263,6 @@ export function withoutReasoning(
       };
     }),
   ];
-}
-
-/** The state of the epoch after `epoch`, with its edits in force and no inserts. */
-export function reopened(state: WindowState, edits: readonly Edit[], epoch: number): WindowState {
-  return { ...state, epoch: epoch + 1, previous: epoch, edits, inserts: [], forced: [] };
 }
 
 /**
