@@ -2,6 +2,7 @@
  * The composer: windows over one history, which only grow at their end until an epoch opens. Over the budget or at a
  * trigger, the planner runs the strategy's passes; their edits stay unchanged until the next epoch.
  */
+import { defined } from "../message/json.ts";
 import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -64,7 +65,7 @@ export class Composer {
 
   constructor({ strategy, profile, counter, state = initialState, unfed, ...options }: ComposerOptions) {
     const { ingestCap = Infinity, mask = defaultMask, recallTools = defaultRecallTools, sessionName } = options;
-    this.#reading = { ingestCap, mask, recallTools, ...(sessionName !== undefined && { sessionName }) };
+    this.#reading = { ingestCap, mask, recallTools, ...defined({ sessionName }) };
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;
@@ -220,12 +221,11 @@ export class Composer {
     if (this.#state.length === 0 && this.#state.slot === undefined && pinned.length > 0) {
       this.#state = { ...this.#state, slot: pinned };
     }
-    const { slot = [], inserts = [] } = this.#state;
     const { sticky } = dynamicParts(dynamic, this.#profile);
-    const fresh = insertsFor({ slot, inserts }, pinned, sticky, this.#last);
+    const fresh = insertsFor(this.#state, pinned, sticky, this.#last);
     if (fresh.length === 0) return;
     for (const insert of fresh) this.#history.insert(insert);
-    this.#state = { ...this.#state, inserts: [...inserts, ...fresh] };
+    this.#state = { ...this.#state, inserts: [...(this.#state.inserts ?? []), ...fresh] };
   }
 
   #layout(options: ComposeOptions): Layout {
@@ -326,7 +326,7 @@ export class Composer {
       ...(opened && { opened }),
       cost,
       tools: fixed.toolCosts,
-      ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
+      ...defined({ note: this.#strategy.note }),
       ...adviceOn(this.#state, budget, this.#strategy.lowWater, () => this.#history.steps()),
       counts: countFates(this.#last, this.#state.edits),
       repairs: countRepairs(this.#history.repairs),

@@ -8,6 +8,7 @@ import { textMessage } from "../message/message.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
 import { countOnce, countTools } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import type { ComposeOptions } from "./compose-options.ts";
 import { isRange } from "./edits.ts";
 import { ListHashes } from "./hash.ts";
 import type { Shape } from "./history.ts";
@@ -15,15 +16,9 @@ import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, Edit, EpochReason, Report, ToolCosts, WindowState } from "./window.ts";
 
 /** The input of the fixed blocks. */
-export interface FixedInput {
-  /** The system prompt. Absent: the history's own leading system messages. */
-  readonly system?: string;
-  /** Text behind the system prompt. */
-  readonly systemNote?: string;
+export interface FixedInput extends Pick<ComposeOptions, "system" | "systemNote" | "tools" | "toolsBudget"> {
+  /** The history's own leading system messages, in place of a system prompt that is not given. */
   readonly own: readonly Message[];
-  readonly tools?: readonly ToolDefinition[];
-  /** The most tokens of all definitions before there is a warning. */
-  readonly toolsBudget?: number;
   /** The ephemeral tail. */
   readonly tail: readonly Message[];
 }

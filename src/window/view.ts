@@ -1,5 +1,5 @@
 /** The view: the log's steps with the edits of an epoch applied. */
-import { messageText, textMessage } from "../message/message.ts";
+import { textMessage } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { isPiece } from "../message/step.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
@@ -50,10 +50,10 @@ type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text">;
  */
 function noteMessage(edit: NoteEdit, profile: Profile): Message {
   const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
+  const known = noteMessages.get(edit);
+  if (known?.role === role) return known;
   const id = `windrow:note:${edit.from}-${edit.to}`;
   const message = textMessage({ id, role, status: "synthetic" }, edit.text ?? "");
-  const known = noteMessages.get(edit);
-  if (known?.role === role && known.id === id && messageText(known) === messageText(message)) return known;
   noteMessages.set(edit, message);
   return message;
 }
