@@ -4,7 +4,7 @@ import { countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState } from "../tokens/calibrate.ts";
 import { modelOf } from "../tokens/models.ts";
 import { foreignHint } from "../message/foreign.ts";
-import { checkMessageJson } from "../message/json.ts";
+import { checkMessageJson, defined } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
@@ -114,19 +114,14 @@ export function composeWindow(input: ComposeInput): Composed {
     strategy,
     profile: profileOf(input.profile ?? model?.profile ?? "openai-chat"),
     counter: counterFor(strategy.settings, input.counter),
-    ...(input.mask && { mask: input.mask }),
-    ...(input.recallTools && { recallTools: input.recallTools }),
-    ...(input.ingestCap !== undefined && { ingestCap: input.ingestCap }),
+    ...defined({ mask: input.mask, recallTools: input.recallTools, ingestCap: input.ingestCap }),
     ...(input.state && { state: stateFor(input.messages, input.state) }),
   });
   input.messages.forEach((message, index) => composer.push(index + 1, message));
+  const { system, tools, dynamic, pinned, toolsBudget } = input;
   const composed = composer.compose({
     budget: Number.isFinite(budget) ? calibratedBudget(calibration, budget) : budget,
-    ...(input.system !== undefined && { system: input.system }),
-    ...(input.tools !== undefined && { tools: input.tools }),
-    ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
-    ...(input.pinned !== undefined && { pinned: input.pinned }),
-    ...(input.toolsBudget !== undefined && { toolsBudget: input.toolsBudget }),
+    ...defined({ system, tools, dynamic, pinned, toolsBudget }),
   });
   // Callers that give no usage have no use for the count.
   if (!("usage" in input) && input.state?.counted === undefined) return composed;
@@ -143,12 +138,12 @@ function calibrated(
 ): { readonly calibration: CalibrationState; readonly warning?: string } {
   const { tokens, calibration } = state?.counted ?? { tokens: 0, calibration: initialCalibration };
   if (usage?.input === undefined || tokens === 0) return { calibration };
-  const observed = observe(calibration, {
+  const { state: observed, warning } = observe(calibration, {
     estimated: tokens,
     reported: usage.input,
-    ...(contextWindow !== undefined && { contextWindow }),
+    ...defined({ contextWindow }),
   });
-  return { calibration: observed.state, ...(observed.warning !== undefined && { warning: observed.warning }) };
+  return { calibration: observed, ...defined({ warning }) };
 }
 
 /**

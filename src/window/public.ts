@@ -28,7 +28,7 @@ export { truncateToolResults } from "./passes/truncate-tool-results.ts";
 export { profileNames, profileOf } from "./provider/profile.ts";
 export type { Profile } from "./provider/profile.ts";
 export type { Fault } from "./provider/validate.ts";
-export { toolCosts } from "./fixed.ts";
+export { toolCosts } from "./layout.ts";
 
 export { explainWindow } from "./explain.ts";
 export type { ExplainedItem, ExplainOptions, Explanation, Fate } from "./explain.ts";

@@ -3,7 +3,7 @@ import type { JsonObject, Message, Usage } from "../../message/message.ts";
 import type { UsedWindow } from "../../message/record.ts";
 import { sentIn } from "../../session/sent.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { FixedBlocks } from "../../window/fixed.ts";
+import { FixedBlocks } from "../../window/layout.ts";
 import type { CallBlocks, CallRow } from "../viewer.ts";
 import type { EpochIndex, EpochLine, Place } from "./epoch-index.ts";
 import type { AnsweredCall } from "./log-columns.ts";
