@@ -40,8 +40,8 @@ const files = Array.from({ length: 60 }, (_, at) => `/work/project/${folders[at 
 describe("the index of files that left", () => {
   it("names files, with the folder that all lie in said once", () => {
     const label = labelOf(files, 16_000);
-    expect(label.match(/\/work\/project\/, which/g)).toHaveLength(1);
-    expect(label).toMatch(/^files under \/work\/project\/, which recall takes by path: .*src\/store\/file-\d+\.ts/m);
+    expect(label.match(/\/work\/project\/ that/g)).toHaveLength(1);
+    expect(label).toMatch(/^files under \/work\/project\/ that recall takes by path: .*src\/store\/file-\d+\.ts/m);
     const titled = [...label.matchAll(/^--- (\S+) \(/gm)].map(([, path]) => path);
     const listed = [...label.matchAll(/file-\d+\.ts/g)].map(([name]) => name);
     expect(new Set(listed).size).toBeGreaterThan(30);

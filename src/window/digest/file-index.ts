@@ -49,7 +49,7 @@ export function filesOf(
 export function renderFiles(files: readonly IndexedFile[], counter: TokenCounter, cap: number): FileIndex {
   const root = commonFolder(files.map(({ path }) => path));
   const title =
-    root === "" ? "files, which recall takes by path:" : `files under ${inlineText(root)}, which recall takes by path:`;
+    root === "" ? "files that recall takes by path:" : `files under ${inlineText(root)} that recall takes by path:`;
   const named: { readonly file: IndexedFile; readonly name: string }[] = [];
   const text = (): string =>
     `${title} ${named.map(({ name }) => name).join(", ")}${named.length < files.length ? ", …" : ""}`;
