@@ -106,6 +106,8 @@ describe("a command that may have changed a file", () => {
     "find src -name '*.ts'",
     "find src -name '*.ts' | xargs grep retryLimit",
     "unzip -l src.zip",
+    "git apply --check fix.diff",
+    "patch -p1 --dry-run < fix.diff",
     "sed -i 's/= 3/= 17/' lib/*.js",
     "rm -rf dist",
   ])("is none that names others or only looks: %s", (command) => {

@@ -25,6 +25,8 @@ const generator =
   /^(?:terraform fmt|go generate|(?:(?:npx|bunx|pnpm dlx|yarn dlx) )?(?:jscodeshift|codemod))\b(?!.*-check)|^tar\s+-?\w*x/;
 const shell = /^(?:ba|z|da|k)?sh$/;
 const interpreter = /^(?:python[\d.]*|node|ruby|perl|bun|deno|php|uv|poetry)$/;
+/** Options with which a program that applies a diff, or takes an archive apart, changes nothing. */
+const looks = /\s--(?:check|dry-run|stat|numstat|summary)\b|^unzip .*-[lptvZ]/;
 /** Programs that write no file by themselves. */
 const harmless = /^(?:echo|printf|rg|e?grep|cat|ls|find|gh|curl|nl|head|tail)$/;
 
@@ -53,7 +55,11 @@ export function shellActions(line: string, output?: Output): readonly FileAction
       continue;
     }
     const change = changesOf(pipeline, place);
-    pieces = pieces.map((piece) => (change.some((one) => ages(one, piece)) ? agedOf(piece) : piece));
+    pieces = pieces.map((piece) =>
+      piece.kind === "lines" && change.some((one) => ages(one, piece.path))
+        ? { kind: "other", path: piece.path }
+        : piece,
+    );
     const own = piecesOf(pipeline, place);
     if (!pipeline.isElse) {
       changes.push(...change);
@@ -61,21 +67,17 @@ export function shellActions(line: string, output?: Output): readonly FileAction
       continue;
     }
     // A line goes on after `||` only where the command before failed: it is not known whether this one ran.
-    if (change.length > 0) changes.push({ kind: "touch", command: textOf(pipeline), wide: change.some(isWide) });
+    const wide = change.some((one) => one.kind === "touch" && one.wide);
+    if (change.length > 0) changes.push({ kind: "touch", command: textOf(pipeline), wide });
     if (own.length > 0) pieces.push({ kind: "other" });
   }
   return [...changes, ...shownFiles(pieces, output?.text, output?.cut)];
 }
 
-/** Whether what was printed before a change may no longer stand in the file. */
-function ages(change: FileAction, piece: Piece): boolean {
-  if (piece.kind !== "lines") return false;
-  const name = nameOf(piece.path);
+/** Whether what was printed of a file before a change may no longer stand in it. */
+function ages(change: FileAction, path: string): boolean {
+  const name = nameOf(path);
   return change.kind === "touch" ? change.wide || change.command.includes(name) : change.path.endsWith(name);
-}
-
-function agedOf(piece: Piece): Piece {
-  return { kind: "other", ...("path" in piece && piece.path !== undefined && { path: piece.path }) };
 }
 
 /** The text of a pipeline's words, in which files are named. */
@@ -85,10 +87,6 @@ function textOf({ commands }: Pipeline): string {
     return [...words.map(({ text }) => text), ...files.map(({ to }) => to.text), input];
   });
   return texts.filter((text) => text !== "").join(" ");
-}
-
-function isWide(action: FileAction): boolean {
-  return action.kind === "touch" && action.wide;
 }
 
 /** A line that is not taken apart: a touch where it may write. */
@@ -129,7 +127,7 @@ function changesOf(pipeline: Pipeline, place: (path: string) => string): readonl
     if (generator.test(words)) return [{ ...touch, wide: true }];
     if (changer.test(name) || /^git (?:-[cC] \S+ |-\S+ )*apply\b/.test(words)) {
       // The files that come from a list, a patch or an archive are not named here, unless the line has the patch.
-      if (name === "xargs" ? !writes.test(words) : name === "unzip" && / -[lptvZ]/.test(words)) return [];
+      if (name === "xargs" ? !writes.test(words) : looks.test(words)) return [];
       if (!/^(?:git|patch|apply_?patch|unzip|xargs|rsync)$/.test(name)) return [touch];
       const named = words.replaceAll(/\S+\.(?:diff|patch)\b/g, "");
       return [{ ...touch, command: `${named} ${input}`, wide: input === "" }];
