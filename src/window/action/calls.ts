@@ -20,6 +20,8 @@ const pathName = /^(?:path|file|file_?(?:path|name)|filename|target(?:_?file)?|n
 const listName = /^(?:paths|files|file_?paths|include)$/i;
 const cellName = /cell|notebook/i;
 const cellText = /^(?:(?:new|cell)_?)?(?:source|code|content|text|string)$/i;
+/** The address of something that is no file. */
+const address = /^\s*(?!file:)[a-z][a-z0-9+.-]+:\/\//i;
 const pattern = /^(?:pattern|query|regexp?|glob|search_?term)$/i;
 const start = /^(?:offset|from|start(?:_?line)?|line(?:_?(?:number|start))?|insert_?line|view_?range)$/i;
 const end = /^(?:to|end(?:_?line)?|line_?end|limit|view_?range)$/i;
@@ -129,7 +131,7 @@ function shapedAction(
   const verb = find(commandKey);
   const named =
     find(pathName) ?? texts.find(([key, text]) => !commandKey.test(key) && !folderName.test(key) && isPath(text))?.[1];
-  if (named === undefined || isAddress(named)) return undefined;
+  if (named === undefined || address.test(named)) return undefined;
   const [, path = named, first] = /^(.*\.\w+):(\d+)(?:-\d*)?$/.exec(named) ?? [];
   const blocks = texts.flatMap(([, text]) => blockChanges(text));
   if (blocks.length > 0) return { kind: "edit", path, changes: blocks };
@@ -174,11 +176,6 @@ function filesOf(list: readonly JsonValue[], output?: Output): readonly FileActi
   return list.flatMap((item): readonly FileAction[] =>
     typeof item === "string" && /^[^*?]+\.\w+$/.test(item) ? [{ kind: "look", path: item }] : [],
   );
-}
-
-/** Whether a text is the address of something that is no file. */
-function isAddress(text: string): boolean {
-  return /^\s*(?!file:)[a-z][a-z0-9+.-]+:\/\//i.test(text);
 }
 
 /** Old and new texts, in the arguments themselves or in a list of edits. */

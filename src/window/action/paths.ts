@@ -32,11 +32,8 @@ export function nameOf(path: string): string {
 
 /** Whether two paths are of one file: a shorter path of several parts that is the end of a longer one is. */
 export function isSamePath(left: string, right: string): boolean {
-  return areSame(plainPath(left), plainPath(right));
-}
-
-function areSame(left: string, right: string): boolean {
-  return left === right || isEndOf(left, right) || isEndOf(right, left);
+  const [one, other] = [plainPath(left), plainPath(right)];
+  return one === other || isEndOf(one, other) || isEndOf(other, one);
 }
 
 /**

@@ -26,8 +26,7 @@ export interface Pipeline {
 const compound = /^(?:for|while|until|if|then|else|elif|fi|do|done|case|esac|function|select|\{|\}|!|\[\[|coproc)$/;
 const blank = /(?:[ \t\r]|\\\n|#[^\n]*)+/y;
 const operator = /&&|\|\||\|&|;;|[;|&()\n]/y;
-const redirect = /(?:\d*(?:<<<|<<-?|>>|>&|<&|>\||[<>])|&>>?)/y;
-const space = /[ \t]*/y;
+const redirect = /(\d*(?:<<<|<<-?|>>|>&|<&|>\||[<>])|&>>?)[ \t]*/y;
 const row = /([^\n]*)\n?/y;
 /** Parts of a word: quoted, escaped, replaced when the line runs, and others. */
 const single = /'([^']*)'/y;
@@ -77,7 +76,7 @@ class Line {
     };
     while (this.#at < this.#line.length) {
       if (this.#take(blank)) continue;
-      const sign = this.#take(redirect)?.[0];
+      const sign = this.#take(redirect)?.[1];
       const between = sign === undefined ? this.#take(operator)?.[0] : undefined;
       if (between !== undefined) {
         if (/[()]|;;/.test(between)) return undefined;
@@ -85,7 +84,6 @@ class Line {
         close(between);
         continue;
       }
-      if (sign !== undefined) this.#take(space);
       const isQuoted = /['"\\]/.test(this.#line[this.#at] ?? "");
       const word = this.#word();
       if (!word) return undefined;
