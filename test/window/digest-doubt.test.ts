@@ -118,6 +118,7 @@ describe("a command that may have changed a file", () => {
     const commands = [
       `sed -i s/a/b/ ${"**/".repeat(60)}x`,
       `sed -i s/a/b/ ${"a*".repeat(90)}`,
+      `git ${"-c ".repeat(60)}log`,
       `base64 -d > out.bin <<'E'\n${"QUJD".repeat(100_000)}*\nE\ntee other.txt`,
     ];
     for (const command of commands) expect(shownOf(sessionOf(["bash", { command }, ""])).sure).toContain(known);

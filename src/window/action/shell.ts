@@ -16,7 +16,7 @@ const writes =
   /(?:^|[\s;&|(])(?:tee|mv|cp|rm|(?:apply_?)?patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s+(?:-\w+\s+)*-\w*i|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|write_text|\.write\(|open\([^)]*["'][wax]\+?b?["']|\b(?:shutil|rename|unlink|(?:Set|Add|Clear)-Content|Out-File|(?:Remove|Move|Copy|Rename)-Item)\b/;
 /** Commands that may write anything in the folder they run in. */
 const writesAll =
-  /\bgit\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place|apply)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
+  /\bgit\s+(?:-[cC]\s+\S+\s+|-(?![cC]\s)\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place|apply)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
 /** Programs that change the files named behind them, or those that a patch or an archive names. */
 const changer =
   /^(?:ed|ex|vim?|nvim|sd|sponge|dos2unix|unix2dos|astyle|rsync|patch|apply_?patch|unzip|xargs|(?:set|add|clear)-content|out-file|(?:remove|move|copy|rename)-item|del|erase|ren|move|copy)$/i;
@@ -125,7 +125,7 @@ function changesOf(pipeline: Pipeline, place: (path: string) => string): readonl
       return acts ? [{ ...touch, wide: !words.includes("*") }] : [];
     }
     if (generator.test(words)) return [{ ...touch, wide: true }];
-    if (changer.test(name) || /^git (?:-[cC] \S+ |-\S+ )*apply\b/.test(words)) {
+    if (changer.test(name) || /^git (?:-[cC] \S+ |-(?![cC] )\S+ )*apply\b/.test(words)) {
       // The files that come from a list, a patch or an archive are not named here, unless the line has the patch.
       if (name === "xargs" ? !writes.test(words) : looks.test(words)) return [];
       if (!/^(?:git|patch|apply_?patch|unzip|xargs|rsync)$/.test(name)) return [touch];
