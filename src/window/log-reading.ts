@@ -62,7 +62,9 @@ export class LogReading {
 
   /** The logs that an epoch may ask for; none before all messages are known. */
   get logs(): readonly LogBehind[] {
-    return this.#unfed ? [] : this.#next ? [this.#now, this.#next] : [this.#now];
+    if (this.#unfed) return [];
+    if (!this.#next) return [this.#now];
+    return isFull(this.#now) ? [this.#next] : [this.#now, this.#next];
   }
 
   /** Takes the next message; `seq` rises. It waits until {@link LogReading.take}. */
@@ -86,6 +88,7 @@ export class LogReading {
     this.#now.add(numbered);
     if (this.#next) this.#next.add(numbered);
     else if (this.#now.next !== undefined) (this.#next = new LogFrom(this.#now.next)).add(numbered);
+    if (this.#next && isFull(this.#next)) this.#next = rest(this.#next);
   }
 
   /** Begins anew at a message, with those that are known from there on. */
@@ -94,10 +97,7 @@ export class LogReading {
     this.#now = known ?? new LogFrom(from);
     this.#next = undefined;
     if (!known) for (const numbered of messages) this.#add(numbered);
-    else if (known.next !== undefined) {
-      this.#next = new LogFrom(known.next);
-      for (const numbered of messages) if (numbered.seq >= known.next) this.#next.add(numbered);
-    }
+    else this.#next = rest(known);
     this.#beside = 0;
     for (const { message } of [...this.#now.messages, ...this.#waiting]) this.#beside += lengthBeside(message);
     if (this.#beside > mostBeside) this.#lighten();
@@ -151,9 +151,20 @@ export class LogReading {
 
   /** The horizon of the epoch after one with this horizon: it moves on where twice as much as it leaves is known. */
   next(horizon: number): number {
-    const isFull = horizon === this.#now.from && this.#now.length > 2 * horizonLength;
-    return isFull && this.#next ? this.#next.from : horizon;
+    return horizon === this.#now.from && isFull(this.#now) && this.#next ? this.#next.from : horizon;
   }
+}
+
+function isFull({ length }: LogFrom): boolean {
+  return length > 2 * horizonLength;
+}
+
+/** The log from its next horizon on; undefined for a short one. */
+function rest({ next, messages }: LogFrom): LogFrom | undefined {
+  if (next === undefined) return undefined;
+  const log = new LogFrom(next);
+  for (const numbered of messages) if (numbered.seq >= next) log.add(numbered);
+  return log;
 }
 
 const lengths = new WeakMap<Message, number>();

@@ -141,7 +141,7 @@ export class Statements {
     for (const term of terms) {
       if (this.#isCommon(term)) continue;
       const isRare = term.isName || term.units === enough || term.count <= Math.max(rareCount, rareShare * this.#news);
-      term.said.push({ said, tells: this.#tells(term), isRare });
+      term.said.push({ said, tells: tellsOf(term, term.count, this.#news), isRare });
     }
   }
 
@@ -162,7 +162,9 @@ export class Statements {
       looked: 0,
       newer: [],
     } as const;
-    return { text, terms, since, told: this.#sum(terms, 0), ...shared };
+    // Nothing was said before it: its terms tell the most.
+    const told = terms.reduce((sum, term) => (term.units === enough ? sum : sum + tellsOf(term, 0, 0)), 0);
+    return { text, terms, since, told, ...shared };
   }
 
   /** The newest statements of what one speaks of, which it never stands without. */
@@ -186,14 +188,9 @@ export class Statements {
   #sum(terms: readonly Term[], least: number): number {
     let sum = 0;
     for (const term of terms)
-      if (term.units !== enough && term.count >= least && !this.#isCommon(term)) sum += this.#tells(term);
+      if (term.units !== enough && term.count >= least && !this.#isCommon(term))
+        sum += tellsOf(term, term.count, this.#news);
     return sum;
-  }
-
-  /** What a term tells of a statement's subject: the more, the fewer have it; a number nothing. */
-  #tells({ isNumber, count, units }: Term): number {
-    const size = Math.max(leastStatements, this.#news);
-    return isNumber ? 0 : Math.max(0, 1 - Math.log(Math.max(2, count)) / Math.log(size)) ** 2 * units;
   }
 
   /** Whether a term stands in so many statements that it tells nothing. What the agent says often may still be rare. */
@@ -218,6 +215,12 @@ export class Statements {
       return term;
     });
   }
+}
+
+/** What a term tells of a statement's subject: the more, the fewer of all have it; a number nothing. */
+function tellsOf({ isNumber, units }: Term, count: number, all: number): number {
+  const size = Math.max(leastStatements, all);
+  return isNumber ? 0 : Math.max(0, 1 - Math.log(Math.max(2, count)) / Math.log(size)) ** 2 * units;
 }
 
 /** What a later statement has in common with another. */
