@@ -24,7 +24,7 @@ const most = {
   "./langchain": 9,
   "./mastra": 10,
   "./openstarry": 8,
-  "./window": 61,
+  "./window": 59,
   "./memory": 41,
   "./model": 24,
   "./store": 38,

@@ -126,7 +126,7 @@ function layoutOf(preset: string | undefined): string | undefined {
 async function storeOf({ settings, origins }: Config, preset: string | undefined): Promise<string | undefined> {
   const { store } = settings;
   if (preset === undefined || origins.get("store")?.layer !== "default") return store;
-  const { presetFolder } = await import("../window/presets/presets.ts");
+  const { presetFolder } = await import("../window/by-name.ts");
   return presetFolder(preset) ?? store;
 }
 

@@ -63,7 +63,7 @@ function isSame(left: string, right: string): boolean {
   return left === right || left.endsWith(`/${right}`) || right.endsWith(`/${left}`);
 }
 
-/** The paths in lines, by their last part: those of an index of files with the folder of their line. */
+/** The paths in lines, by their last part: those of an index of files with the folder that all lie in. */
 function pathsIn(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const paths = new Map<string, string[]>();
   const add = (path: string): void => {
@@ -72,18 +72,10 @@ function pathsIn(lines: readonly string[]): ReadonlyMap<string, readonly string[
     if (known) known.push(plain);
     else paths.set(lastPart(plain), [plain]);
   };
-  let root: string | undefined;
   for (const line of lines) {
-    const title = /^files(?: under (.*))?, which recall takes by path:$/.exec(line);
-    const listed = root === undefined ? null : /^(\S+\/) (?:×\d+ m\d+(?:-m\d+)?(?:: |$))?(.*)$/.exec(line);
-    if (title) root = title[1] ?? "";
-    else if (listed) {
-      const folder = listed[1] === "./" ? (root ?? "") : `${root}${listed[1]}`;
-      for (const name of (listed[2] ?? "").split(", ")) if (name !== "" && name !== "…") add(`${folder}${name}`);
-    } else {
-      root = undefined;
-      for (const word of line.split(/[\s,()[\]:]+/)) if (isPath(word)) add(word);
-    }
+    const index = /^files(?: under (.*?))? that recall takes by path: (.*)$/.exec(line);
+    if (index) for (const name of (index[2] ?? "").split(", ")) add(`${index[1] ?? ""}${name}`);
+    else for (const word of line.split(/[\s,()[\]:]+/)) if (isPath(word)) add(word);
   }
   return paths;
 }

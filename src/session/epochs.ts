@@ -91,7 +91,6 @@ export class Epochs {
       const { seq, message } = record;
       const given = shown(record);
       this.#noteMask(seq, given, message);
-      this.#writer.restored(seq);
       left.push({ seq, message: lightened(given) });
       await turns.turn();
     }
@@ -129,7 +128,6 @@ export class Epochs {
    */
   restore({ seq, message }: StoredRecordOf<"message">, shown: Message): Message {
     this.push(seq, shown, message);
-    this.#writer.restored(seq);
     const { opened, length } = this.#composer.state;
     const wasShown = this.#recorded.epoch >= 0 && (seq > opened || length === 0);
     if (shown.masks !== undefined && wasShown) this.#masked = true;
@@ -263,7 +261,7 @@ export class Epochs {
     const data = { state, ...this.#sent.placesOf(state), ...this.#beside(), through: this.#composer.last };
     const { profile, ingestCap } = this.#context.composer;
     const line = epochRecord(data, { ...facts, model: profile.model, ingestCap }, this.#timestamp());
-    await this.#writer.write(records, line, state.edits, this.#composer.messages);
+    await this.#writer.write(records, line, this.#composer.messages);
     this.#recorded = recordOf(state);
   }
 }

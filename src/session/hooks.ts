@@ -3,38 +3,25 @@
  * one record and changes nothing else, and three failures in a row make them rest.
  */
 import { WindrowError } from "../errors.ts";
+import { defined } from "../message/json.ts";
 import type { JsonObject } from "../message/message.ts";
 import { countsOf, usedTokens } from "../message/parts.ts";
 import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { checkedModel } from "../model/answer.ts";
 import type { Model, ModelLike } from "../model/model.ts";
-import type { SessionContext, SessionOptions } from "./context.ts";
+import type { SessionContext } from "./context.ts";
 import { summaryHooks } from "../window/summary/strategy.ts";
-import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
+import type { StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell, usageRecorded } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
-import type { ConversationState } from "./state/state.ts";
+import type { WindowNumbers } from "./usage.ts";
 import type { SessionWriter } from "./writer.ts";
 
 /** Failures in a row after which the hooks rest. */
 const mostFailures = 3;
 /** Steps that the hooks rest for. */
 const rest = 20;
-
-/** The numbers of the window that a hook runs after. */
-export interface HookWindow {
-  readonly tokens: number;
-  readonly budget: number;
-  /** Tokens that the budget left for its history. */
-  readonly room: number;
-}
-
-/** The numbers of a window that was composed; a calibrated one had another budget than the host's. */
-export function hookWindow({ tokens, report }: Composed, budget: number): HookWindow {
-  const { notes, history } = report.blocks;
-  return { tokens, budget, room: report.budget - (tokens - notes - history) };
-}
 
 /** The name of a hook. */
 export type HookName = "beforeCompose" | "afterStep" | "compact";
@@ -43,10 +30,7 @@ export type HookName = "beforeCompose" | "afterStep" | "compact";
 export class Hooks {
   readonly #context: SessionContext;
   readonly #epochs: Epochs;
-  readonly #state: ConversationState;
   readonly #writer: SessionWriter;
-  readonly #summarizer: ModelLike | undefined;
-  readonly #maxSummaryTokens: number | undefined;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #failures = 0;
@@ -54,19 +38,10 @@ export class Hooks {
   #committed = false;
   #reason = "";
 
-  constructor(
-    context: SessionContext,
-    epochs: Epochs,
-    state: ConversationState,
-    writer: SessionWriter,
-    { summarizer, maxSummaryTokens }: Pick<SessionOptions, "summarizer" | "maxSummaryTokens">,
-  ) {
+  constructor(context: SessionContext, epochs: Epochs, writer: SessionWriter) {
     this.#context = context;
     this.#epochs = epochs;
-    this.#state = state;
     this.#writer = writer;
-    this.#summarizer = summarizer;
-    this.#maxSummaryTokens = maxSummaryTokens;
   }
 
   /** Failures since the last success, and whether the hooks rest because of them. */
@@ -75,8 +50,8 @@ export class Hooks {
   }
 
   /** Runs a hook, the one after a step only while no other runs. Rejects only for `compact`. */
-  run(name: HookName, last: HookWindow | undefined, signal?: AbortSignal): Promise<void> {
-    const window = last ?? this.#nextWindow();
+  run(name: HookName, signal?: AbortSignal): Promise<void> {
+    const window = this.#context.meter.numbers ?? this.#nextWindow();
     const { strategy } = this.#context.composer;
     const hook =
       name === "compact" ? (strategy.compact ?? strategy.afterStep ?? summaryHooks().compact) : strategy[name];
@@ -91,7 +66,7 @@ export class Hooks {
     return name === "beforeCompose" ? this.#queue(run) : (this.#running ?? this.#queue(run));
   }
 
-  async #byHand(hook: StrategyHook, window: HookWindow, signal: AbortSignal | undefined): Promise<void> {
+  async #byHand(hook: StrategyHook, window: WindowNumbers, signal: AbortSignal | undefined): Promise<void> {
     this.#resting = 0;
     const before = this.#failures;
     await this.#queue(() => this.#guarded(() => hook(this.#strategyContext(window), this.#signal(signal))));
@@ -112,7 +87,7 @@ export class Hooks {
   }
 
   /** The window as it would be composed now, for a session that composed none. */
-  #nextWindow(): HookWindow {
+  #nextWindow(): WindowNumbers {
     const { tokens } = this.#epochs.composer.view();
     const budget = this.#context.budget ?? tokens;
     return { tokens, budget, room: budget };
@@ -140,7 +115,7 @@ export class Hooks {
       await this.#fail(error instanceof Error ? error.message : "the hook failed", {}).catch(() => undefined);
     } finally {
       this.#committed = false;
-      await this.#writer.answered();
+      await this.#writer.asking(false);
     }
   }
 
@@ -169,16 +144,16 @@ export class Hooks {
   #shown(model: ModelLike): Model {
     const checked = checkedModel(model);
     const asked: Model = async (request, signal) => {
-      await this.#writer.asking();
+      await this.#writer.asking(true);
       return checked(request, signal);
     };
     return Object.assign(asked, checked);
   }
 
-  #strategyContext({ tokens, budget, room }: HookWindow): StrategyContext {
-    const { id, store, scope, composer, on } = this.#context;
-    const [epochs, state] = [this.#epochs, this.#state];
-    const summarizer = this.#summarizer && this.#shown(this.#summarizer);
+  #strategyContext({ tokens, budget, room }: WindowNumbers): StrategyContext {
+    const { id, store, scope, composer, on, conversation: state, maxSummaryTokens } = this.#context;
+    const epochs = this.#epochs;
+    const summarizer = this.#context.summarizer && this.#shown(this.#context.summarizer);
     const timestamp = this.#timestamp();
     return {
       view: epochs.composer.view(),
@@ -192,8 +167,7 @@ export class Hooks {
       counter: composer.counter,
       mask: composer.mask,
       timestamp,
-      ...(summarizer && { summarizer }),
-      ...(this.#maxSummaryTokens !== undefined && { maxSummaryTokens: this.#maxSummaryTokens }),
+      ...defined({ summarizer, maxSummaryTokens, entities: state.entities }),
       commit: (edits, records) =>
         this.#context.inTurn(async () => {
           const committed = await epochs.commit(edits, "summary", records);
@@ -212,7 +186,6 @@ export class Hooks {
           if (summaries.length === 0) tell(on, event);
           return true;
         }),
-      ...(state.entities && { entities: state.entities }),
       record: (records) =>
         this.#context.inTurn(async () => {
           await this.#context.write(records);

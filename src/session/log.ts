@@ -1,15 +1,15 @@
 /** Reads of a session's log, without its lock: epochs, their messages, explanations of windows, calls in doubt. */
 import { WindrowError } from "../errors.ts";
 import { toolResults } from "../message/message.ts";
-import type { JsonValue, Message, NewMessage } from "../message/message.ts";
+import type { JsonObject, JsonValue, Message, NewMessage } from "../message/message.ts";
 import type { EditRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
-import { textsNamed } from "../window/epoch/lines.ts";
+import { baseOf } from "../window/epoch/lines.ts";
 import type { EpochBase } from "../window/epoch/lines.ts";
-import { outlineOf, withInsert, withWindow } from "../window/epoch/record.ts";
+import { epochOf, outlineOf, withInsert, withWindow } from "../window/epoch/record.ts";
 import type { EpochData, EpochOutline } from "../window/epoch/record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
@@ -19,7 +19,6 @@ import { EditIndex } from "../window/edits.ts";
 import { comparedBlocks, sentChange } from "../window/sent.ts";
 import type { Strategy, WindowState } from "../window/window.ts";
 import { EpochReader } from "../window/epoch/reader.ts";
-import type { EpochLineRecord } from "../window/epoch/reader.ts";
 import { sentIn } from "./sent.ts";
 
 /** A tool run that began and of which no end was recorded. */
@@ -35,12 +34,66 @@ export interface OpenCall {
 export interface NewestEdits {
   /** Undefined where no window was composed yet. What was inserted since it opened, and its first window, are part of it. */
   readonly epoch: EpochData | undefined;
-  /** Its line, where texts of later epochs can be copied from it. */
+  /** Its line, from which texts of later epochs are copied. */
   readonly base?: EpochBase;
   /** The other lines behind it, oldest first; without an epoch, all there are. */
   readonly later: readonly EditRecord[];
   /** The place of the epoch's line among all records of the session; 0 without an epoch. */
   readonly pos: number;
+}
+
+/**
+ * The records of a log from the newest that fits on, oldest first; without one that fits, all there are. Each look back
+ * reads sixteen times as many: what stands behind it is read, and hardly more.
+ */
+async function fromLast<K extends "edit" | "usage">(
+  { store, scope, id }: SessionPlace,
+  kind: K,
+  fits: (record: StoredRecordOf<K>) => boolean,
+): Promise<readonly StoredRecordOf<K>[]> {
+  const enough = (record: StoredRecord): boolean => fits(record as StoredRecordOf<K>);
+  for (let last = 8; ; last *= 16) {
+    const records: StoredRecordOf<K>[] = [];
+    for await (const record of store.read(scope, id, { kind, originals: true, last, enough })) records.push(record);
+    const newest = records.findLastIndex(fits);
+    if (newest >= 0 || records.length < last) return records.slice(Math.max(0, newest));
+  }
+}
+
+/** A session in its store. */
+interface SessionPlace {
+  readonly store: Store;
+  readonly scope: Scope;
+  readonly id: string;
+}
+
+/** The outline of the epoch that a line records; undefined for any other line. */
+function outlineIn({ type, data }: EditRecord): EpochOutline | undefined {
+  return type === "epoch" ? outlineOf(data) : undefined;
+}
+
+/**
+ * The newest epoch that fits and can be read, its complete line, and the lines from its own on. One that rests on what is
+ * lost is passed over.
+ */
+async function newestReadable(
+  place: SessionPlace,
+  fits: (outline: EpochOutline) => boolean,
+): Promise<{ readonly complete?: JsonObject; readonly records: readonly StoredRecordOf<"edit">[] }> {
+  const reader = new EpochReader(place.store, place.scope, place.id);
+  let before = Infinity;
+  const isWanted = (line: StoredRecordOf<"edit">): boolean => {
+    const outline = line.seq < before ? outlineIn(line) : undefined;
+    return outline !== undefined && fits(outline);
+  };
+  for (;;) {
+    const records = await fromLast(place, "edit", isWanted);
+    const [line] = records;
+    if (!line || !isWanted(line)) return { records };
+    const complete = await reader.complete(line);
+    if (complete) return { complete, records };
+    before = line.seq;
+  }
 }
 
 /**
@@ -50,37 +103,10 @@ export interface NewestEdits {
  * @throws WindrowError `session-not-found`
  */
 export async function newestEdits(store: Store, scope: Scope, id: string): Promise<NewestEdits> {
-  const reader = new EpochReader(store, scope, id);
-  let before = Infinity;
-  // Each try reads sixteen times as many lines: what stands behind the epoch is read, and hardly more.
-  for (let last = 8; ; last *= 16) {
-    const records: StoredRecordOf<"edit">[] = [];
-    const enough = (record: StoredRecord): boolean => record.seq < before && isEpochLine(record);
-    for await (const record of store.read(scope, id, { kind: "edit", originals: true, last, enough }))
-      records.push(record);
-    let hasEpoch = false;
-    for (let index = records.length - 1; index >= 0; index--) {
-      const record = records[index];
-      if (!record || record.seq >= before || !isEpochLine(record)) continue;
-      const epoch = await reader.epoch(record);
-      if (epoch) return withLater(epoch, record, records.slice(index + 1));
-      before = record.seq;
-      hasEpoch = true;
-    }
-    if (!hasEpoch && records.length < last) return { epoch: undefined, later: records, pos: 0 };
-  }
-}
-
-function isEpochLine(record: StoredRecord): boolean {
-  return record.kind === "edit" && record.type === "epoch" && outlineOf(record.data) !== undefined;
-}
-
-/** An epoch with the lines behind its own. */
-function withLater(
-  opened: EpochData,
-  record: StoredRecordOf<"edit">,
-  behind: readonly StoredRecordOf<"edit">[],
-): NewestEdits {
+  const { complete, records } = await newestReadable({ store, scope, id }, () => true);
+  const opened = complete && epochOf(complete);
+  const [record, ...behind] = records;
+  if (!opened || !record) return { epoch: undefined, later: records, pos: 0 };
   const later: EditRecord[] = [];
   let epoch = record.masks ? masked(opened) : opened;
   for (const line of behind) {
@@ -90,11 +116,7 @@ function withLater(
     } else if (line.type === "window") epoch = withWindow(epoch, line.data);
     else later.push(line);
   }
-  const lines = textsNamed(record.data)?.lines ?? [];
-  const base = record.masks
-    ? undefined
-    : { seq: record.seq, lines, edits: opened.state.edits, held: opened.conversation };
-  return { epoch, later, pos: record.pos, ...(base && { base }) };
+  return { epoch, later, pos: record.pos, base: baseOf(record.seq, record.data, complete) };
 }
 
 /** The usages that were recorded behind a place of the log, oldest first. Reads the end of `usage.jsonl` alone. */
@@ -104,12 +126,8 @@ export async function usagesBehind(
   id: string,
   pos: number,
 ): Promise<readonly StoredRecordOf<"usage">[]> {
-  const enough = (record: StoredRecord): boolean => record.pos < pos;
-  for (let last = 64; ; last *= 16) {
-    const records: StoredRecordOf<"usage">[] = [];
-    for await (const record of store.read(scope, id, { kind: "usage", last, enough })) records.push(record);
-    if (records.length < last || (records[0]?.pos ?? 0) < pos) return records.filter((record) => record.pos > pos);
-  }
+  const records = await fromLast({ store, scope, id }, "usage", (record) => record.pos <= pos);
+  return records.filter((record) => record.pos > pos);
 }
 
 /** The record of a resume: the process that goes on with the session. */
@@ -139,15 +157,8 @@ export async function newestEpoch(store: Store, scope: Scope, id: string): Promi
  * @throws WindrowError `session-not-found`
  */
 export async function newestOutline(store: Store, scope: Scope, id: string): Promise<EpochOutline | undefined> {
-  for (let last = 8; ; last *= 16) {
-    let newest: EpochOutline | undefined;
-    let read = 0;
-    for await (const record of store.read(scope, id, { kind: "edit", last, enough: isEpochLine })) {
-      read++;
-      if (record.type === "epoch") newest = outlineOf(record.data) ?? newest;
-    }
-    if (newest || read < last) return newest;
-  }
+  const [line] = await fromLast({ store, scope, id }, "edit", (record) => outlineIn(record) !== undefined);
+  return line && outlineIn(line);
 }
 
 /**
@@ -156,15 +167,9 @@ export async function newestOutline(store: Store, scope: Scope, id: string): Pro
  * @throws WindrowError `not-found` for an epoch the log does not hold
  */
 export async function recordedEpoch(store: Store, scope: Scope, id: string, epoch: number): Promise<EpochData> {
-  const lines: EpochLineRecord[] = [];
-  for await (const { seq, type, data } of store.read(scope, id, { kind: "edit", originals: true })) {
-    if (type === "epoch" && outlineOf(data)?.state.epoch === epoch) lines.push({ seq, data });
-  }
-  const reader = new EpochReader(store, scope, id);
-  for (const line of lines.reverse()) {
-    const found = await reader.epoch(line);
-    if (found) return found;
-  }
+  const { complete } = await newestReadable({ store, scope, id }, ({ state }) => state.epoch === epoch);
+  const found = complete && epochOf(complete);
+  if (found) return found;
   throw new WindrowError("not-found", `Session ${id} has no epoch ${epoch}; its stats() name the newest.`, {
     id,
     epoch,
@@ -314,14 +319,14 @@ export async function sentWith(
   id: string,
   epoch: EpochData,
 ): Promise<Required<Pick<Explanation, "sent">> & Pick<Explanation, "changed">> {
-  const sent = await sentIn(store, scope, id, epoch);
+  const sent = await sentIn(store, scope, id, { ...epoch, ...epoch.state });
   const { previous = 0, epoch: number } = epoch.state;
   if (number === 0) return { sent };
   const before = await recordedEpoch(store, scope, id, previous).catch(() => undefined);
   const isSame =
     before?.state.systemHash === epoch.state.systemHash && before.state.toolsHash === epoch.state.toolsHash;
   if (!before || isSame) return { sent };
-  const known = comparedBlocks(before.state, await sentIn(store, scope, id, before));
+  const known = comparedBlocks(before.state, await sentIn(store, scope, id, { ...before, ...before.state }));
   const changed = sentChange(known, comparedBlocks(epoch.state, sent));
   return { sent, ...(changed && { changed }) };
 }

@@ -1,12 +1,11 @@
 /** Recall from a session's log: reads the range that is asked for, message by message, or one summary. */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import { defined } from "../message/json.ts";
-import type { JsonObject } from "../message/message.ts";
 import { quoteText } from "../message/quote.ts";
+import type { JsonObject } from "../message/message.ts";
 import type { StoredRecordOf } from "../message/record.ts";
-import type { Scope, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
-import { checkTypes, fromZero } from "../window/options.ts";
+import { checkGiven, fromZero } from "../window/options.ts";
 import { checkQuery, recallRange } from "../window/recall/query.ts";
 import { answerTokens, Recalling } from "../window/recall/recalling.ts";
 import type { CountedLimits, Recalled, RecallLimits, RecallQuery } from "../window/recall/query.ts";
@@ -20,40 +19,44 @@ type SummaryRecord = StoredRecordOf<"summary">;
 /** Characters of a query that its record keeps at most. */
 const keptCharacters = 1_024;
 
-/** How much a session's recall brings back; `budget` is that of its last window. */
-interface SessionLimits extends Pick<RecallLimits, "maxTokens"> {
-  readonly budget: number | undefined;
-}
+/** Options of {@link Session.recall}; `budget` is by default that of the last window. */
+export type RecallOptions = Pick<RecallLimits, "maxTokens" | "budget">;
+
+/** A session's log, to be read. */
+type Log = Pick<SessionContext, "id" | "store" | "scope">;
 
 /**
- * As {@link recallFromStore}; a record says what was asked and which messages came back, or that there are none. Its failure is
- * an event of the session and nobody's else.
+ * Brings back messages of a session; `s3` is its third summary, with the ids of the summaries it was made of. A record says
+ * what was asked and which messages came back, or that there are none; if it cannot be written, an event says so.
+ *
+ * @param length - messages in the log
+ * @throws WindrowError `not-found`, `bad-option`, `aborted`
  */
 export async function recallOnRecord(
   context: SessionContext,
   length: number,
   query: RecallQuery,
-  { budget, ...given }: SessionLimits,
+  options: RecallOptions,
   signal?: AbortSignal,
 ): Promise<Recalled> {
   checkQuery(query);
-  checkTypes("recall", given, { maxTokens: fromZero });
+  checkGiven("recall", options, { maxTokens: fromZero, budget: fromZero });
   const { counter, mask, recallTools } = context.composer;
-  const known = defined({ recallTools, budget: budget ?? context.budget });
-  const limits = { ...known, ...given, counter, mask };
+  const limits = {
+    ...defined({ recallTools, ...options, budget: options.budget ?? context.meter.numbers?.budget ?? context.budget }),
+    counter,
+    mask,
+  };
   const record = async (outcome: JsonObject): Promise<void> => {
-    const { id, query: words, from, to } = query;
-    const asked = defined({ id, query: words?.slice(0, keptCharacters).toWellFormed(), from, to });
+    const asked = defined({ ...query, query: query.query?.slice(0, keptCharacters).toWellFormed() });
     const data = { ...asked, ...outcome };
     const timestamp = context.now().toISOString();
-    try {
-      await context.inTurn(() => context.write([{ kind: "edit", type: "recall", data, timestamp }]));
-    } catch {
-      // The writer told it already, and the answer needs no record.
-    }
+    const line = { kind: "edit", type: "recall", data, timestamp } as const;
+    // The writer tells of a refusal, and the answer needs no record.
+    await context.inTurn(() => context.write([line])).catch(() => undefined);
   };
   try {
-    const found = await recallFromStore(context, length, query, limits, signal);
+    const found = await recallFrom(context, length, query, limits, signal);
     await record({ tokens: found.tokens, seqs: found.seqs, more: found.more });
     return found;
   } catch (error) {
@@ -62,15 +65,9 @@ export async function recallOnRecord(
   }
 }
 
-/**
- * Brings back messages of a session; `s3` is its third summary, with the ids of the summaries it was made of. Gives the
- * event loop turns while it reads.
- *
- * @param length - messages in the log
- * @throws WindrowError `not-found`, `bad-option`, `aborted`
- */
-async function recallFromStore(
-  { id, store, scope }: SessionContext,
+/** Gives the event loop turns while it reads. */
+async function recallFrom(
+  log: Log,
   length: number,
   query: RecallQuery,
   limits: CountedLimits,
@@ -78,19 +75,22 @@ async function recallFromStore(
 ): Promise<Recalled> {
   if (signal?.aborted) throw new WindrowError("aborted", "The recall was aborted before anything was read.");
   const number = summaryNumber(query.id);
-  if (number !== undefined) return recallSummary(store, scope, id, number, limits);
+  if (number !== undefined) return recallSummary(log, number, limits);
   const range = recallRange(query, length);
-  const { from, to } = range;
-  const title = query.id !== undefined && to > from ? await summaryTitle(store, scope, id, range) : "";
+  const title = query.id !== undefined && range.to > range.from ? await summaryTitle(log, range) : "";
   const taken = title === "" ? 0 : limits.counter.count(title) + 1;
   const maxTokens = Math.max(1, answerTokens(limits) - taken);
   const recalling = new Recalling(query, range, { ...limits, maxTokens });
   const turns = new Turns(signal);
-  for await (const numbered of store.read(scope, id, { kind: "message", originals: true, from: recalling.first, to })) {
+  for await (const numbered of messagesIn(log, recalling.first, range.to)) {
     if (!(await turns.run(recalling.take(numbered)))) break;
     await turns.turn();
   }
   return turns.run(recalling.result(title));
+}
+
+function messagesIn({ id, store, scope }: Log, from: number, to: number): AsyncIterable<StoredRecordOf<"message">> {
+  return store.read(scope, id, { kind: "message", originals: true, from, to });
 }
 
 /** The number in a summary's id (`s3`), or undefined where the id is none. */
@@ -104,14 +104,8 @@ function summaryNumber(id: string | undefined): number | undefined {
  *
  * @throws WindrowError `not-found` where there is no such summary
  */
-async function recallSummary(
-  store: Store,
-  scope: Scope,
-  id: string,
-  number: number,
-  limits: Pick<CountedLimits, "counter" | "maxTokens" | "budget">,
-): Promise<Recalled> {
-  const all = await summariesOf(store, scope, id);
+async function recallSummary(log: Log, number: number, limits: CountedLimits): Promise<Recalled> {
+  const all = await summariesOf(log);
   const found = all.find(({ seq }) => seq === number);
   if (!found) throw new WindrowError("not-found", `There is no summary s${number}.`, { id: `s${number}` });
   const text = [recallNotice(answerTokens(limits)), titleOf(found, all), quoteText(found.summary)].join("\n");
@@ -119,18 +113,13 @@ async function recallSummary(
 }
 
 /** The line of the newest summary that stands for exactly this range, where it is made of others; else empty. */
-async function summaryTitle(
-  store: Store,
-  scope: Scope,
-  id: string,
-  range: { readonly from: number; readonly to: number },
-): Promise<string> {
-  const all = await summariesOf(store, scope, id);
-  const found = all.findLast((record) => fromOf(record) === range.from && toOf(record) === range.to);
+async function summaryTitle(log: Log, { from, to }: { readonly from: number; readonly to: number }): Promise<string> {
+  const all = await summariesOf(log);
+  const found = all.findLast((record) => fromOf(record) === from && toOf(record) === to);
   return found ? titleOf(found, all) : "";
 }
 
-async function summariesOf(store: Store, scope: Scope, id: string): Promise<readonly SummaryRecord[]> {
+async function summariesOf({ id, store, scope }: Log): Promise<readonly SummaryRecord[]> {
   const records: SummaryRecord[] = [];
   for await (const record of store.read(scope, id, { kind: "summary", originals: true })) records.push(record);
   return records;

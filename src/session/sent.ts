@@ -1,7 +1,7 @@
 /** The system prompts and tool definitions of a session: each distinct one is in the log once, and read back by its hash. */
 import type { Scope, Store } from "../store/store.ts";
 import type { EpochData } from "../window/epoch/record.ts";
-import { noToolsHash, sentOf, sentRecord, sentTypes } from "../window/sent.ts";
+import { noToolsHash, sentOf, sentRecord } from "../window/sent.ts";
 import type { SentBlocks, SentType } from "../window/sent.ts";
 import type { WindowState } from "../window/window.ts";
 import type { SessionContext } from "./context.ts";
@@ -78,22 +78,21 @@ function keyOf(type: SentType, hash: string): string {
 export type SentNames = SentPlaces & Pick<WindowState, "systemHash" | "toolsHash">;
 
 /** The blocks of an epoch's requests, as far as they are in the log. Of an empty list of tools there is no line. */
-export function sentIn(store: Store, scope: Scope, id: string, epoch: EpochData): Promise<SentBlocks> {
-  return sentAs(store, scope, id, { ...epoch, ...epoch.state });
-}
-
-/** As {@link sentIn}, by the names alone. */
-export async function sentAs(store: Store, scope: Scope, id: string, epoch: SentNames): Promise<SentBlocks> {
-  const { systemHash, toolsHash } = epoch;
-  const hashes = { system: systemHash, tools: toolsHash };
-  const places = { system: epoch.systemSeq, tools: epoch.toolsSeq };
+export async function sentIn(
+  store: Store,
+  scope: Scope,
+  id: string,
+  { systemSeq, toolsSeq, systemHash, toolsHash }: SentNames,
+): Promise<SentBlocks> {
   let found: SentBlocks = toolsHash === noToolsHash ? { tools: [] } : {};
-  for (const type of sentTypes) {
-    const seq = places[type];
+  for (const [type, seq, hash] of [
+    ["system", systemSeq, systemHash] as const,
+    ["tools", toolsSeq, toolsHash] as const,
+  ]) {
     if (seq === undefined) continue;
     for await (const record of store.read(scope, id, { kind: "edit", from: seq, to: seq })) {
       const sent = record.type === type ? sentOf(record) : undefined;
-      if (sent?.hash === hashes[type]) found = { ...found, ...sent.blocks };
+      if (sent?.hash === hash) found = { ...found, ...sent.blocks };
     }
   }
   return found;

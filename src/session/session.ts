@@ -1,45 +1,43 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
+import { WindrowError } from "../errors.ts";
+import { defined } from "../message/json.ts";
 import type { GivenMessage, GivenMessages, JsonObject, Message } from "../message/message.ts";
 import { usedTokens } from "../message/parts.ts";
 import type { NewRecord, StoredRecordOf } from "../message/record.ts";
+import { checkEnd } from "../store/shared/rules.ts";
 import type { FinalStatus, ReadQuery, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { callKinds } from "../window/compose-options.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
 import { checkGiven, kinds } from "../window/options.ts";
-import { diffExplanations } from "../window/diff.ts";
-import type { WindowDiff } from "../window/diff.ts";
 import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 import type { Composed } from "../window/window.ts";
-import { Appender, spoken } from "./appender.ts";
-import { budgetFor, checkedStep } from "./context.ts";
-import type { StepUsed, SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
+import type { SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
 import type { Undone } from "./epochs.ts";
-import { tell, usageRecorded, windowComposed } from "./events.ts";
+import { tell, usageRecorded } from "./events.ts";
 import type { CloseReason } from "./events.ts";
-import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
-import { Hooks, hookWindow } from "./hooks.ts";
-import type { HookWindow } from "./hooks.ts";
+import { facetsOf } from "./facets.ts";
+import type { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
+import { Hooks } from "./hooks.ts";
 import { explainEpoch, explainNewest, openCalls, originalOf, shownRecords, usagesBehind } from "./log.ts";
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
-import { askingOnce, restoreConversation, restoreSnapshot } from "./state/restore.ts";
+import type { RecallOptions } from "./recall.ts";
 import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
+import { ConversationState } from "./state/state.ts";
 import { ToolRuns } from "./tool-run.ts";
 import type { StartedCall, StartOptions, ToolRun } from "./tool-run.ts";
+import { checkStep, UsageMeter } from "./usage.ts";
+import type { StepUsed } from "./usage.ts";
 import { SessionWriter } from "./writer.ts";
 
 /** Options of {@link Session.compose}. */
-export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned"> & { readonly budget?: number };
-
-/** Options of {@link Session.recall}. */
-export interface RecallOptions {
-  /** The most tokens of the answer. Default: an eighth of the budget, and at most 4,000. */
-  readonly maxTokens?: number;
-}
+export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned" | "systemNote"> & {
+  readonly budget?: number;
+};
 
 /** One conversation. Made by a SessionManager; not constructed by hand. */
 export class Session {
@@ -53,52 +51,43 @@ export class Session {
   readonly snapshot: SessionSnapshot;
   /** Records of an adapter's own. */
   readonly records: SessionRecords;
-  readonly #options: SessionOptions;
   readonly #context: SessionContext;
   readonly #writer: SessionWriter;
   readonly #epochs: Epochs;
-  readonly #appender: Appender;
   readonly #runs: ToolRuns;
   readonly #hooks: Hooks;
   readonly #attached = new Map<symbol, unknown>();
-  /** The last window's tokens and budget. */
-  #window: HookWindow | undefined;
   /** The end of the session that is under way; never rejects. */
   #finishing: Promise<void> | undefined;
 
   /** @internal */
   constructor(options: SessionOptions) {
-    const { metadata, store, scope, composer, budget, on, now, conversation, meter } = options;
-    const id = metadata.uuid;
-    const writer = new SessionWriter(id, options);
+    const { metadata, composer, contextWindow } = options;
+    const conversation = new ConversationState();
+    const meter = new UsageMeter(contextWindow);
     const context: SessionContext = {
-      id,
-      store,
-      scope,
-      composer,
-      budget,
-      on,
-      now,
-      inTurn: (work) => writer.inTurn(work),
-      write: (records) => writer.store(records),
+      ...options,
+      id: metadata.uuid,
+      conversation,
+      meter,
+      inTurn: (work) => this.#writer.inTurn(work),
+      write: (records) => this.#writer.store(records),
     };
-    this.id = id;
+    this.id = metadata.uuid;
     this.metadata = metadata;
-    this.#options = options;
     this.#context = context;
-    this.#writer = writer;
-    this.#epochs = new Epochs(context, options.recorded, () => ({
-      historyTokens: this.#appender.tokens,
+    this.#writer = new SessionWriter(context, () => this.#epochs);
+    this.#epochs = new Epochs(context, composer.state !== undefined, () => ({
+      historyTokens: this.#writer.tokens,
       conversation: { ...conversation.toJSON(), calibration: meter.toJSON() },
     }));
-    this.#appender = new Appender(context, writer, this.#epochs, conversation, options.check);
-    this.#runs = new ToolRuns(context, writer, this.#appender, conversation);
-    this.#hooks = new Hooks(context, this.#epochs, conversation, writer, options);
-    const record = <R extends NewRecord>(plan: (time: string) => R): Promise<R> => this.#record(plan);
-    this.pins = new SessionPins(conversation, now, record);
-    this.goal = new SessionGoal(conversation, record);
-    this.snapshot = new SessionSnapshot(conversation, record);
-    this.records = new SessionRecords(context, this.#appender);
+    this.#runs = new ToolRuns(context, this.#writer);
+    this.#hooks = new Hooks(context, this.#epochs, this.#writer);
+    const facets = facetsOf(context, this.#writer, (plan) => this.#record(plan));
+    this.pins = facets.pins;
+    this.goal = facets.goal;
+    this.snapshot = facets.snapshot;
+    this.records = facets.records;
   }
 
   /** @internal The time of the last call, in milliseconds since 1970; undefined while something is under way. */
@@ -113,25 +102,35 @@ export class Session {
 
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
   async restore({ epoch, base, later, pos }: NewestEdits, originals?: Originals): Promise<void> {
-    const { id, store, scope } = this.#context;
-    const { conversation, meter, check } = this.#options;
-    const original = (record: StoredRecordOf<"message">): Message => originalOf(record, originals, check);
-    const given = askingOnce(original);
+    const { id, store, scope, conversation, meter, check } = this.#context;
+    const given = (record: StoredRecordOf<"message">): Message => originalOf(record, originals, check);
     const through = epoch?.through ?? epoch?.state.opened ?? 0;
-    this.#appender.counted(through, epoch?.historyTokens ?? 0);
-    if (epoch) this.#epochs.resumed(epoch, base, original);
-    if (epoch) await restoreConversation(this.#context, conversation, epoch, given);
+    this.#writer.counted(through, epoch?.historyTokens ?? 0);
+    if (epoch) this.#epochs.resumed(epoch, base, given);
+    if (epoch?.conversation) conversation.restore(epoch.conversation);
+    const { taskSeq: task } = conversation;
+    if (task !== undefined) {
+      const query = { kind: "message", originals: true, from: task, to: task } as const;
+      for await (const record of store.read(scope, id, query)) conversation.begin(record.seq, given(record));
+    }
     for (const record of later) conversation.apply(record);
-    meter.resumed(await usagesBehind(store, scope, id, pos));
+    meter.resumed(epoch?.conversation?.calibration, await usagesBehind(store, scope, id, pos));
     const turns = new Turns();
     for await (const record of shownRecords(store, scope, id, epoch)) {
       await turns.turn();
       const shown = this.#epochs.restore(record, given(record));
       if (record.seq <= through) continue;
-      this.#appender.counted(record.seq, record.tokenCount);
+      this.#writer.counted(record.seq, record.tokenCount);
       conversation.push(record.seq, shown, record.message.masks);
     }
-    await restoreSnapshot(this.#context, conversation);
+    // No epoch's line has the snapshot.
+    const snapshots = store.read(scope, id, { kind: "snapshot", originals: true, last: 1 });
+    for await (const record of snapshots) conversation.apply(record);
+  }
+
+  /** @internal Writes who goes on with the session; `isRested`: takes it out of its rest. */
+  resumed(isRested: boolean): Promise<void> {
+    return this.#writer.resumed(isRested);
   }
 
   /**
@@ -156,9 +155,11 @@ export class Session {
   append(message: string | GivenMessage, signal?: AbortSignal): Promise<Message>;
   append(messages: readonly GivenMessage[], signal?: AbortSignal): Promise<readonly Message[]>;
   async append(given: GivenMessages, signal?: AbortSignal): Promise<Message | readonly Message[]> {
-    const list = Array.isArray(given) ? (given as readonly GivenMessage[]) : [spoken(given as string | GivenMessage)];
-    const messages = list.map((message) => this.#appender.complete(message));
-    await this.#appender.append(messages, [], signal);
+    const list = Array.isArray(given) ? (given as readonly GivenMessage[]) : [given as string | GivenMessage];
+    const messages = list.map((one) =>
+      this.#writer.complete(typeof one === "string" ? { role: "user", parts: [{ type: "text", text: one }] } : one),
+    );
+    await this.#writer.append(messages, [], signal);
     return Array.isArray(given) ? messages : (messages[0] as Message);
   }
 
@@ -180,26 +181,28 @@ export class Session {
   async compose(options: SessionComposeOptions = {}, signal?: AbortSignal): Promise<Composed> {
     this.#writer.checkOpen();
     checkGiven("compose", options, callKinds);
-    const { now, composer } = this.#context;
-    const { conversation, meter, calibrate } = this.#options;
-    const budget = budgetFor(this.#context, options.budget);
+    const { now, on, composer, conversation, meter, calibrate } = this.#context;
+    const { budget = this.#context.budget } = options;
+    if (budget === undefined) {
+      throw new WindrowError("bad-option", "No budget: give compose a `budget`, or open the manager with a `model`.");
+    }
     return this.#writer.inTurn(async () => {
       const time = now().toISOString();
       const pinned = conversation.blocks(time, composer.strategy.keepFirstUser);
       const counted = calibrate ? meter.countFor(budget) : budget;
-      const { systemNote } = conversation;
-      const request = { ...options, budget: counted, pinned, ...(systemNote !== undefined && { systemNote }) };
+      const request = { ...options, budget: counted, pinned, ...defined({ systemNote: conversation.systemNote }) };
       const { composed, opened } = await this.#epochs.compose(request, signal);
-      meter.composed(composed, this.#epochs.composer.last);
-      this.#window = hookWindow(composed, budget);
+      meter.composed(composed, budget, this.#epochs.composer.last);
       await this.#writer.composed({ currentContextTokens: composed.tokens, epochCount: composed.state.epoch });
-      if (opened) tell(this.#context.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
+      if (opened) tell(on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
       const missing = missingPins(conversation.pins.holding(conversation.moment(time)), composed.messages);
       if (missing.length > 0) {
-        tell(this.#context.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
+        tell(on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }
       const call = this.#writer.state.llmCallCount + meter.unanswered;
-      tell(this.#context.on, windowComposed(this.id, call, composed, composer.profile.model));
+      const { messages, report } = composed;
+      const asked = defined({ model: composer.profile.model });
+      tell(on, { type: "window-composed", sessionId: this.id, call, ...asked, messages: messages.length, report });
       return composed;
     });
   }
@@ -230,11 +233,11 @@ export class Session {
    * @throws WindrowError `bad-option` for an empty text, a wrong option, or a text over its own budget
    */
   async pin(text: string, options: PinOptions = {}): Promise<string> {
-    const { conversation, composer } = this.#options;
+    const { conversation, composer } = this.#context;
     const { data } = await this.#record((time) =>
       conversation.pins.plan(text, options, conversation.moment(time), composer.counter),
     );
-    return typeof data.id === "string" ? data.id : "";
+    return data.id as string;
   }
 
   async #record<R extends NewRecord>(plan: (time: string) => R): Promise<R> {
@@ -242,7 +245,7 @@ export class Session {
     return this.#writer.inTurn(async () => {
       const record = plan(this.#context.now().toISOString());
       await this.#writer.store([record]);
-      this.#options.conversation.apply(record);
+      this.#context.conversation.apply(record);
       return record;
     });
   }
@@ -250,7 +253,7 @@ export class Session {
   /** Lets the strategy ask its model before a window is composed; most never do. What fails is a record and an event. */
   async prepare(signal?: AbortSignal): Promise<void> {
     this.#writer.checkOpen();
-    await this.#hooks.run("beforeCompose", this.#window, signal);
+    await this.#hooks.run("beforeCompose", signal);
   }
 
   /**
@@ -260,22 +263,25 @@ export class Session {
    * @throws WindrowError `bad-option` for a usage of other things than counts
    */
   async endStep(used: StepUsed = {}, signal?: AbortSignal): Promise<void> {
-    const { usage, toolCalls, facts } = checkedStep(used);
+    checkStep(used);
+    const { usage = {}, toolCalls = 0, ...facts } = used;
+    const { meter, on, compaction } = this.#context;
     const timestamp = this.#context.now().toISOString();
-    const { window } = this.#options.meter;
-    const record = { kind: "usage", purpose: "turn", ...facts, usage, ...(window && { window }), timestamp } as const;
-    await this.#appender.append([], [record]);
-    tell(this.#context.on, usageRecorded(this.id, record));
-    const warning = this.#options.meter.used(usage);
-    if (warning !== undefined) tell(this.#context.on, { type: "usage-ignored", sessionId: this.id, warning });
+    const calls = toolCalls > 0 ? toolCalls : undefined;
+    const about = defined({ ...facts, toolCalls: calls, window: meter.window });
+    const record = { kind: "usage", purpose: "turn", ...about, usage, timestamp } as const;
+    await this.#writer.append([], [record]);
+    tell(on, usageRecorded(this.id, record));
+    const warning = meter.used(usage);
+    if (warning !== undefined) tell(on, { type: "usage-ignored", sessionId: this.id, warning });
     await this.#writer.setState((state) => ({
       llmCallCount: state.llmCallCount + 1,
       toolCallCount: state.toolCallCount + toolCalls,
       totalTokensUsed: state.totalTokensUsed + usedTokens(usage),
       lastActivity: "llm_call",
     }));
-    const done = this.#hooks.run("afterStep", this.#window, signal);
-    if (this.#options.compaction === "blocking") await done;
+    const done = this.#hooks.run("afterStep", signal);
+    if (compaction === "blocking") await done;
   }
 
   /**
@@ -288,7 +294,7 @@ export class Session {
   async compact(signal?: AbortSignal): Promise<boolean> {
     this.#writer.checkOpen();
     const { epoch } = this.#epochs.composer.state;
-    await this.#hooks.run("compact", this.#window, signal);
+    await this.#hooks.run("compact", signal);
     return this.#epochs.composer.state.epoch > epoch;
   }
 
@@ -301,8 +307,7 @@ export class Session {
    */
   async recall(query: RecallQuery, options: RecallOptions = {}, signal?: AbortSignal): Promise<Recalled> {
     this.#writer.checkOpen();
-    const limits = { budget: this.#window?.budget, ...options };
-    return recallOnRecord(this.#context, this.#appender.messages, query, limits, signal);
+    return recallOnRecord(this.#context, this.#writer.messages, query, options, signal);
   }
 
   /**
@@ -324,18 +329,6 @@ export class Session {
   }
 
   /**
-   * The difference between two windows: messages whose fate is another, and the tokens it saved or cost.
-   *
-   * @param from - the epoch whose window is the older one, as it was when that epoch opened
-   * @param to - another epoch. Default: the window as it stands
-   * @throws WindrowError `not-found`, `closed`
-   */
-  async diff(from: number, to?: number): Promise<WindowDiff> {
-    const before = await this.explain({ epoch: from });
-    return diffExplanations(before, await this.explain(to === undefined ? {} : { epoch: to }));
-  }
-
-  /**
    * Tool runs that an earlier process began and whose result was never recorded. Nobody knows whether they took effect;
    * Windrow never runs them again, and the window shows them as interrupted.
    */
@@ -351,13 +344,13 @@ export class Session {
    * known. A copy. Undefined before `prepare()` was called behind the first user message.
    */
   entities(): JsonObject | undefined {
-    return structuredClone(this.#options.conversation.entities?.state);
+    return structuredClone(this.#context.conversation.entities?.state);
   }
 
   /** The settings its windows are composed with. */
   get settings(): SessionSettings {
     const { state: _state, ...composer } = this.#context.composer;
-    const { budget, secretRules, store } = this.#options;
+    const { budget, secretRules, store } = this.#context;
     return { ...composer, budget, secretRules, liveMask: store.capabilities.liveMask === true };
   }
 
@@ -371,13 +364,12 @@ export class Session {
   /** The session in numbers. */
   stats(): SessionStats {
     return {
-      messages: this.#appender.messages,
-      tokens: this.#appender.tokens,
+      messages: this.#writer.messages,
+      tokens: this.#writer.tokens,
       epoch: this.#epochs.composer.state.epoch,
       state: this.#writer.state,
       breaker: this.#hooks.breaker,
-      cost: this.#options.meter.cost,
-      reported: this.#options.meter.corrected(this.#window?.tokens ?? 0),
+      reported: this.#context.meter.corrected,
     };
   }
 
@@ -398,11 +390,12 @@ export class Session {
   }
 
   async #finish(status: FinalStatus, error: string | null): Promise<void> {
-    this.#writer.checkEnd(status, error);
+    this.#writer.checkOpen();
+    checkEnd(status, error);
     await this.#hooks.close();
     await this.#writer.finish(status, error);
     tell(this.#context.on, { type: "session-finished", sessionId: this.id, status, error });
-    await this.#options.ended();
+    await this.#context.ended();
   }
 
   /**

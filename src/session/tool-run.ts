@@ -1,16 +1,14 @@
 /** Tool runs of a session, each from its start to the message with its result. */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../errors.ts";
-import { resultText } from "../message/message.ts";
+import { resultText, toolResults } from "../message/message.ts";
 import { isObject } from "../message/json.ts";
-import type { GivenMessage, JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart } from "../message/message.ts";
+import type { GivenMessage, JsonValue, Message, NewMessage, ToolResultPart } from "../message/message.ts";
 import type { ToolRecord } from "../message/record.ts";
-import { anyOf, checkGiven, checkObject, checkTypes, count, kinds } from "../window/options.ts";
+import { anyOf, checkGiven, count, kinds, withTexts } from "../window/options.ts";
 import type { Kind } from "../window/options.ts";
-import type { Appender } from "./appender.ts";
 import type { SessionContext } from "./context.ts";
 import { tell } from "./events.ts";
-import type { ConversationState } from "./state/state.ts";
 import type { SessionWriter } from "./writer.ts";
 
 /** A tool run that has started and not finished. */
@@ -50,18 +48,16 @@ export interface StartOptions {
   readonly allowMasks?: boolean;
 }
 
-const callKinds = { callId: kinds.text, name: kinds.text } as const;
+const callKinds = { call: withTexts("name"), callId: kinds.text } as const;
 
 const finishKinds = {
   isError: kinds.flag,
   durationMs: anyOf(count, { is: "a map of them", fits: (value) => value instanceof Map }),
 } as const satisfies Record<keyof FinishOptions, Kind>;
 
-/** The call that a run answers. */
-export type RunCall = Pick<ToolCallPart, "callId" | "name" | "args">;
-
+/** A run under way: the call as the log has it, and when it began. */
 interface Running {
-  readonly call: RunCall;
+  readonly call: Pick<ToolRecord, "callId" | "toolName" | "arguments">;
   readonly started: Date;
 }
 
@@ -69,37 +65,31 @@ interface Running {
 export class ToolRuns {
   readonly #context: SessionContext;
   readonly #writer: SessionWriter;
-  readonly #appender: Appender;
-  readonly #state: ConversationState;
   /** The calls that were started here and have not finished, by their ids. */
   readonly running = new Map<string, Running>();
 
-  constructor(context: SessionContext, writer: SessionWriter, appender: Appender, state: ConversationState) {
+  constructor(context: SessionContext, writer: SessionWriter) {
     this.#context = context;
     this.#writer = writer;
-    this.#appender = appender;
-    this.#state = state;
   }
 
   /** Records that a tool is about to run. */
   async start(call: StartedCall, options: StartOptions = {}): Promise<ToolRun> {
-    checkObject("startTool", call);
-    checkTypes("startTool", { callId: call.callId, name: call.name ?? null }, callKinds);
+    checkGiven("startTool", { call: call ?? null, callId: call?.callId }, callKinds);
     checkGiven("startTool", options, { allowMasks: kinds.flag });
-    const { allowMasks = false } = options;
-    const { id: sessionId, now, on } = this.#context;
+    const { id: sessionId, now, on, conversation } = this.#context;
     const started = now();
-    const callId = call.callId === undefined ? randomUUID() : this.#appender.hostIdOf(call.callId);
-    const placeholders = this.#state.placeholdersIn(call.args);
+    const { name: toolName, args } = call;
+    const callId = call.callId === undefined ? randomUUID() : this.#writer.hostIdOf(call.callId);
+    const placeholders = conversation.placeholdersIn(args);
     if (placeholders.length > 0) {
-      tell(on, { type: "call-masked", sessionId, callId, toolName: call.name, placeholders });
-      if (!allowMasks) throw maskedValue(callId, call.name, placeholders);
+      tell(on, { type: "call-masked", sessionId, callId, toolName, placeholders });
+      if (options.allowMasks !== true) throw maskedValue(callId, toolName, placeholders);
     }
-    const run: Running = { call: { callId, name: call.name, args: call.args }, started };
-    const timestamp = started.toISOString();
-    await this.#appender.append([], [{ kind: "call", callId, toolName: call.name, arguments: call.args, timestamp }]);
+    const run: Running = { call: { callId, toolName, arguments: args }, started };
+    await this.#writer.append([], [{ kind: "call", ...run.call, timestamp: started.toISOString() }]);
     this.running.set(callId, run);
-    tell(on, { type: "tool-started", sessionId, callId, toolName: call.name });
+    tell(on, { type: "tool-started", sessionId, callId, toolName });
     return { callId, finish: (result, options) => this.#finish(run, result, options) };
   }
 
@@ -108,30 +98,28 @@ export class ToolRuns {
     const { isError = false, durationMs } = options;
     const { id: sessionId, now, on } = this.#context;
     const ended = now();
-    const { callId, name } = run.call;
-    const about = { type: "tool-result", callId, name, ...(isError && { isError: true }) } as const;
-    const made = <C>(content: C): typeof about & { content: C } => ({ ...about, content });
-    const whole: GivenMessage = isMessage(given) ? given : { role: "tool", parts: [made(given)] };
-    const message = this.#appender.complete(whole);
-    const results = new Map(
-      message.parts.flatMap((part) => (part.type === "tool-result" ? [[part.callId, part] as const] : [])),
-    );
+    const { callId, toolName: name } = run.call;
+    const about = { type: "tool-result", callId, name, ...(isError && { isError }) } as const;
+    const whole: GivenMessage = isMessage(given) ? given : { role: "tool", parts: [{ ...about, content: given }] };
+    const message = this.#writer.complete(whole);
+    const results = new Map(toolResults(message).map((result) => [result.callId, result]));
     const others = [...results.keys()].flatMap((id) => (id === callId ? [] : (this.running.get(id) ?? [])));
     const runs = [run, ...others].map(({ call, started }) => {
       const told =
         typeof durationMs === "object" ? durationMs.get(call.callId) : call === run.call ? durationMs : undefined;
-      const took = told ?? ended.getTime() - started.getTime();
-      return { call, result: results.get(call.callId) ?? made([]), durationMs: Math.max(0, Math.round(took)) };
+      const took = Math.max(0, Math.round(told ?? ended.getTime() - started.getTime()));
+      const result = results.get(call.callId) ?? { ...about, content: [] };
+      return { call, ends: { timestamp: ended.toISOString(), durationMs: took }, result };
     });
-    const timestamp = ended.toISOString();
-    await this.#appender.appendLast(message, (messageSeq) =>
-      runs.map(({ call, result, ...took }) => toolRecord(call, result, { ...took, timestamp, messageSeq })),
+    await this.#writer.appendLast(message, (messageSeq) =>
+      runs.map(({ call, ends, result }) => ({ kind: "tool", ...call, ...outcomeOf(result, messageSeq), ...ends })),
     );
-    for (const { call, result, durationMs: took } of runs) {
-      const { callId: id, name: toolName } = call;
+    for (const { call, ends, result } of runs) {
+      const { callId: id, toolName } = call;
       this.running.delete(id);
       const isFailed = result.isError === true;
-      tell(on, { type: "tool-finished", sessionId, callId: id, toolName, isError: isFailed, durationMs: took });
+      const { durationMs } = ends;
+      tell(on, { type: "tool-finished", sessionId, callId: id, toolName, isError: isFailed, durationMs });
     }
     await this.#writer.setState((state) => ({
       lastActivity: "tool_execution",
@@ -159,24 +147,15 @@ function maskedValue(callId: string, toolName: string, placeholders: readonly st
 /** The most bytes of a result that `tools.jsonl` repeats; docs/format.md has the fields. */
 const longestResult = 1_024;
 
-/** The record of a finished run; `messageSeq` is the number of the message with its result. */
-function toolRecord(
-  call: Pick<ToolCallPart, "callId" | "name" | "args">,
+/** The result of a run as its record has it; `messageSeq` is the number of the message with the whole of it. */
+function outcomeOf(
   result: ToolResultPart,
-  ended: Pick<ToolRecord, "timestamp" | "durationMs"> & { readonly messageSeq: number },
-): ToolRecord {
-  const { messageSeq, ...times } = ended;
+  messageSeq: number,
+): Pick<ToolRecord, "result" | "error" | "messageSeq" | "status"> {
   const text = resultText(result);
-  const long = Buffer.byteLength(text) > longestResult;
-  const error = long ? `${text.slice(0, longestResult).toWellFormed()}…` : text;
-  return {
-    kind: "tool",
-    callId: call.callId,
-    toolName: call.name,
-    arguments: call.args,
-    ...(result.isError ? { result: null, error } : long ? {} : { result: text }),
-    ...(long && { messageSeq }),
-    status: result.isError ? "error" : "success",
-    ...times,
-  };
+  const isLong = Buffer.byteLength(text) > longestResult;
+  const where = isLong && { messageSeq };
+  if (!result.isError) return { ...(!isLong && { result: text }), ...where, status: "success" };
+  const error = isLong ? `${text.slice(0, longestResult).toWellFormed()}…` : text;
+  return { result: null, error, ...where, status: "error" };
 }

@@ -3,10 +3,31 @@ import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
 import { isObject, jsonFault, parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
-import { checkOptions, entityKinds, fieldsOf, kinds, layerKinds, named, oneOf, part, rollingKinds } from "./options.ts";
-import { share, thresholdKinds, whole } from "./options.ts";
-import type { Kind, Named } from "./options.ts";
-import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
+import {
+  anyOf,
+  checkGiven,
+  fieldsOf,
+  having,
+  kinds,
+  listOf,
+  locale,
+  oneOf,
+  part,
+  recordOf,
+  share,
+  whole,
+} from "./options.ts";
+import type { Kind } from "./options.ts";
+import { codingAgent } from "./presets/coding-agent.ts";
+import type { CodingAgentOptions } from "./presets/coding-agent.ts";
+import { miki, mikiSizes } from "./presets/miki.ts";
+import type { MikiOptions } from "./presets/miki.ts";
+import { openstarryEntity, openstarrySliding, openstarrySummary } from "./presets/openstarry.ts";
+import type { OpenstarryEntityOptions, OpenstarrySummaryOptions } from "./presets/openstarry.ts";
+import { piPreset } from "./presets/pi.ts";
+import type { PiOptions } from "./presets/pi.ts";
+import { stateManager } from "./presets/state-manager.ts";
+import type { StateManagerOptions } from "./presets/state-manager.ts";
 import { adaptive } from "./strategies/adaptive.ts";
 import type { AdaptiveOptions } from "./strategies/adaptive.ts";
 import { entityState } from "./strategies/entity-state.ts";
@@ -22,7 +43,66 @@ import { slidingWindow } from "./strategies/sliding-window.ts";
 import type { SlidingWindowOptions } from "./strategies/sliding-window.ts";
 import { summaryAtThreshold } from "./strategies/summary-at-threshold.ts";
 import type { SummaryAtThresholdOptions } from "./strategies/summary-at-threshold.ts";
-import type { Pass, Strategy, StrategyChoice } from "./window.ts";
+import type { Strategy, StrategyChoice } from "./window.ts";
+
+/** Makes a strategy; checks the names and the values of its options. */
+type Maker = (owner: string, options: object) => Strategy;
+
+/** A maker with the kinds of its options; the compiler asks for every name of `Options`. */
+function maker<Options extends object>(
+  make: (options: Options) => Strategy,
+  table: Readonly<Record<keyof Options, Kind>>,
+): Maker {
+  return (owner, options) => {
+    checkGiven(owner, options, table);
+    return make(options as Options);
+  };
+}
+
+/** The kinds of options of every summarising strategy. */
+const summarisingKinds = {
+  maxSummaryTokens: whole(1),
+  message: fieldsOf({ role: oneOf("user", "assistant", "system"), prefix: kinds.text, locale }),
+  prompt: kinds.text,
+  keepImportance: part,
+  score: anyOf(kinds.action, oneOf("model")),
+  locale,
+} as const;
+
+/** The kinds of a summary by turns. */
+const rollingKinds = {
+  threshold: whole(1),
+  oldest: whole(1),
+  compressionModel: kinds.text,
+  ...summarisingKinds,
+} as const;
+
+/** The kinds of a summary at a share of the budget. */
+const thresholdKinds = {
+  ratio: share,
+  minMessages: whole(1),
+  keepRecent: whole(0),
+  mode: oneOf("any", "all"),
+  ...summarisingKinds,
+} as const;
+
+/** The kinds of a state that stands for the conversation. */
+const entityKinds = {
+  schema: recordOf(kinds.text),
+  extract: kinds.action,
+  compressionModel: kinds.text,
+  role: oneOf("user", "system"),
+} as const;
+
+/** The kinds of the three layers. */
+const layerKinds = {
+  keepRecentToolResults: whole(0),
+  keepRecentThinking: whole(0),
+  openLoop: kinds.flag,
+  keepRecentMessages: whole(0),
+  headLines: whole(0),
+  tailLines: whole(0),
+} as const;
 
 const weightKinds = {
   base: kinds.number,
@@ -33,22 +113,22 @@ const weightKinds = {
   refetchable: kinds.number,
 } as const satisfies Record<keyof NonNullable<ImportanceOptions["weights"]>, Kind>;
 
-const strategies: Readonly<Record<string, Named<Strategy>>> = {
-  "none": named<object, Strategy>(none, {}),
-  "adaptive": named<AdaptiveOptions, Strategy>(adaptive, {
+const strategies: Readonly<Record<string, Maker>> = {
+  "none": maker<object>(none, {}),
+  "adaptive": maker<AdaptiveOptions>(adaptive, {
     lowWater: share,
     tailShare: share,
     indexShare: part,
   }),
-  "sliding-window": named<SlidingWindowOptions, Strategy>(slidingWindow, {
+  "sliding-window": maker<SlidingWindowOptions>(slidingWindow, {
     lowWater: share,
     keepFirstUser: kinds.flag,
     note: kinds.flag,
   }),
-  "rolling-summary": named<RollingSummaryOptions, Strategy>(rollingSummary, rollingKinds),
-  "summary-at-threshold": named<SummaryAtThresholdOptions, Strategy>(summaryAtThreshold, thresholdKinds),
-  "entity-state": named<EntityStateOptions, Strategy>(entityState, { ...entityKinds, note: kinds.flag }),
-  "importance": named<ImportanceOptions, Strategy>(importance, {
+  "rolling-summary": maker<RollingSummaryOptions>(rollingSummary, rollingKinds),
+  "summary-at-threshold": maker<SummaryAtThresholdOptions>(summaryAtThreshold, thresholdKinds),
+  "entity-state": maker<EntityStateOptions>(entityState, { ...entityKinds, note: kinds.flag }),
+  "importance": maker<ImportanceOptions>(importance, {
     messages: whole(1),
     keepRecentRatio: part,
     weights: fieldsOf(weightKinds),
@@ -56,11 +136,46 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
     score: kinds.action,
     lowWater: share,
   }),
-  "layered": named<LayeredOptions, Strategy>(layered, { ...layerKinds, lowWater: share }),
+  "layered": maker<LayeredOptions>(layered, { ...layerKinds, lowWater: share }),
 };
+
+const mikiKinds = {
+  size: oneOf(...Object.keys(mikiSizes)),
+  tools: listOf(kinds.text),
+  maxMessages: whole(1),
+  maxTextChars: whole(1),
+  maxDataChars: whole(1),
+  maxUiNodes: whole(0),
+  maxUiDepth: whole(0),
+  maxUiChildren: whole(0),
+  maxWebElements: whole(0),
+  maxActions: whole(0),
+} as const;
+
+const presets: Readonly<Record<string, Maker>> = {
+  "miki": maker<MikiOptions>(miki, mikiKinds),
+  "coding-agent": maker<CodingAgentOptions>(codingAgent, thresholdKinds),
+  "openstarry-sliding": maker<object>(openstarrySliding, {}),
+  "openstarry-summary": maker<OpenstarrySummaryOptions>(openstarrySummary, rollingKinds),
+  "openstarry-entity": maker<OpenstarryEntityOptions>(openstarryEntity, entityKinds),
+  "pi": maker<PiOptions>(piPreset, { ...layerKinds, contextRatio: share, locale }),
+  "state-manager": maker<StateManagerOptions>(stateManager, {
+    ...summarisingKinds,
+    ratio: share,
+    keepTurns: whole(0),
+  }),
+};
+
+/** The names of the presets: strategies with the literal numbers of the designs in docs/presets.md. */
+export const presetNames: readonly string[] = Object.keys(presets);
 
 /** The names `strategy` accepts: strategies, then presets. */
 export const strategyNames: readonly string[] = [...Object.keys(strategies), ...presetNames];
+
+/** The base folder of a preset's store, by its name; undefined for other names, and where it has none. */
+export function presetFolder(name: string): string | undefined {
+  return presetNames.includes(name) ? strategyOf(name).settings?.folder : undefined;
+}
 
 /**
  * A strategy by name, or by name with options; a Strategy is handed back as it is. A preset's has the preset's counter
@@ -78,15 +193,15 @@ export function strategyOf(strategy: string | Strategy | StrategyChoice): Strate
     );
   }
   const { use, ...options } = typeof strategy === "string" ? { use: strategy } : strategy;
-  if (isPreset(use)) return withOptions(presetOf(use, options).strategy, options);
-  const found = Object.hasOwn(strategies, use) ? strategies[use] : undefined;
+  const isPreset = presetNames.includes(use);
+  const found = isPreset ? presets[use] : Object.hasOwn(strategies, use) ? strategies[use] : undefined;
   if (!found) {
     throw new WindrowError("unknown-strategy", `There is no strategy "${use}".${nearest(use, strategyNames)}`, {
       strategy: use,
       known: strategyNames,
     });
   }
-  return withOptions(found.make(`Strategy ${use}`, options), options);
+  return withOptions(found(`${isPreset ? "Preset" : "Strategy"} ${use}`, options), options);
 }
 
 /** A strategy that says which options it was made with; functions among them are none that can be kept. */
@@ -185,7 +300,7 @@ function choiceOf(specifier: StrategySpecifier): StrategyChoice {
     if (typeof use === "string") return specifier as StrategyChoice;
     throw new WindrowError("bad-option", "A strategy is a name, or an object with `use` or `contextStrategy`.");
   }
-  if (isObject(given)) checkOptions("contextStrategy", given, ["type", "pluginId", "config"]);
+  checkGiven("contextStrategy", given, { type: kinds.text, pluginId: kinds.text, config: kinds.object });
   const id = given.type === "plugin" ? given.pluginId : given.type;
   if (typeof id !== "string" || id === "") {
     const message =
@@ -223,18 +338,19 @@ function strategyExport(module: unknown): unknown {
   return exported?.strategy ?? exported?.default;
 }
 
+const ownName: Kind = { is: "a text, not empty", fits: (value) => typeof value === "string" && value !== "" };
+
+const strategyKinds = {
+  name: ownName,
+  passes: listOf(having("{ name, plan }", { name: ownName, plan: kinds.action })),
+  trigger: kinds.object,
+  lowWater: share,
+  keepFirstUser: kinds.flag,
+} as const satisfies Partial<Record<keyof Strategy, Kind>>;
+
 /** The fault of a value that should be a strategy, as the end of a sentence; undefined for a strategy. */
 function strategyFault(value: unknown): string | undefined {
-  if (value === null || typeof value !== "object") return "is none of these";
-  const { name, passes, trigger, lowWater, keepFirstUser } = value as Partial<Strategy>;
-  if (typeof name !== "string" || name === "") return "has no `name`";
-  if (!Array.isArray(passes) || !passes.every(isPass)) return "has `passes` that are no list of { name, plan }";
-  if (trigger === null || typeof trigger !== "object") return "has no `trigger`";
-  if (typeof lowWater !== "number" || !(lowWater > 0 && lowWater <= 1)) return "has a `lowWater` that is not in (0, 1]";
-  return typeof keepFirstUser === "boolean" ? undefined : "has no `keepFirstUser`";
-}
-
-function isPass(value: unknown): value is Pass {
-  const { name, plan } = (value ?? {}) as Partial<Pass>;
-  return typeof name === "string" && name !== "" && typeof plan === "function";
+  if (!isObject(value)) return "is none of these";
+  const wrong = Object.entries(strategyKinds).find(([name, kind]) => !kind.fits(value[name]));
+  return wrong && `has no \`${wrong[0]}\` that is ${wrong[1].is}`;
 }

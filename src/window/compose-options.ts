@@ -3,7 +3,7 @@ import type { ToolDefinition } from "../message/message.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { anyOf, checkTypes, fromZero, kinds, listOf, withTexts } from "./options.ts";
+import { anyOf, fromZero, kinds, listOf, withTexts } from "./options.ts";
 import type { Kind } from "./options.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
@@ -43,29 +43,21 @@ export interface ComposeOptions {
   readonly pinned?: readonly PinnedBlock[];
 }
 
-/** The kinds of what one composition is given. */
-export const composeKinds = {
+/** The kinds of what a session's composition is given; the session itself brings what is pinned and noted. */
+export const callKinds = {
   budget: kinds.any,
   system: kinds.text,
-  systemNote: kinds.text,
   tools: listOf(withTexts("name")),
   toolsBudget: fromZero,
   dynamic: anyOf(kinds.text, listOf(withTexts("name", "text"))),
+} as const;
+
+/** The kinds of what one composition is given. */
+export const composeKinds = {
+  ...callKinds,
+  systemNote: kinds.text,
   pinned: listOf(withTexts("id", "text")),
 } as const satisfies Record<keyof ComposeOptions, Kind>;
-
-const { pinned: _pinned, systemNote: _systemNote, ...ofCalls } = composeKinds;
-/** The kinds of what a session's composition is given; the session itself brings what is pinned and noted. */
-export const callKinds = ofCalls;
-
-/**
- * Checks the values of what one composition is given.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkComposeOptions(options: ComposeOptions): void {
-  checkTypes("compose", options, composeKinds);
-}
 
 /** A window's messages as the log numbers them; 0 is none of the log's. */
 export interface Shown {
@@ -88,5 +80,5 @@ export const initialState: WindowState = {
 
 /** Whether a strategy has a pass that reads the log behind the window. */
 export function readsLog({ passes }: Strategy): boolean {
-  return passes.some((pass) => pass.readsLog === true);
+  return passes.some((pass) => pass.read !== undefined);
 }

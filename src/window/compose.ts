@@ -4,13 +4,13 @@ import { countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState } from "../tokens/calibrate.ts";
 import { modelOf } from "../tokens/models.ts";
 import { foreignHint } from "../message/foreign.ts";
-import { checkMessageJson, isObject } from "../message/json.ts";
+import { checkMessageJson, defined } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
 import { composeKinds } from "./compose-options.ts";
-import { aboveZero, anyOf, checkGiven, count, kinds, listOf, oneOf, usageReport, whole } from "./options.ts";
+import { aboveZero, anyOf, checkGiven, count, having, kinds, listOf, oneOf, usageReport, whole } from "./options.ts";
 import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
 import { budgetFor, counterFor } from "./apply-settings.ts";
@@ -37,7 +37,7 @@ const calibrationKinds = {
 
 const countedKinds = {
   tokens: count,
-  calibration: objectOf(calibrationKinds),
+  calibration: having("an object", calibrationKinds),
 } as const satisfies Needed<CountedWindow>;
 
 const editKinds = {
@@ -50,13 +50,10 @@ const editKinds = {
   tokensAfter: count,
 } as const satisfies Needed<Edit>;
 
-const edits: Kind = {
-  is: "a list of edits",
-  fits: (value) => Array.isArray(value) && value.every((edit) => objectOf(editKinds).fits(edit)),
-};
+const edits = listOf(having("an edit", editKinds));
 
 const stateKinds = {
-  version: whole(1),
+  version: { is: "1", fits: (value) => value === 1 },
   epoch: whole(0),
   edits,
   opened: whole(0),
@@ -67,23 +64,13 @@ const stateKinds = {
   prefixHash: kinds.text,
 } as const satisfies Needed<WindowState>;
 
-/** The kind of window states: objects that a composition returned, or their JSON parsed. */
-const windowState: Kind = {
-  is: "an object that composeWindow returned as `state`, whole; leave it out to begin anew",
-  fits: (value) =>
-    isObject(value) &&
-    value["version"] === 1 &&
-    objectOf(stateKinds).fits(value) &&
-    (value["counted"] === undefined || objectOf(countedKinds).fits(value["counted"])),
-};
+const counted = having("an object", countedKinds);
 
-/** The kind of objects that have these fields, each of its kind, and any others. */
-function objectOf(table: Readonly<Record<string, Kind>>): Kind {
-  return {
-    is: "an object",
-    fits: (value) => isObject(value) && Object.entries(table).every(([name, kind]) => kind.fits(value[name])),
-  };
-}
+/** The kind of window states: objects that a composition returned, or their JSON parsed. */
+const windowState = having("an object that composeWindow returned as `state`, whole; leave it out to begin anew", {
+  ...stateKinds,
+  counted: { is: counted.is, fits: (value) => value === undefined || counted.fits(value) },
+});
 
 const inputKinds = {
   ...composeKinds,
@@ -127,19 +114,14 @@ export function composeWindow(input: ComposeInput): Composed {
     strategy,
     profile: profileOf(input.profile ?? model?.profile ?? "openai-chat"),
     counter: counterFor(strategy.settings, input.counter),
-    ...(input.mask && { mask: input.mask }),
-    ...(input.recallTools && { recallTools: input.recallTools }),
-    ...(input.ingestCap !== undefined && { ingestCap: input.ingestCap }),
+    ...defined({ mask: input.mask, recallTools: input.recallTools, ingestCap: input.ingestCap }),
     ...(input.state && { state: stateFor(input.messages, input.state) }),
   });
   input.messages.forEach((message, index) => composer.push(index + 1, message));
+  const { system, tools, dynamic, pinned, toolsBudget } = input;
   const composed = composer.compose({
     budget: Number.isFinite(budget) ? calibratedBudget(calibration, budget) : budget,
-    ...(input.system !== undefined && { system: input.system }),
-    ...(input.tools !== undefined && { tools: input.tools }),
-    ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
-    ...(input.pinned !== undefined && { pinned: input.pinned }),
-    ...(input.toolsBudget !== undefined && { toolsBudget: input.toolsBudget }),
+    ...defined({ system, tools, dynamic, pinned, toolsBudget }),
   });
   // Callers that give no usage have no use for the count.
   if (!("usage" in input) && input.state?.counted === undefined) return composed;
@@ -156,12 +138,12 @@ function calibrated(
 ): { readonly calibration: CalibrationState; readonly warning?: string } {
   const { tokens, calibration } = state?.counted ?? { tokens: 0, calibration: initialCalibration };
   if (usage?.input === undefined || tokens === 0) return { calibration };
-  const observed = observe(calibration, {
+  const { state: observed, warning } = observe(calibration, {
     estimated: tokens,
     reported: usage.input,
-    ...(contextWindow !== undefined && { contextWindow }),
+    ...defined({ contextWindow }),
   });
-  return { calibration: observed.state, ...(observed.warning !== undefined && { warning: observed.warning }) };
+  return { calibration: observed, ...defined({ warning }) };
 }
 
 /**

@@ -2,6 +2,7 @@
  * The composer: windows over one history, which only grow at their end until an epoch opens. Over the budget or at a
  * trigger, the planner runs the strategy's passes; their edits stay unchanged until the next epoch.
  */
+import { defined } from "../message/json.ts";
 import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -9,11 +10,10 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import { adviceOn, checkBudget, isTriggered, withForced } from "./budget.ts";
-import { checkComposeOptions, initialState, readsLog } from "./compose-options.ts";
+import { initialState, readsLog } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { defaultMask } from "./stub/cut.ts";
 import { defaultRecallTools } from "./stub/recalled.ts";
-import { FixedBlocks } from "./fixed.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage, hashMessages, ListHashes } from "./hash.ts";
 import { History } from "./history.ts";
@@ -24,9 +24,19 @@ import { yieldingDynamic } from "./pinned.ts";
 import { withAnswers } from "./provider/encode.ts";
 import type { Tried } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
-import { mergeEdits, reopened, withoutReasoning } from "./edits.ts";
+import { mergeEdits, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
-import { changeOf, costOf, countAll, countFates, countRepairs, layoutOf, overBudget, remembering } from "./layout.ts";
+import {
+  changeOf,
+  costOf,
+  countAll,
+  countFates,
+  countRepairs,
+  FixedBlocks,
+  layoutOf,
+  overBudget,
+  remembering,
+} from "./layout.ts";
 import { nameWholeSteps } from "./view.ts";
 import { WindowValidator } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
@@ -36,6 +46,7 @@ export class Composer {
   readonly #strategy: Strategy;
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
+  readonly #readsLog: boolean;
   readonly #blocks: FixedBlocks;
   readonly #validator: WindowValidator;
   readonly #hashes = new ListHashes();
@@ -55,14 +66,15 @@ export class Composer {
 
   constructor({ strategy, profile, counter, state = initialState, unfed, ...options }: ComposerOptions) {
     const { ingestCap = Infinity, mask = defaultMask, recallTools = defaultRecallTools, sessionName } = options;
-    this.#reading = { ingestCap, mask, recallTools, ...(sessionName !== undefined && { sessionName }) };
+    this.#reading = { ingestCap, mask, recallTools, ...defined({ sessionName }) };
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;
+    this.#readsLog = readsLog(strategy);
     this.#blocks = new FixedBlocks(counter);
     this.#validator = new WindowValidator(profile);
     [this.#state, this.#last] = [state, unfed ? state.opened : 0];
-    this.#log = new LogReading(unfed);
+    this.#log = new LogReading(state.horizon ?? 1, unfed);
     this.#history = this.#historyOf(state);
   }
 
@@ -88,7 +100,7 @@ export class Composer {
   push(seq: number, message: Message): void {
     if (seq >= this.#last) [this.#last, this.#lastMessage] = [seq, message];
     this.#history.push(seq, message);
-    if (readsLog(this.#strategy) && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
+    if (this.#readsLog && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
   }
 
   /** The log's id of a call that windows show under `callId`; `callId` itself where they show none. */
@@ -115,53 +127,43 @@ export class Composer {
    * the earlier state.
    */
   *composing(options: ComposeOptions): Work<Composed> {
-    const [state, history] = [this.#state, this.#history];
-    const goBack = (): void => this.#goBack(state, history.raw);
-    let ended = false;
+    const [state, { raw }] = [this.#state, this.#history];
+    const goBack = (): void => this.#show(state, raw);
+    let composed: Composed | undefined;
     try {
-      checkComposeOptions(options);
-      const composed = yield* yieldingDynamic(options, this.#counter, (given) => this.#composing(given), goBack);
-      ended = true;
+      composed = yield* yieldingDynamic(options, this.#counter, (given) => this.#composing(given), goBack);
       return composed;
-    } catch (error) {
-      ended = true;
-      throw error;
     } finally {
-      if (!ended) goBack();
+      if (!composed) goBack();
     }
-  }
-
-  #goBack(state: WindowState, messages: readonly NumberedMessage[]): void {
-    this.#state = state;
-    this.#history = this.#historyOf(state);
-    atOnce(this.#history.pushing(messages));
   }
 
   *#composing(options: Tried<ComposeOptions>): Work<Composed> {
     const budget = checkBudget(options.budget);
     yield* this.#history.taking();
     this.#log.take(this.#state.horizon ?? 1);
+    for (const pass of this.#strategy.passes)
+      for (const log of pass.read ? this.#log.logs : [])
+        yield* pass.read!(log, { ...this.#reading, counter: this.#counter });
     this.#refresh(options);
     const before = this.#layout(options);
-    yield;
     const changed = changeOf(before, this.#state, (length) => this.#hashes.nameOf(before.history, length));
     const full = this.#full(before, budget);
     const reason = full ?? changed;
-    if (reason !== undefined) yield* this.completing();
-    let planned = full ? yield* this.#plan(options, budget) : [];
-    // An epoch without edits still takes out the inserts of the one before.
-    const isWithin = before.tokens <= budget && planned.length === 0 && !changed;
-    if (reason === undefined || isWithin) return this.#finish(before, budget);
+    if (reason === undefined) return this.#finish(before, budget);
+    yield* this.completing();
     const [past, history] = [this.#state, this.#history];
-    let edits = mergeEdits(this.#state.edits, planned);
-    yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), past.epoch, options);
-    let after = this.#layout(options);
+    let planned: readonly Edit[] = [];
+    let { edits } = past;
+    let after = before;
     // Repair of the remaining history may add a few tokens to what was planned.
-    for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
-      const more = yield* this.#plan(options, budget);
+    for (let tries = 0; tries === 0 || (after.tokens > budget && tries < 4); tries++) {
+      const more = full || tries > 0 ? yield* this.#plan(options, budget, after) : [];
       planned = mergeEdits(planned, more);
+      // An epoch without edits still takes out the inserts of the one before.
+      if (before.tokens <= budget && planned.length === 0 && !changed) return this.#finish(before, budget);
       edits = mergeEdits(edits, more);
-      yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), past.epoch, options);
+      this.#reopen(edits, past.epoch, options, changed !== undefined);
       after = this.#layout(options);
     }
     if (after.tokens > budget) throw overBudget(after.blocks, after.tokens, budget);
@@ -177,9 +179,8 @@ export class Composer {
   commit(edits: readonly Edit[], reason: EpochReason): boolean {
     const { steps, tokens } = this.view();
     if (!nameWholeSteps(edits, { steps, edits: this.#state.edits, last: this.#last })) return false;
-    const merged = mergeEdits(this.#state.edits, edits);
     this.#pending = { reason, edits, tokensBefore: tokens };
-    atOnce(this.#reopening(this.#withoutReasoning(merged, false), this.#state.epoch, {}));
+    this.#reopen(mergeEdits(this.#state.edits, edits), this.#state.epoch);
     this.#state = { ...this.#state, length: 0 };
     return true;
   }
@@ -200,7 +201,7 @@ export class Composer {
     const own = hashName(hashMessages(system.map(({ message }) => message)));
     const history = this.#history.steps().flatMap((step) => step.messages);
     const leading = length === 0 || own === systemHash ? system : [];
-    const lead = this.#lead().map((message) => ({ seq: 0, message }));
+    const lead = this.#lead(history.map(({ message }) => message)).map((message) => ({ seq: 0, message }));
     return { messages: withAnswers(this.#profile, [...leading, ...lead, ...history]), repairs: this.#history.repairs };
   }
 
@@ -213,10 +214,10 @@ export class Composer {
   }
 
   /** The messages before the history: the pinned blocks, or a message that makes it begin with the user. */
-  #lead(): readonly Message[] {
+  #lead(history: readonly Message[]): readonly Message[] {
     const pinned = slotMessage(this.#state.slot ?? []);
     if (pinned) return [pinned];
-    return this.#history.firstRole() === "user" ? [] : [startMessage];
+    return history.find(({ role }) => role !== "system")?.role === "user" ? [] : [startMessage];
   }
 
   /** Inserts the blocks that changed since the epoch opened at the end of the window. */
@@ -224,25 +225,22 @@ export class Composer {
     if (this.#state.length === 0 && this.#state.slot === undefined && pinned.length > 0) {
       this.#state = { ...this.#state, slot: pinned };
     }
-    const { slot = [], inserts = [] } = this.#state;
     const { sticky } = dynamicParts(dynamic, this.#profile);
-    const fresh = insertsFor({ slot, inserts }, pinned, sticky, this.#last);
+    const fresh = insertsFor(this.#state, pinned, sticky, this.#last);
     if (fresh.length === 0) return;
     for (const insert of fresh) this.#history.insert(insert);
-    this.#state = { ...this.#state, inserts: [...inserts, ...fresh] };
+    this.#state = { ...this.#state, inserts: [...(this.#state.inserts ?? []), ...fresh] };
   }
 
   #layout(options: ComposeOptions): Layout {
     const { sticky, tail: given } = dynamicParts(options.dynamic, this.#profile);
-    const lead = this.#lead();
-    const shown = this.#history.shown(lead);
+    const shape = this.#history.shown();
     const ingested = this.#history.ingested();
     if (ingested.length > 0) this.#state = { ...this.#state, edits: mergeEdits(this.#state.edits, ingested) };
-    const tail = closingTail(given, this.#profile, shown.history.at(-1));
+    const lead = this.#lead(shape.messages);
+    const tail = closingTail(given, this.#profile, shape.messages.at(-1) ?? lead.at(-1));
     const fixed = this.#blocks.of({ ...options, own: this.#history.system.map(({ message }) => message), tail });
-    const leading = countAll(lead, this.#counter);
-    const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
-    return layoutOf({ fixed, lead, sticky }, shown, leading, pinned);
+    return layoutOf({ fixed, sticky, shape, lead, pinned: lead[0] !== startMessage }, this.#counter);
   }
 
   #full(layout: Layout, budget: number): EpochReason | undefined {
@@ -252,16 +250,12 @@ export class Composer {
   }
 
   /** Plans edits for the window as a new epoch would open it: pinned blocks in their slot, and only sticky inserts. */
-  *#plan(options: Tried<ComposeOptions>, budget: number): Work<readonly Edit[]> {
-    const view = this.view();
-    yield;
-    const { blocks, sticky, fixed, answers } = this.#layout(options);
+  #plan(options: Tried<ComposeOptions>, budget: number, layout: Layout): Work<readonly Edit[]> {
+    const { blocks, sticky, fixed, answers } = layout;
     const slot = slotMessage(options.pinned ?? []);
-    const stickyMessages = sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]));
-    const standing = [...fixed.systemMessages, ...(slot ? [slot] : [])].map(messageText);
-    yield;
-    return yield* planWindow({
-      view,
+    const stickyMessages = sticky.map((block) => tailMessage([block]));
+    return planWindow({
+      view: this.view(),
       strategy: this.#strategy,
       counter: this.#counter,
       profile: this.#profile,
@@ -278,30 +272,41 @@ export class Composer {
       start: slot ? 0 : countAll([startMessage], this.#counter),
       state: this.#state,
       keepNewest: options.keepNewest,
-      standing,
-      ...(readsLog(this.#strategy) && { log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)) }),
+      standing: [...fixed.systemMessages, ...(slot ? [slot] : [])].map(messageText),
+      ...(this.#readsLog && { log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)) }),
     });
   }
 
-  #withoutReasoning(edits: readonly Edit[], moved: boolean): readonly Edit[] {
-    if (this.#profile.reasoning !== "prefix-bound") return edits;
-    return withoutReasoning(edits, { messages: this.#history.raw, last: this.#last, moved, counter: this.#counter });
+  /**
+   * Opens the epoch after `epoch` with these edits: pinned blocks move to their slot, and inserts are dropped.
+   *
+   * @param moved - whether the request before the history changed, too
+   */
+  #reopen(edits: readonly Edit[], epoch: number, options: Partial<ComposeOptions> = {}, moved = false): void {
+    const { raw } = this.#history;
+    const pinned = options.pinned ?? this.#state.slot ?? [];
+    const horizon = this.#log.next(this.#state.horizon ?? 1);
+    const state: WindowState = {
+      ...this.#state,
+      opened: this.#last,
+      openedHash: this.#lastHash(),
+      slot: pinned,
+      ...(horizon > 1 && { horizon }),
+      epoch: epoch + 1,
+      previous: epoch,
+      edits: withoutReasoning(edits, this.#profile, { messages: raw, last: this.#last, moved, counter: this.#counter }),
+      inserts: [],
+      forced: [],
+    };
+    this.#show(state, raw);
+    this.#refresh({ ...options, pinned, budget: 1 });
   }
 
-  /** Opens the epoch after `epoch` with these edits: pinned blocks move to their slot, and inserts are dropped. */
-  *#reopening(
-    edits: readonly Edit[],
-    epoch: number,
-    { pinned = this.#state.slot ?? [], ...options }: Partial<ComposeOptions>,
-  ): Work<void> {
-    const now = { opened: this.#last, openedHash: this.#lastHash(), slot: pinned };
-    const horizon = this.#log.next(this.#state.horizon ?? 1);
-    const state = reopened({ ...this.#state, ...now, ...(horizon > 1 && { horizon }) }, edits, epoch);
-    const history = this.#historyOf(state);
-    yield* history.pushing(this.#history.raw);
+  /** Goes on from a state, with the messages of its window. */
+  #show(state: WindowState, messages: readonly NumberedMessage[]): void {
     this.#state = state;
-    this.#history = history;
-    this.#refresh({ ...options, pinned, budget: 1 });
+    this.#history = this.#historyOf(state);
+    for (const { seq, message } of messages) this.#history.push(seq, message);
   }
 
   #finish(layout: Layout, budget: number, planned = this.#pending): Composed {
@@ -325,7 +330,7 @@ export class Composer {
       ...(opened && { opened }),
       cost,
       tools: fixed.toolCosts,
-      ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
+      ...defined({ note: this.#strategy.note }),
       ...adviceOn(this.#state, budget, this.#strategy.lowWater, () => this.#history.steps()),
       counts: countFates(this.#last, this.#state.edits),
       repairs: countRepairs(this.#history.repairs),

@@ -6,7 +6,6 @@
 import assert from "node:assert/strict";
 import type { ConformanceCase } from "../conformance.ts";
 import { isWindrowError } from "../errors.ts";
-import { toolResults } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { repairMessages } from "../message/repair.ts";
 import { codingSession, sampleHistories } from "../message/samples.ts";
@@ -15,7 +14,7 @@ import { countMessage } from "../tokens/counter.ts";
 import { estimate } from "../tokens/estimate.ts";
 import { atOnce, isWork } from "../turns.ts";
 import { composeWindow } from "./compose.ts";
-import { EditIndex } from "./edits.ts";
+import { EditIndex, isRange } from "./edits.ts";
 import { explainWindow } from "./explain.ts";
 import { anthropic, openaiChat } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
@@ -40,12 +39,8 @@ const checks: Readonly<Record<string, Check>> = {
  */
 export function strategyConformance(make: () => Strategy): readonly ConformanceCase[] {
   const group = `strategy ${make().name}`;
-  return eachSample(checks, (law, check, sample) =>
-    profiles.map((profile) => ({
-      group,
-      name: `${law}: ${sample.name}, ${profile.name}`,
-      run: async () => check(make, sample, profile),
-    })),
+  return profiles.flatMap((profile) =>
+    casesOf(group, checks, `, ${profile.name}`, (check, sample) => check(make, sample, profile)),
   );
 }
 
@@ -58,35 +53,35 @@ export function strategyConformance(make: () => Strategy): readonly ConformanceC
 export function passConformance(make: () => Pass): readonly ConformanceCase[] {
   const group = `pass ${make().name}`;
   const cases = (when: string, laws: typeof checks, trigger: Strategy["trigger"], lowWater: number) =>
-    eachSample(laws, (law, check, sample) => ({
-      group: `${group}, ${when}`,
-      name: `${law}: ${sample.name}`,
-      run: async () => {
-        let readsProfile = false;
-        const alone = (): Strategy => {
-          const pass = watched(make(), () => (readsProfile = true));
-          return { name: group, passes: [pass], trigger, lowWater, keepFirstUser: true };
-        };
-        const [first, ...others] = profiles;
-        check(alone, sample, first);
-        if (readsProfile) for (const profile of others) check(alone, sample, profile);
-      },
-    }));
+    casesOf(`${group}, ${when}`, laws, "", (check, sample) => {
+      let readsProfile = false;
+      const alone = (): Strategy => {
+        const pass = watched(make(), () => (readsProfile = true));
+        return { name: group, passes: [pass], trigger, lowWater, keepFirstUser: true };
+      };
+      for (const profile of profiles) if (readsProfile || profile === profiles[0]) check(alone, sample, profile);
+    });
   return [
     ...cases("at the budget", checks, { ratio: 1 }, 0.5),
     ...cases("on every call", { "grows only at its end": grows }, { messages: 0 }, 1),
   ];
 }
 
-function eachSample<T>(
+/** A case for each law and each sample. */
+function casesOf(
+  group: string,
   laws: typeof checks,
-  casesOf: (law: string, check: Check, sample: Sample) => T | readonly T[],
-): readonly T[] {
-  const samples: readonly Sample[] = [
-    ...sampleHistories(),
-    { name: "a long coding session", messages: codingSession(48, 20) },
-  ];
-  return Object.entries(laws).flatMap(([law, check]) => samples.flatMap((sample) => casesOf(law, check, sample)));
+  suffix: string,
+  run: (check: Check, sample: Sample) => void,
+): readonly ConformanceCase[] {
+  const samples = [...sampleHistories(), { name: "a long coding session", messages: codingSession(48, 20) }];
+  return Object.entries(laws).flatMap(([law, check]) =>
+    samples.map((sample) => ({
+      group,
+      name: `${law}: ${sample.name}${suffix}`,
+      run: async () => run(check, sample),
+    })),
+  );
 }
 
 /** Plans of one case that are looked at from all sides: the same view comes again and again. */
@@ -158,19 +153,12 @@ function fits(make: () => Strategy, { messages }: Sample, profile: Profile): voi
     least = replaced + dropped;
     accounts(composed, messages, profile);
     const places = composed.messages.flatMap(({ id, role }) => (role === "system" ? [] : (order.get(id) ?? [])));
-    assert.deepEqual(
-      places,
-      places.toSorted((left, right) => left - right),
-      "the order changed",
-    );
+    const sorted = places.toSorted((left, right) => left - right);
+    assert.deepEqual(places, sorted, "the order changed");
     const user = messages.findLast((message) => message.role === "user");
     const text = user?.parts.find((part) => part.type === "text")?.text;
-    if (text?.trim() && text.isWellFormed()) {
-      assert(
-        JSON.stringify(composed.messages).includes(JSON.stringify(text).slice(1, -1)),
-        "the current user message left",
-      );
-    }
+    const isShown = JSON.stringify(composed.messages).includes(JSON.stringify(text ?? "").slice(1, -1));
+    assert(isShown || !text?.trim() || !text.isWellFormed(), "the current user message left");
   }
 }
 
@@ -183,12 +171,9 @@ function grows(make: () => Strategy, { messages }: Sample, profile: Profile): vo
       const composed = compose(make(), messages.slice(0, call), budget, profile, state);
       if (!composed) break;
       if (before && !composed.report.opened) {
-        const prefix = composed.messages.slice(0, before.messages.length).map((message) => JSON.stringify(message));
-        assert.deepEqual(
-          prefix,
-          before.messages.map((message) => JSON.stringify(message)),
-          "the prefix changed without an epoch",
-        );
+        const texts = composed.messages.map((message) => JSON.stringify(message));
+        const earlier = before.messages.map((message) => JSON.stringify(message));
+        assert.deepEqual(texts.slice(0, earlier.length), earlier, "the prefix changed without an epoch");
       }
       before = composed;
     }
@@ -208,73 +193,44 @@ function accounts(composed: Composed, messages: readonly Message[], profile: Pro
 
 /**
  * Faults of the edits a pass planned for a view, as sentences. Sound edits name their pass and a reason, take whole
- * unprotected steps or stub a result that is there, and do not overlap.
+ * unprotected steps or change one part that is there, and do not overlap.
  */
 function editFaults(pass: string, view: View, edits: readonly Edit[]): readonly string[] {
-  const whole = edits.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
-  return [...edits.flatMap((edit) => formFaults(pass, edit)), ...rangeFaults(view, whole), ...stubFaults(view, edits)];
-}
-
-function formFaults(pass: string, edit: Edit): readonly string[] {
-  const at = `The ${edit.kind} of ${edit.from} to ${edit.to}`;
-  const faults: string[] = [];
-  if (edit.pass !== pass) faults.push(`${at} names the pass "${edit.pass}" and not "${pass}".`);
-  if (edit.reason === "") faults.push(`${at} says no reason.`);
-  if (!Number.isInteger(edit.from) || !Number.isInteger(edit.to) || edit.from < 1 || edit.to < edit.from) {
-    faults.push(`${at} is no range of the log.`);
-  }
-  for (const tokens of [edit.tokensBefore, edit.tokensAfter]) {
-    if (!Number.isInteger(tokens) || tokens < 0) faults.push(`${at} counts ${tokens} tokens.`);
-  }
-  if (edit.kind !== "drop" && edit.text === undefined) faults.push(`${at} has no text.`);
-  if (edit.text?.isWellFormed() === false) faults.push(`${at} is cut inside a character.`);
-  return faults;
-}
-
-function rangeFaults(view: View, whole: readonly Edit[]): readonly string[] {
-  const faults: string[] = [];
-  const sorted = whole.toSorted((left, right) => left.from - right.from);
-  sorted.forEach((edit, index) => {
-    if (edit.from <= (sorted[index - 1]?.to ?? 0))
-      faults.push(`The ${edit.kind} of ${edit.from} to ${edit.to} overlaps.`);
-  });
-  for (const step of view.steps) {
-    const seqs = step.kind === "note" ? [step.from, step.to] : step.messages.map(({ seq }) => seq);
-    const out = seqs.filter((seq) => sorted.some(({ from, to }) => seq >= from && seq <= to)).length;
-    if (out === 0) continue;
-    if (out < seqs.length) faults.push(`The step of ${step.from} to ${step.to} is split.`);
-    if (step.protected) faults.push(`The step of ${step.from} to ${step.to} is protected and leaves.`);
-  }
-  return faults;
-}
-
-function stubFaults(view: View, edits: readonly Edit[]): readonly string[] {
-  const steps = new Map<number, ViewStep>();
-  for (const step of view.steps) for (const { seq } of step.messages) steps.set(seq, step);
+  const messages = new Map(view.steps.flatMap((step) => step.messages.map(({ seq, message }) => [seq, message])));
+  const ranges = edits.filter(isRange);
   const seen = new Set<string>();
-  return edits.flatMap((edit) => {
-    if (edit.kind !== "stub") return [];
-    const at = `The stub in ${edit.from}`;
-    if (edit.part !== undefined) return partFaults(at, edit, steps.get(edit.from));
-    const message = steps
-      .get(edit.from)
-      ?.messages.find(
-        ({ seq, message: { parts } }) => seq === edit.from && parts.some(({ type }) => type === "tool-result"),
-      );
-    const results = message ? toolResults(message.message) : [];
-    const own = edit.callId === undefined ? results : results.filter(({ callId }) => callId === edit.callId);
-    if (own.length !== 1) return [`${at} stands for ${own.length} results; callId says which.`];
-    const key = `${edit.from} ${edit.callId ?? own[0]?.callId ?? ""}`;
-    if (seen.has(key)) return [`${at} comes twice.`];
-    seen.add(key);
-    return [];
+  const ofEdits = edits.flatMap((edit) => {
+    const { kind, from, to, reason, text, tokensBefore, tokensAfter } = edit;
+    const parts = kind === "stub" ? changedParts(edit, messages.get(from)) : [0];
+    const isOver = ranges.some((other) => other !== edit && isRange(edit) && other.from <= to && other.to >= from);
+    const rules: readonly (readonly [isBroken: boolean, says: string])[] = [
+      [edit.pass !== pass, `names the pass "${edit.pass}" and not "${pass}"`],
+      [reason === "", "says no reason"],
+      [!Number.isInteger(from) || !Number.isInteger(to) || from < 1 || to < from, "is no range of the log"],
+      [[tokensBefore, tokensAfter].some((count) => !Number.isInteger(count) || count < 0), "counts no whole tokens"],
+      [kind !== "drop" && text === undefined, "has no text"],
+      [text?.isWellFormed() === false, "is cut inside a character"],
+      [isOver, "overlaps"],
+      [parts.length !== 1, `changes ${parts.length} parts`],
+      [kind === "stub" && seen.size === seen.add(`${from} ${parts.join()}`).size, "comes twice"],
+    ];
+    return rules.flatMap(([isBroken, says]) => (isBroken ? [`The ${kind} of ${from} to ${to} ${says}.`] : []));
   });
+  return [...ofEdits, ...view.steps.flatMap((step) => stepFaults(step, ranges))];
 }
 
-function partFaults(at: string, edit: Edit, step: ViewStep | undefined): readonly string[] {
-  const message = step?.messages.find(({ seq, message: { role } }) => seq === edit.from && role === "assistant");
-  if (!message) return [`${at} is of no answer in the view.`];
-  return new EditIndex([edit]).apply(edit.from, message.message) === message.message
-    ? [`${at} changes no part of the answer.`]
-    : [];
+/** The places of a message's parts that an edit changes. */
+function changedParts(edit: Edit, message: Message | undefined): readonly number[] {
+  const applied = message ? new EditIndex([edit]).apply(edit.from, message).parts : [];
+  return [...applied.keys()].filter((place) => applied[place] !== message?.parts[place]);
+}
+
+function stepFaults(step: ViewStep, ranges: readonly Edit[]): readonly string[] {
+  const seqs = step.kind === "note" ? [step.from, step.to] : step.messages.map(({ seq }) => seq);
+  const out = seqs.filter((seq) => ranges.some(({ from, to }) => seq >= from && seq <= to)).length;
+  const at = `The step of ${step.from} to ${step.to}`;
+  return [
+    ...(out > 0 && out < seqs.length ? [`${at} is split.`] : []),
+    ...(out > 0 && step.protected ? [`${at} is protected and leaves.`] : []),
+  ];
 }

@@ -3,8 +3,8 @@ import { parseJson } from "../message/json.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import { withOwnText } from "../message/message.ts";
 import type { Profile } from "./provider/profile.ts";
-import { boundRanges, isWithin } from "./provider/bound.ts";
-import { isReasoning, withoutSignature } from "./provider/signed.ts";
+import type { Range } from "./provider/encode.ts";
+import { boundRanges, isReasoning, isWithin, withoutSignature } from "./provider/encode.ts";
 import type { Edit, WindowState } from "./window.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -131,13 +131,10 @@ export function isRange({ kind, only }: Edit): boolean {
  */
 export function mergeEdits(older: readonly Edit[], given: readonly Edit[]): readonly Edit[] {
   const newer = besideSummaries(older, given);
-  const whole = newer.filter(isRange);
-  const index = new EditIndex(whole);
-  const original = new Map(
-    older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]),
-  );
-  const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
-  const bare = newer.filter((candidate) => candidate.only === "reasoning");
+  const index = new EditIndex(newer.filter(isRange));
+  const stubsOf = (edits: readonly Edit[]): ReadonlyMap<string, Edit> =>
+    new Map(edits.flatMap((edit) => (edit.kind === "stub" ? [[stubKey(edit), edit]] : [])));
+  const [original, replaced] = [stubsOf(older), stubsOf(newer)];
   const merged: Edit[] = [];
   // The view lacks messages that an older drop removed, so a newer edit over their range did not count their tokens.
   const swallowed = new Map<Edit, number>();
@@ -148,16 +145,13 @@ export function mergeEdits(older: readonly Edit[], given: readonly Edit[]): read
       if (wider) swallowed.set(wider, (swallowed.get(wider) ?? 0) + edit.tokensBefore);
       merged.push(...rest);
     } else if (edit.only === "reasoning") {
-      if (!bare.some(({ from, to }) => from <= edit.from && edit.to <= to)) merged.push(edit);
-    } else if (
-      edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)
-    ) {
-      merged.push(edit);
-    }
+      if (!newer.some((other) => other.only === "reasoning" && isWithin(edit, other))) merged.push(edit);
+    } else if (!index.covers(edit.from) && !(edit.kind === "stub" && replaced.has(stubKey(edit)))) merged.push(edit);
   }
   for (const edit of newer) {
-    if (edit.kind === "stub" && index.covers(edit.from)) continue;
-    const before = edit.kind === "stub" ? original.get(stubKey(edit)) : undefined;
+    const isStub = edit.kind === "stub";
+    if (isStub && index.covers(edit.from)) continue;
+    const before = isStub ? original.get(stubKey(edit))?.tokensBefore : undefined;
     const tokensBefore = before ?? edit.tokensBefore + (swallowed.get(edit) ?? 0);
     merged.push(tokensBefore === edit.tokensBefore ? edit : { ...edit, tokensBefore });
   }
@@ -208,8 +202,8 @@ function joined(edits: readonly Edit[]): readonly Edit[] {
   return found;
 }
 
-function isPlainDrop({ kind, only }: Edit): boolean {
-  return kind === "drop" && only === undefined;
+function isPlainDrop(edit: Edit): boolean {
+  return edit.kind === "drop" && isRange(edit);
 }
 
 function stubKey(edit: Edit): string {
@@ -228,13 +222,15 @@ export interface ReasoningIn {
 }
 
 /**
- * Adds the edits that drop the signed reasoning behind the first edit, which is bound to a prefix that changed. Nothing binds
+ * Adds the edits that drop the signed reasoning behind the first edit, if the profile binds it to its prefix. Nothing binds
  * what is not signed, so it stays where no edit drops it.
  */
 export function withoutReasoning(
   edits: readonly Edit[],
+  profile: Profile,
   { messages, last, moved, counter }: ReasoningIn,
 ): readonly Edit[] {
+  if (profile.reasoning !== "prefix-bound") return edits;
   const first = edits.reduce((least, edit) => Math.min(least, edit.from), Infinity);
   const from = moved ? 1 : first;
   if (!Number.isFinite(from)) return edits;
@@ -250,22 +246,14 @@ export function withoutReasoning(
         if (!isWithin({ from: seq, to: seq }, range)) continue;
         for (const part of message.parts) if (part.type === "reasoning") tokensBefore += counter.count(part.text);
       }
-      return {
-        kind: "drop",
-        only: "reasoning",
-        ...range,
-        pass: "drop-reasoning",
-        reason: "reasoning is only good behind the prefix it was written on",
-        tokensBefore,
-        tokensAfter: 0,
-      };
+      const reason = "reasoning is only good behind the prefix it was written on";
+      return reasoningDrop(range, "drop-reasoning", reason, tokensBefore);
     }),
   ];
 }
 
-/** The state of the epoch after `epoch`, with its edits in force and no inserts. */
-export function reopened(state: WindowState, edits: readonly Edit[], epoch: number): WindowState {
-  return { ...state, epoch: epoch + 1, previous: epoch, edits, inserts: [], forced: [] };
+function reasoningDrop({ from, to }: Range, pass: string, reason: string, tokensBefore = 0): Edit {
+  return { kind: "drop", only: "reasoning", from, to, pass, reason, tokensBefore, tokensAfter: 0 };
 }
 
 /**
@@ -286,28 +274,14 @@ export function undone(state: WindowState, back: WindowState, last: number, prof
     edits: [
       ...back.edits,
       ...state.edits.filter(({ pass }) => pass === "undo"),
-      ...orphanedReasoning(state, last, profile),
+      ...(profile.reasoning === "prefix-bound" && last > state.opened
+        ? [reasoningDrop({ from: state.opened + 1, to: last }, "undo", "it was written on a window that was undone")]
+        : []),
     ],
     opened: last,
     length: 0,
-    ...{ inserts: [], forced: [] },
+    inserts: [],
+    forced: [],
     reverted: [...(state.reverted ?? []), ...gone.map(({ from, to }) => ({ from, to }))],
   };
-}
-
-/** The edit that drops reasoning written on the undone window; its prefix is gone where the profile binds it to one. */
-function orphanedReasoning({ opened }: WindowState, last: number, profile: Profile): readonly Edit[] {
-  if (profile.reasoning !== "prefix-bound" || last <= opened) return [];
-  return [
-    {
-      kind: "drop",
-      only: "reasoning",
-      from: opened + 1,
-      to: last,
-      pass: "undo",
-      reason: "it was written on a window that was undone",
-      tokensBefore: 0,
-      tokensAfter: 0,
-    },
-  ];
 }

@@ -124,41 +124,64 @@ export function logged(seq: number, message: Message, tokens: number, counter: T
 export function explain(
   log: readonly LoggedMessage[],
   shown: Shown,
-  context: { readonly edits: readonly Edit[]; readonly profile: Profile; readonly counter: TokenCounter },
+  {
+    edits,
+    profile,
+    counter,
+  }: { readonly edits: readonly Edit[]; readonly profile: Profile; readonly counter: TokenCounter },
 ): Explanation {
-  const causes = new Causes(shown, context.edits, context.profile);
-  const places = new Map<number, { tokens: number | undefined; added: Message[] }>();
+  const causes = new Causes(shown, edits, profile);
+  const kept = new Map<number, number>();
+  const added = new Map<number, ExplainedItem[]>();
   const ids = new Map(log.map((entry) => [entry.seq, entry.id]));
   for (const { seq, message } of shown.messages) {
-    const place = places.get(seq) ?? { tokens: undefined, added: [] };
-    places.set(seq, place);
-    if (ids.get(seq) === message.id) place.tokens = (place.tokens ?? 0) + countOnce(context.counter, message);
-    else place.added.push(message);
-  }
-  const items: ExplainedItem[] = [];
-  const add = (seq: number): void => {
-    for (const message of places.get(seq)?.added ?? []) {
-      const tokensAfter = countOnce(context.counter, message);
-      const { id, role } = message;
-      items.push({ id, seq, role, fate: "added", ...causes.ofAdded(seq, message), tokensBefore: 0, tokensAfter });
+    const { id, role } = message;
+    const tokensAfter = countOnce(counter, message);
+    if (ids.get(seq) === id) kept.set(seq, (kept.get(seq) ?? 0) + tokensAfter);
+    else {
+      const item = {
+        id,
+        seq,
+        role,
+        fate: "added",
+        ...causes.ofAdded(seq, message),
+        tokensBefore: 0,
+        tokensAfter,
+      } as const;
+      added.set(seq, [...(added.get(seq) ?? []), item]);
     }
-  };
+  }
+  const items = [...(added.get(0) ?? [])];
   let reasoning = { messages: 0, tokens: 0 };
-  add(0);
   for (const entry of log) {
     const { seq, id, role, tokens: tokensBefore, reasoningTokens } = entry;
-    const tokens = places.get(seq)?.tokens;
-    const cause = causes.of(entry, tokens);
-    add(seq);
-    items.push({ id, seq, role, ...cause, tokensBefore, tokensAfter: tokens ?? 0 });
-    if (tokens !== undefined && causes.withoutReasoning(entry, tokens)) {
+    const tokens = kept.get(seq);
+    const without = reasoningTokens > 0 ? causes.ofReasoning(entry, tokens) : undefined;
+    items.push(...(added.get(seq) ?? []));
+    items.push({ id, seq, role, ...causes.of(entry, tokens, without), tokensBefore, tokensAfter: tokens ?? 0 });
+    if (tokens !== undefined && without) {
       reasoning = { messages: reasoning.messages + 1, tokens: reasoning.tokens + reasoningTokens };
     }
   }
-  return { items, ...sums(items), reasoning };
+  const sum = (...fates: readonly Fate[]): FateTotal => {
+    const some = items.filter(({ fate }) => fates.length === 0 || fates.includes(fate));
+    const of = (tokens: "tokensBefore" | "tokensAfter"): number =>
+      some.reduce((total, item) => total + item[tokens], 0);
+    return { messages: some.length, tokensBefore: of("tokensBefore"), tokensAfter: of("tokensAfter") };
+  };
+  const totals = {
+    kept: sum("kept"),
+    stubbed: sum("stubbed"),
+    replaced: sum("replaced"),
+    dropped: sum("dropped"),
+    added: sum("added"),
+  };
+  const { tokensBefore, tokensAfter } = sum();
+  return { items, totals, tokensBefore, tokensAfter, reasoning };
 }
 
-type Cause = Pick<ExplainedItem, "fate" | "pass" | "reason">;
+type Reason = Pick<ExplainedItem, "pass" | "reason">;
+type Cause = Reason & Pick<ExplainedItem, "fate">;
 
 const repairReasons: Readonly<Record<RepairKind, string>> = {
   "closed-call": "a call without a result got one that says so",
@@ -171,87 +194,53 @@ const repairReasons: Readonly<Record<RepairKind, string>> = {
   "moved-message": "it stands behind the results it came between",
 };
 
+/** The edits, the repairs and the profile, as reasons for what became of a message. */
 class Causes {
   readonly #ranges: EditIndex;
-  readonly #edits: readonly Edit[];
-  readonly #stubs = new Map<number, Edit>();
-  readonly #repairs = new Map<number, RepairKind>();
+  readonly #stubs: ReadonlyMap<number, Edit>;
+  readonly #repairs: ReadonlyMap<number, RepairKind>;
   readonly #profile: Profile;
 
-  constructor(shown: Shown, edits: readonly Edit[], profile: Profile) {
+  constructor({ repairs }: Shown, edits: readonly Edit[], profile: Profile) {
     this.#ranges = new EditIndex(edits);
-    this.#edits = edits.filter((edit) => edit.only === "reasoning");
-    for (const edit of edits) if (edit.kind === "stub") this.#stubs.set(edit.from, edit);
-    for (const { seq, kind } of shown.repairs) if (kind !== "closed-call") this.#repairs.set(seq, kind);
+    this.#stubs = new Map(edits.flatMap((edit) => (edit.kind === "stub" ? [[edit.from, edit]] : [])));
+    this.#repairs = new Map(repairs.flatMap(({ seq, kind }) => (kind === "closed-call" ? [] : [[seq, kind]])));
     this.#profile = profile;
   }
 
-  of(entry: LoggedMessage, tokens: number | undefined): Cause {
-    const { seq } = entry;
+  /** @param without - why it stands without its reasoning; undefined where it has none, or has it still */
+  of({ seq, role }: LoggedMessage, tokens: number | undefined, without: Reason | undefined): Cause {
     const range = this.#ranges.rangeOf(seq);
-    if (range) return because(range.kind === "replace" ? "replaced" : "dropped", range);
+    if (range)
+      return { fate: range.kind === "replace" ? "replaced" : "dropped", pass: range.pass, reason: range.reason };
     const stub = this.#stubs.get(seq);
-    if (stub) return because("stubbed", stub);
+    if (stub) return { fate: "stubbed", pass: stub.pass, reason: stub.reason };
     const fate = tokens === undefined ? "dropped" : "kept";
+    if (without) return { fate, ...without };
     const repair = this.#repairs.get(seq);
-    const reasoning = this.#reasoning(entry, tokens);
-    const whole = tokens !== undefined && (entry.reasoningTokens === 0 || !reasoning);
-    if (!whole && reasoning && entry.reasoningTokens > 0) return { fate, ...reasoning };
     if (repair) return { fate, pass: "repair", reason: repairReasons[repair] };
     if (fate === "kept") return { fate, pass: "", reason: "" };
-    if (entry.role !== "system") return { fate, pass: "repair", reason: repairReasons["empty-message"] };
+    if (role !== "system") return { fate, pass: "repair", reason: repairReasons["empty-message"] };
     return { fate, pass: "system", reason: "the system prompt given to compose took its place" };
   }
 
-  ofAdded(seq: number, message: Message): Pick<Cause, "pass" | "reason"> {
-    const note = message.id.startsWith("windrow:note:") ? this.#ranges.rangeOf(seq) : undefined;
+  ofAdded(seq: number, { id }: Message): Reason {
+    const note = id.startsWith("windrow:note:") ? this.#ranges.rangeOf(seq) : undefined;
     if (note) return { pass: note.pass, reason: `it stands for the messages ${note.from} to ${note.to}` };
-    if (message.id.startsWith("windrow:pinned"))
-      return { pass: "pinned", reason: "pinned blocks stand in every window" };
-    if (message.id.startsWith("windrow:insert:")) {
+    if (id.startsWith("windrow:pinned")) return { pass: "pinned", reason: "pinned blocks stand in every window" };
+    if (id.startsWith("windrow:insert:")) {
       return { pass: "pinned", reason: "it changed since the epoch opened, and stands where it was first shown" };
     }
-    if (message.id === noAnswer.id) return { pass: "repair", reason: "the provider wants an answer behind results" };
-    if (seq === 0) return { pass: "repair", reason: "providers want the user first" };
-    return { pass: "repair", reason: repairReasons["closed-call"] };
+    if (id === noAnswer.id) return { pass: "repair", reason: "the provider wants an answer behind results" };
+    return { pass: "repair", reason: seq === 0 ? "providers want the user first" : repairReasons["closed-call"] };
   }
 
-  withoutReasoning(entry: LoggedMessage, tokens: number): boolean {
-    return entry.reasoningTokens > 0 && this.#reasoning(entry, tokens) !== undefined;
-  }
-
-  #reasoning({ seq, tokens: logged }: LoggedMessage, tokens = 0): Pick<Cause, "pass" | "reason"> | undefined {
-    const edit = this.#edits.find(({ from, to }) => seq >= from && seq <= to);
+  ofReasoning({ seq, tokens: logged }: LoggedMessage, tokens = 0): Reason | undefined {
+    const edit = this.#ranges.reasoning.find(({ from, to }) => seq >= from && seq <= to);
     if (edit) return { pass: edit.pass, reason: edit.reason };
-    if (this.#profile.reasoning === "ignored") {
-      return { pass: "profile", reason: `${this.#profile.name} takes no reasoning back` };
-    }
+    const { name, reasoning } = this.#profile;
+    if (reasoning === "ignored") return { pass: "profile", reason: `${name} takes no reasoning back` };
     if (tokens >= logged) return undefined;
     return { pass: "profile", reason: "it is another model's, or stands without its signature" };
   }
-}
-
-function because(fate: Fate, { pass, reason }: Edit): Cause {
-  return { fate, pass, reason };
-}
-
-function sums(items: readonly ExplainedItem[]): Pick<Explanation, "totals" | "tokensBefore" | "tokensAfter"> {
-  const of = (some: readonly ExplainedItem[]): FateTotal => ({
-    messages: some.length,
-    tokensBefore: some.reduce((total, item) => total + item.tokensBefore, 0),
-    tokensAfter: some.reduce((total, item) => total + item.tokensAfter, 0),
-  });
-  const by = (fate: Fate): FateTotal => of(items.filter((item) => item.fate === fate));
-  const { tokensBefore, tokensAfter } = of(items);
-  return {
-    totals: {
-      kept: by("kept"),
-      stubbed: by("stubbed"),
-      replaced: by("replaced"),
-      dropped: by("dropped"),
-      added: by("added"),
-    },
-    tokensBefore,
-    tokensAfter,
-  };
 }

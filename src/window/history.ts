@@ -11,9 +11,9 @@ import { inForm } from "../message/wire-form.ts";
 import { noAnswer, wantsAnswer } from "./provider/encode.ts";
 import { formOf } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
-import { insertStep, noteStep, viewStep } from "./view.ts";
+import { editedStep, insertStep, noteStep, viewStep } from "./view.ts";
 import { EditIndex } from "./edits.ts";
-import { countOnce, sumTokens } from "../tokens/counter.ts";
+import { countOnce } from "../tokens/counter.ts";
 import type { Edit, Insert, TextMask, ViewStep } from "./window.ts";
 
 /** Options of a history. */
@@ -27,21 +27,18 @@ export interface HistoryOptions {
   readonly mask: TextMask;
 }
 
-/** The steps of a window and their sums. */
+/** The messages of a window's history and their sums. */
 export interface Shape {
-  /** Tokens of all steps in the window. */
+  readonly messages: readonly Message[];
+  /** Tokens of all messages. */
   readonly tokens: number;
   /** Tokens of the labelled messages among them. */
   readonly notes: number;
-  readonly messages: number;
   /** Number of user messages. */
   readonly turns: number;
   /** Tokens of the answers that stand between results and the user's words, which no step holds. */
   readonly answers: number;
 }
-
-/** Messages that are fed before the event loop gets a turn. */
-const messagesPerTurn = 1_024;
 
 /** Steps that are applied before the event loop gets a turn. */
 const stepsPerTurn = 32;
@@ -61,8 +58,9 @@ export class History {
   /** The leading system messages of the history. */
   readonly #system: NumberedMessage[] = [];
   readonly #closed: StepList;
-  #notes: readonly Edit[];
-  #inserts: readonly Insert[];
+  readonly #inserts: Insert[];
+  /** Behind the closed steps. */
+  readonly #place: Place = { notes: 0, inserts: 0 };
 
   constructor({ profile, counter, edits, inserts, ingestCap, mask }: HistoryOptions) {
     this.#mask = mask;
@@ -72,8 +70,7 @@ export class History {
     this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
     this.#counter = counter;
     this.index = new EditIndex(edits);
-    this.#notes = this.index.notes;
-    this.#inserts = inserts;
+    this.#inserts = [...inserts];
   }
 
   /** Feeds the next message; `seq` rises. A message that left the window whole is not stored. */
@@ -84,17 +81,9 @@ export class History {
     this.#reader.take(numbered);
   }
 
-  /** Feeds messages of another history of this log, in steps; also those that it gains meanwhile. */
-  *pushing(messages: readonly NumberedMessage[]): Work<void> {
-    for (const [index, { seq, message }] of messages.entries()) {
-      this.push(seq, message);
-      if (index % messagesPerTurn === 0) yield;
-    }
-  }
-
   /** Inserts a text behind all messages so far. */
   insert(insert: Insert): void {
-    this.#inserts = [...this.#inserts, insert];
+    this.#inserts.push(insert);
   }
 
   /** The messages it stored, as the log has them. */
@@ -122,27 +111,13 @@ export class History {
     return [...this.#closed.steps, ...this.#tail()];
   }
 
-  /** The numbers of the window's steps, and its messages behind `lead`. */
-  shown(lead: readonly Message[]): Shape & { readonly history: readonly Message[] } {
+  /** The window's messages and their numbers. */
+  shown(): Shape {
     this.take();
     const tail = this.#closed.next();
     for (const step of this.#tail()) tail.push(step);
     const { tokens, notes, turns, answers } = tail;
-    const history = [...lead, ...this.#closed.messages, ...tail.messages];
-    return { tokens: tokens + answers, notes, turns, answers, messages: history.length, history };
-  }
-
-  /** The role of the first message that is no system message, or undefined where there is none. */
-  firstRole(): Message["role"] | undefined {
-    this.take();
-    const isSpoken = ({ role }: Message): boolean => role !== "system";
-    const closed = this.#closed.messages.find(isSpoken);
-    return (
-      closed ??
-      this.#tail()
-        .flatMap(({ messages }) => messages.map(({ message }) => message))
-        .find(isSpoken)
-    )?.role;
+    return { tokens: tokens + answers, notes, turns, answers, messages: [...this.#closed.messages, ...tail.messages] };
   }
 
   /** Applies the edits to the steps that were closed since the last call. */
@@ -166,11 +141,8 @@ export class History {
       this.#system.push(...step.messages.map(({ seq, message }) => ({ seq, message: inForm(form, message) })));
       return;
     }
-    const { shown, edits } = this.#show(step);
-    if (!shown) return;
-    this.#ingested.push(...edits);
-    for (const before of this.#before(shown)) this.#closed.push(before);
-    this.#closed.push(shown);
+    const shown = this.#show(step, this.#ingested);
+    if (shown) for (const one of [...this.#before(this.#place, shown), shown]) this.#closed.push(one);
   }
 
   /** The edits that cut results as they came in, since the last call. */
@@ -180,56 +152,50 @@ export class History {
     return edits;
   }
 
-  /** A step as it stands in the window. A result above the cap is cut before it was ever sent whole. */
-  #show(step: Step): { readonly shown: ViewStep | undefined; readonly edits: readonly Edit[] } {
+  /** A step as it stands in the window. A result above the cap is cut before it was ever sent whole; adds those edits. */
+  #show(step: Step, ingested: Edit[] = []): ViewStep | undefined {
     const logged = viewStep(step, this.index, this.#profile, this.#counter);
-    if (!logged) return { shown: undefined, edits: [] };
-    const edits = ingestEdits(logged, this.#ingestCap, { counter: this.#counter, mask: this.#mask });
-    if (edits.length === 0) return { shown: logged, edits };
-    const index = new EditIndex(edits);
-    const messages = logged.messages.map(({ seq, message }) => ({ seq, message: index.apply(seq, message) }));
-    return { shown: { ...logged, messages, tokens: sumTokens(this.#counter, messages) }, edits };
-  }
-
-  /** The notes and inserts that stand before a step; they are removed from those that wait. */
-  #before(step: ViewStep): readonly ViewStep[] {
-    const first = step.messages[0]?.seq ?? step.from;
-    const noNote = (this.#notes[0]?.from ?? Infinity) >= step.from;
-    const noInsert = (this.#inserts[0]?.after ?? Infinity) >= first;
-    if (noNote && noInsert) return [];
-    const notes = this.#notes.filter((edit) => edit.from < step.from);
-    const inserts = this.#inserts.filter((insert) => insert.after < first);
-    this.#notes = this.#notes.slice(notes.length);
-    this.#inserts = this.#inserts.slice(inserts.length);
-    return this.#extra(notes, inserts);
+    const edits = logged ? ingestEdits(logged, this.#ingestCap, { counter: this.#counter, mask: this.#mask }) : [];
+    if (!logged || edits.length === 0) return logged;
+    ingested.push(...edits);
+    return editedStep(logged, new EditIndex(edits), this.#counter);
   }
 
   #tail(): readonly ViewStep[] {
-    const notes = this.#notes;
-    const inserts = this.#inserts;
+    const place = { ...this.#place };
     const tail: ViewStep[] = [];
     for (const step of this.#reader.tail()) {
-      const { shown } = this.#show(step);
-      if (shown) tail.push(...this.#before(shown), shown);
+      const shown = this.#show(step);
+      if (shown) tail.push(...this.#before(place, shown), shown);
     }
-    tail.push(...this.#extra(this.#notes, this.#inserts));
-    this.#notes = notes;
-    this.#inserts = inserts;
-    return tail;
+    return [...tail, ...this.#before(place)];
   }
 
-  #extra(notes: readonly Edit[], inserts: readonly Insert[]): readonly ViewStep[] {
-    return [
-      ...notes.map((edit) => noteStep(edit, this.#profile, this.#counter)),
-      ...inserts.map((insert) => insertStep(insert, this.#counter)),
-    ];
+  /** The notes and inserts from a place on that stand before a step, or all of them; the place moves behind them. */
+  #before(place: Place, step?: ViewStep): readonly ViewStep[] {
+    const { notes } = this.index;
+    const from = step?.from ?? Infinity;
+    const first = step?.messages[0]?.seq ?? from;
+    const found: ViewStep[] = [];
+    for (let note = notes[place.notes]; note && note.from < from; note = notes[++place.notes]) {
+      found.push(noteStep(note, this.#profile, this.#counter));
+    }
+    const inserts = this.#inserts;
+    for (let one = inserts[place.inserts]; one && one.after < first; one = inserts[++place.inserts]) {
+      found.push(insertStep(one, this.#counter));
+    }
+    return found;
   }
 
   #precedesNotes({ messages }: Step): boolean {
-    return (
-      this.#notes.length === this.index.notes.length && (this.#notes[0]?.from ?? Infinity) > (messages[0]?.seq ?? 0)
-    );
+    return this.#place.notes === 0 && (this.index.notes[0]?.from ?? Infinity) > (messages[0]?.seq ?? 0);
   }
+}
+
+/** How many notes and inserts stand before the next step. */
+interface Place {
+  notes: number;
+  inserts: number;
 }
 
 /** Steps with their messages as the provider takes them, and their sums. */

@@ -14,78 +14,106 @@ export const horizonLength = 1_200_000;
 /** Characters of images, files and reasoning that the log has in memory at most; the oldest then go, and their texts stay. */
 const mostBeside = 4_000_000;
 
-/**
- * The part of the log that a pass may read: every message from the horizon on, oldest first. Where images, files and
- * reasoning are many, the oldest of them are left out.
- */
+/** The part of the log that a pass may read: every message from the horizon on, oldest first. */
 export interface LogBehind {
+  /** Where images, files and reasoning are many, the oldest messages are without them. */
   readonly messages: readonly NumberedMessage[];
-  /** The log from an earlier horizon on, until the epoch of this one stands. */
-  readonly before?: LogBehind | undefined;
 }
 
 /** Gives the messages from the horizon on that left the window, where they were not fed. */
 type Unfed = () => Promise<readonly NumberedMessage[]>;
 
-/** The log from a horizon on, kept while windows are composed. The horizon moves on rarely, and at epochs alone. */
+/** The log from a message on. */
+class LogFrom implements LogBehind {
+  readonly from: number;
+  readonly messages: NumberedMessage[] = [];
+  length = 0;
+  /** The message with which it is as long as a horizon leaves it; the next one begins there. */
+  next: number | undefined;
+
+  constructor(from: number) {
+    this.from = from;
+  }
+
+  add(numbered: NumberedMessage): void {
+    this.messages.push(numbered);
+    this.length += lengthOf(numbered.message);
+    if (this.length > horizonLength) this.next ??= numbered.seq;
+  }
+}
+
+/**
+ * The log from a horizon on, and from the next one on: when the horizon moves, at an epoch, what stands behind it is known
+ * already.
+ */
 export class LogReading {
   #waiting: NumberedMessage[] = [];
-  #messages: NumberedMessage[] = [];
-  #length = 0;
-  /** Characters beside texts and calls, also of the messages that wait. */
+  #now: LogFrom;
+  #next: LogFrom | undefined;
+  /** Characters of images, files and reasoning, also in the messages that wait. */
   #beside = 0;
-  #horizon = 1;
-  #behind: LogBehind & { readonly messages: NumberedMessage[]; before?: LogBehind | undefined } = { messages: [] };
   #unfed: Unfed | undefined;
 
   /** @param unfed - asked once, before the log is read; absent where every message is fed */
-  constructor(unfed?: Unfed) {
+  constructor(horizon: number, unfed?: Unfed) {
+    this.#now = new LogFrom(horizon);
     this.#unfed = unfed;
+  }
+
+  /** The logs that an epoch may ask for; none before all messages are known. */
+  get logs(): readonly LogBehind[] {
+    if (this.#unfed) return [];
+    if (!this.#next) return [this.#now];
+    return isFull(this.#now) ? [this.#next] : [this.#now, this.#next];
   }
 
   /** Takes the next message; `seq` rises. It waits until {@link LogReading.take}. */
   push(numbered: NumberedMessage): void {
     this.#waiting.push(numbered);
-    this.#weigh([numbered]);
+    this.#beside += lengthBeside(numbered.message);
+    if (this.#beside > mostBeside) this.#lighten();
   }
 
   /**
    * Adds the messages that wait: those pushed while a window is composed are not part of it. Forgets the messages before
-   * the horizon of the epoch that stands; one that is only tried may go back, and its messages are read again.
+   * the horizon of the epoch that stands; one that is only tried may go back.
    */
   take(horizon: number): void {
-    this.#forget(horizon);
-    this.#behind.before = undefined;
-    for (const numbered of this.#waiting) {
-      this.#messages.push(numbered);
-      this.#behind.messages.push(numbered);
-    }
-    this.#count(this.#waiting);
+    if (this.#next && horizon === this.#next.from) this.#fill(this.#next.from, this.#next.messages);
+    for (const numbered of this.#waiting) this.#add(numbered);
     this.#waiting = [];
   }
 
-  /** Counts the texts of messages that were added. */
-  #count(added: readonly NumberedMessage[]): void {
-    for (const { message } of added) this.#length += lengthOf(message);
+  #add(numbered: NumberedMessage): void {
+    this.#now.add(numbered);
+    if (this.#next) this.#next.add(numbered);
+    else if (this.#now.next !== undefined) (this.#next = new LogFrom(this.#now.next)).add(numbered);
+    if (this.#next && isFull(this.#next)) this.#next = rest(this.#next);
   }
 
-  /** Counts what messages that were added have beside texts and calls. */
-  #weigh(added: readonly NumberedMessage[]): void {
-    for (const { message } of added) this.#beside += lengthBeside(message);
+  /** Begins anew at a message, with those that are known from there on. */
+  #fill(from: number, messages: readonly NumberedMessage[]): void {
+    const known = this.#next?.from === from ? this.#next : undefined;
+    this.#now = known ?? new LogFrom(from);
+    this.#next = undefined;
+    if (!known) for (const numbered of messages) this.#add(numbered);
+    else this.#next = rest(known);
+    this.#beside = 0;
+    for (const { message } of [...this.#now.messages, ...this.#waiting]) this.#beside += lengthBeside(message);
     if (this.#beside > mostBeside) this.#lighten();
   }
 
   /** Leaves out the oldest images, files and reasoning, until half of what it may have of them is left. */
   #lighten(): void {
     const bare = new Map<Message, Message>();
-    for (const { message } of [...this.#messages, ...this.#waiting]) {
+    for (const { message } of [...this.#now.messages, ...this.#waiting]) {
       if (this.#beside <= mostBeside / 2) break;
       const length = lengthBeside(message);
       if (length === 0) continue;
       bare.set(message, textAlone(message));
       this.#beside -= length;
     }
-    for (const messages of [this.#messages, this.#behind.messages, this.#waiting]) {
+    for (const messages of [this.#now.messages, this.#next?.messages ?? [], this.#waiting]) {
       for (const [index, { seq, message }] of messages.entries()) {
         const light = bare.get(message);
         if (light) messages[index] = { seq, message: light };
@@ -100,15 +128,17 @@ export class LogReading {
     yield this.#unfed().then((messages) => void (found = messages));
     this.#unfed = undefined;
     this.take(horizon);
-    this.#messages = [...found, ...this.#messages].toSorted((left, right) => left.seq - right.seq);
-    this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= this.#horizon) };
-    this.#count(found);
-    this.#weigh(found);
+    const all = [...found, ...this.#now.messages].toSorted((left, right) => left.seq - right.seq);
+    this.#next = undefined;
+    this.#fill(
+      horizon,
+      all.filter(({ seq }) => seq >= horizon),
+    );
   }
 
   /** Others' messages that are older than all of the log that is known, and the log's, also those that wait. */
   behindOthers(others: readonly NumberedMessage[]): readonly NumberedMessage[] {
-    const messages = [...this.#messages, ...this.#waiting];
+    const messages = [...this.#now.messages, ...this.#waiting];
     const first = messages[0]?.seq ?? Infinity;
     const whole = new Map(others.map((numbered) => [numbered.seq, numbered]));
     return [...others.filter(({ seq }) => seq < first), ...messages.map((own) => whole.get(own.seq) ?? own)];
@@ -116,35 +146,25 @@ export class LogReading {
 
   /** The messages from a horizon on. One object for as long as it stands, to which messages are added. */
   behind(horizon: number): LogBehind {
-    if (horizon !== this.#horizon) {
-      this.#horizon = horizon;
-      this.#behind.before = undefined;
-      this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= horizon), before: this.#behind };
-    }
-    return this.#behind;
+    return this.#next?.from === horizon ? this.#next : this.#now;
   }
 
-  #forget(horizon: number): void {
-    if ((this.#messages[0]?.seq ?? Infinity) >= horizon) return;
-    this.#messages = this.#messages.filter(({ seq }) => seq >= horizon);
-    [this.#length, this.#beside] = [0, 0];
-    this.#count(this.#messages);
-    this.#weigh([...this.#messages, ...this.#waiting]);
-  }
-
-  /** The horizon of the epoch after one with this horizon: it moves on where twice as much as it allows is known. */
+  /** The horizon of the epoch after one with this horizon: it moves on where twice as much as it leaves is known. */
   next(horizon: number): number {
-    if (this.#length <= 2 * horizonLength) return horizon;
-    let known = 0;
-    for (const { seq, message } of this.#messages) if (seq >= horizon) known += lengthOf(message);
-    if (known <= 2 * horizonLength) return horizon;
-    let length = 0;
-    for (const { seq, message } of this.#messages.toReversed()) {
-      length += lengthOf(message);
-      if (length > horizonLength) return seq;
-    }
-    return horizon;
+    return horizon === this.#now.from && isFull(this.#now) && this.#next ? this.#next.from : horizon;
   }
+}
+
+function isFull({ length }: LogFrom): boolean {
+  return length > 2 * horizonLength;
+}
+
+/** The log from its next horizon on; undefined for a short one. */
+function rest({ next, messages }: LogFrom): LogFrom | undefined {
+  if (next === undefined) return undefined;
+  const log = new LogFrom(next);
+  for (const numbered of messages) if (numbered.seq >= next) log.add(numbered);
+  return log;
 }
 
 const lengths = new WeakMap<Message, number>();

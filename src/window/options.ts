@@ -1,45 +1,10 @@
-/** Checks of options that come from outside: a configuration file, a command line, an untyped caller. */
+/** The one check of options from outside: a table of kinds, by name, for whatever a caller, a file or a flag gives. */
 import { locales } from "../config/locale.ts";
 import { WindrowError } from "../errors.ts";
 import { foreignUsageHint } from "../message/foreign.ts";
 import type { Usage } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
 import { shown } from "../shown.ts";
-
-/**
- * Checks that options have only known names.
- *
- * @throws WindrowError `bad-option`, with the nearest name
- */
-export function checkOptions(owner: string, options: object, known: readonly string[]): void {
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue;
-    throw new WindrowError("bad-option", `${owner} has no option "${name}".${nearest(name, known)}`, {
-      owner,
-      option: name,
-      known,
-    });
-  }
-}
-
-/** A maker that is found by name, and checks the names and the values of its options. */
-export interface Named<Made> {
-  /** @throws WindrowError `bad-option` */
-  make(owner: string, options: object): Made;
-}
-
-/** A maker with the kinds of its options; the compiler asks for every name of `Options`. */
-export function named<Options extends object, Made>(
-  make: (options: Options) => Made,
-  table: Readonly<Record<keyof Options, Kind>>,
-): Named<Made> {
-  return {
-    make(owner, options) {
-      checkGiven(owner, options, table);
-      return make(options as Options);
-    },
-  };
-}
 
 /** A kind of values that an option takes, and its name in errors. */
 export interface Kind {
@@ -49,56 +14,85 @@ export interface Kind {
   hint?(value: unknown): string;
 }
 
-/** The kinds of options; a table `satisfies Record<keyof Options, Kind>` lets the compiler ask for every option. */
+/** The options of an owner with their kinds; `satisfies Record<keyof Options, Kind>` lets the compiler ask for every one. */
+export type Kinds = Readonly<Record<string, Kind>>;
+
+/**
+ * Checks options: that they are an object, its names, and its values. One that is undefined is absent.
+ *
+ * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for the first value of another kind
+ */
+export function checkGiven(owner: string, options: unknown, table: Kinds): void {
+  if (!isObject(options)) throw fault(owner, `${owner} takes an object of options, not ${shownValue(options)}.`);
+  const known = Object.keys(table);
+  for (const [name, value] of Object.entries(options)) {
+    const kind = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (!kind) throw fault(owner, `${owner} has no option "${name}".${nearest(name, known)}`, { option: name, known });
+    if (value === undefined || kind.fits(value)) continue;
+    const problem = `\`${name}\` is ${kind.is}, not ${shownValue(value)}.${kind.hint?.(value) ?? ""}`;
+    throw fault(owner, `${owner}: ${problem}`, { option: name });
+  }
+}
+
+const text: Kind = { is: "a text", fits: (value) => typeof value === "string" };
+const action: Kind = { is: "a function", fits: (value) => typeof value === "function" };
+
+/** The kinds of options that need no more than a name. */
 export const kinds = {
   /** Any value; the option has a check of its own. */
   any: { is: "any value", fits: () => true },
-  text: { is: "a text", fits: (value) => typeof value === "string" },
-  number: { is: "a number", fits: (value) => typeof value === "number" && !Number.isNaN(value) },
+  text,
+  action,
+  number: number("a number", (value) => !Number.isNaN(value)),
   flag: { is: "true or false", fits: (value) => typeof value === "boolean" },
-  action: { is: "a function", fits: (value) => typeof value === "function" },
   object: { is: "an object", fits: isObject },
   list: { is: "a list", fits: (value) => Array.isArray(value) },
-  counter: {
-    is: "an object with `name` and `count(text)`",
-    fits: (value) => hasTexts(value, ["name"]) && hasActions(value, ["count"]),
-  },
-} as const satisfies Record<string, Kind>;
+  counter: having("an object with `name` and `count(text)`", { name: text, count: action }),
+} as const satisfies Kinds;
 
 /** The kind of whole numbers from `least` on. */
 export function whole(least: number): Kind {
-  return {
-    is: `a whole number of at least ${least}`,
-    fits: (value) => Number.isSafeInteger(value) && (value as number) >= least,
-  };
+  return number(`a whole number of at least ${least}`, (value) => Number.isSafeInteger(value) && value >= least);
 }
 
 /** The kind of numbers above 0, Infinity among them. */
-export const aboveZero: Kind = { is: "a number above 0", fits: (value) => typeof value === "number" && value > 0 };
+export const aboveZero: Kind = number("a number above 0", (value) => value > 0);
 
 /** The kind of numbers from 0 on, Infinity among them. */
-export const fromZero: Kind = {
-  is: "a number of at least 0",
-  fits: (value) => typeof value === "number" && value >= 0,
-};
+export const fromZero: Kind = number("a number of at least 0", (value) => value >= 0);
 
 /** The kind of counts: finite numbers from 0 on. */
-export const count: Kind = {
-  is: "a number of at least 0",
-  fits: (value) => typeof value === "number" && value >= 0 && Number.isFinite(value),
-};
+export const count: Kind = number(fromZero.is, (value) => value >= 0 && Number.isFinite(value));
 
 /** The kind of shares that are more than nothing. */
-export const share: Kind = {
-  is: "a number above 0 and at most 1",
-  fits: (value) => aboveZero.fits(value) && (value as number) <= 1,
-};
+export const share: Kind = number("a number above 0 and at most 1", (value) => value > 0 && value <= 1);
 
 /** The kind of shares that may be nothing. */
-export const part: Kind = { is: "a number from 0 to 1", fits: (value) => value === 0 || share.fits(value) };
+export const part: Kind = number("a number from 0 to 1", (value) => value >= 0 && value <= 1);
 
 /** The kind of languages. */
 export const locale: Kind = oneOf(...locales);
+
+/** The kind of values that equal one of a few texts. */
+export function oneOf(...texts: readonly string[]): Kind {
+  return { is: namesOf(texts, " or "), fits: (value) => typeof value === "string" && texts.includes(value) };
+}
+
+/** The kind of values that fit one of several kinds. */
+export function anyOf(...choices: readonly Kind[]): Kind {
+  return {
+    is: choices.map(({ is }) => is).join(" or "),
+    fits: (value) => choices.some((choice) => choice.fits(value)),
+  };
+}
+
+/** The kind of lists whose items are all of one kind. */
+export function listOf(item: Kind): Kind {
+  return {
+    is: `a list, each item of which is ${item.is}`,
+    fits: (value) => Array.isArray(value) && value.every((one) => item.fits(one)),
+  };
+}
 
 /** The kind of objects whose values are all of one kind. */
 export function recordOf(item: Kind): Kind {
@@ -109,13 +103,32 @@ export function recordOf(item: Kind): Kind {
 }
 
 /** The kind of objects that have no fields but these, each of its kind or absent. */
-export function fieldsOf(table: Readonly<Record<string, Kind>>): Kind {
+export function fieldsOf(table: Kinds): Kind {
   const fields = Object.entries(table).map(([name, { is }]) => `\`${name}\`: ${is}`);
   return {
     is: `an object with ${fields.join("; ")}`,
     fits: (value) =>
       isObject(value) && Object.entries(value).every(([name, one]) => one === undefined || table[name]?.fits(one)),
   };
+}
+
+/** The kind of objects that have these fields, each of its kind, and any others. */
+export function having(is: string, table: Kinds): Kind {
+  return {
+    is,
+    fits: (value) => isObject(value) && Object.entries(table).every(([name, kind]) => kind.fits(value[name])),
+  };
+}
+
+/** The kind of objects that have texts under these names. */
+export function withTexts(...names: readonly string[]): Kind {
+  return having(`an object with the text${names.length === 1 ? "" : "s"} ${namesOf(names)}`, every(names, text));
+}
+
+/** The kind of objects that have functions under these names. */
+export function withActions(...names: readonly string[]): Kind {
+  const is = `an object with the function${names.length === 1 ? "" : "s"} ${namesOf(names)}`;
+  return having(is, every(names, action));
 }
 
 /** The kind of usage reports; of a provider's own the error says how it is written. */
@@ -131,128 +144,12 @@ export const usageReport: Kind = {
   hint: foreignUsageHint,
 };
 
-/** The kind of values that fit one of several kinds. */
-export function anyOf(...choices: readonly Kind[]): Kind {
-  return {
-    is: choices.map(({ is }) => is).join(" or "),
-    fits: (value) => choices.some((choice) => choice.fits(value)),
-  };
+function number(is: string, fits: (value: number) => boolean): Kind {
+  return { is, fits: (value) => typeof value === "number" && fits(value) };
 }
 
-/** The kind of objects that have texts under these names. */
-export function withTexts(...names: readonly string[]): Kind {
-  return {
-    is: `an object with the text${names.length === 1 ? "" : "s"} ${namesOf(names)}`,
-    fits: (value) => hasTexts(value, names),
-  };
-}
-
-/** The kind of objects that have functions under these names. */
-export function withActions(...names: readonly string[]): Kind {
-  return {
-    is: `an object with the function${names.length === 1 ? "" : "s"} ${namesOf(names)}`,
-    fits: (value) => hasActions(value, names),
-  };
-}
-
-/** The kind of lists whose items are all of one kind. */
-export function listOf(item: Kind): Kind {
-  return {
-    is: `a list, each item of which is ${item.is}`,
-    fits: (value) => Array.isArray(value) && value.every((one) => item.fits(one)),
-  };
-}
-
-/** The kind of values that equal one of a few texts. */
-export function oneOf(...texts: readonly string[]): Kind {
-  return { is: namesOf(texts, " or "), fits: (value) => typeof value === "string" && texts.includes(value) };
-}
-
-/** The kinds of options of every summarising strategy. */
-export const summarisingKinds = {
-  maxSummaryTokens: whole(1),
-  message: fieldsOf({ role: oneOf("user", "assistant", "system"), prefix: kinds.text }),
-  prompt: kinds.text,
-  keepImportance: part,
-  score: kinds.action,
-  locale,
-} as const;
-
-/** The kinds of a summary by turns. */
-export const rollingKinds = {
-  threshold: whole(1),
-  oldest: whole(1),
-  compressionModel: kinds.text,
-  ...summarisingKinds,
-} as const;
-
-/** The kinds of a summary at a share of the budget. */
-export const thresholdKinds = {
-  ratio: share,
-  minMessages: whole(1),
-  keepRecent: whole(0),
-  mode: oneOf("any", "all"),
-  ...summarisingKinds,
-} as const;
-
-/** The kinds of a state that stands for the conversation. */
-export const entityKinds = {
-  schema: recordOf(kinds.text),
-  extract: kinds.action,
-  compressionModel: kinds.text,
-  role: oneOf("user", "system"),
-} as const;
-
-/** The kinds of the three layers. */
-export const layerKinds = {
-  keepRecentToolResults: whole(0),
-  keepRecentThinking: whole(0),
-  openLoop: kinds.flag,
-  keepRecentMessages: whole(0),
-  headLines: whole(0),
-  tailLines: whole(0),
-} as const;
-
-/**
- * Checks the names of options, and their values.
- *
- * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for a value of another kind
- */
-export function checkGiven(owner: string, options: object, table: Readonly<Record<string, Kind>>): void {
-  checkObject(owner, options);
-  checkOptions(owner, options, Object.keys(table));
-  checkTypes(owner, options, table);
-}
-
-/**
- * Checks that options are an object, whatever its fields.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkObject(owner: string, options: unknown): void {
-  if (isObject(options)) return;
-  throw new WindrowError("bad-option", `${owner} takes an object of options, not ${shownValue(options)}.`, { owner });
-}
-
-/**
- * Checks the values of options; one that is undefined is absent.
- *
- * @throws WindrowError `bad-option` for the first value of another kind
- */
-export function checkTypes(owner: string, options: object, table: Readonly<Record<string, Kind>>): void {
-  const given = new Map<string, unknown>(Object.entries(options));
-  for (const [name, kind] of Object.entries(table)) {
-    const value = given.get(name);
-    if (value === undefined || kind.fits(value)) continue;
-    throw new WindrowError(
-      "bad-option",
-      `${owner}: \`${name}\` is ${kind.is}, not ${shownValue(value)}.${kind.hint?.(value) ?? ""}`,
-      {
-        owner,
-        option: name,
-      },
-    );
-  }
+function fault(owner: string, message: string, data: object = {}): WindrowError {
+  return new WindrowError("bad-option", message, { owner, ...data });
 }
 
 /** A value as an error shows it: a list or an object may be of the right kind, and its items of a wrong one. */
@@ -265,12 +162,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Promise);
 }
 
-function hasTexts(value: unknown, names: readonly string[]): boolean {
-  return isObject(value) && names.every((name) => typeof value[name] === "string");
-}
-
-function hasActions(value: unknown, names: readonly string[]): boolean {
-  return isObject(value) && names.every((name) => typeof value[name] === "function");
+function every(names: readonly string[], kind: Kind): Kinds {
+  return Object.fromEntries(names.map((name) => [name, kind]));
 }
 
 function namesOf(names: readonly string[], between = " and "): string {

@@ -7,21 +7,7 @@ import { inlineName, quoteHint, quoteText } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { noAnswer, wantsAnswer } from "./provider/encode.ts";
 import type { Profile } from "./provider/profile.ts";
-import type { Composed, DynamicBlock, Insert, PinnedBlock } from "./window.ts";
-
-/** The blocks that a window shows since its epoch opened. */
-export interface ShownBlocks {
-  readonly slot: readonly PinnedBlock[];
-  readonly inserts: readonly Insert[];
-}
-
-/** Dynamic text, sorted by how long it stays. */
-export interface DynamicParts {
-  /** Blocks that stay in place until the next epoch. */
-  readonly sticky: readonly DynamicBlock[];
-  /** Blocks for this call only, behind everything. */
-  readonly tail: readonly DynamicBlock[];
-}
+import type { Composed, DynamicBlock, Insert, PinnedBlock, WindowState } from "./window.ts";
 
 /** The first message of a history that does not begin with the user; providers want the user first. */
 export const startMessage: Message = synthetic("windrow:start", "[Windrow: the conversation begins here.]");
@@ -39,18 +25,21 @@ export function tailMessage(blocks: readonly DynamicBlock[]): Message | undefine
   return blocks.length === 0 ? undefined : synthetic(tailId, blocks.map(({ text }) => text).join("\n\n"));
 }
 
+/** Dynamic text as a composition is given it. */
+type Dynamic = string | readonly DynamicBlock[] | undefined;
+
 /**
- * Sorts dynamic text. Where the profile binds reasoning to its prefix, all of it is sticky, because nothing behind the
- * prefix may vanish.
+ * Sorts dynamic text: sticky blocks stay in place until the next epoch, the tail is for this call only. Where the profile
+ * binds reasoning to its prefix, all of it is sticky, because nothing behind the prefix may vanish.
  */
-export function dynamicParts(dynamic: string | readonly DynamicBlock[] | undefined, profile: Profile): DynamicParts {
+export function dynamicParts(dynamic: Dynamic, profile: Profile): Record<"sticky" | "tail", readonly DynamicBlock[]> {
   const blocks = dynamicBlocks(dynamic).map(labelled);
   const stays = (block: DynamicBlock): boolean => profile.reasoning === "prefix-bound" || block.sticky === true;
   return { sticky: blocks.filter(stays), tail: blocks.filter((block) => !stays(block)) };
 }
 
 /** Dynamic text as blocks, without the empty ones. */
-function dynamicBlocks(dynamic: string | readonly DynamicBlock[] | undefined): readonly DynamicBlock[] {
+function dynamicBlocks(dynamic: Dynamic): readonly DynamicBlock[] {
   const given = typeof dynamic === "string" ? [{ name: "dynamic", text: dynamic }] : (dynamic ?? []);
   return given.filter(({ text }) => text.trim() !== "");
 }
@@ -64,25 +53,6 @@ function labelled(block: DynamicBlock): DynamicBlock {
 
 /** The shares of its dynamic text that a window is tried with, one after the other. */
 const dynamicShares = [1, 0.5, 0.125, 0];
-
-/** How a window is tried: with which dynamic text, and whether the newest step may be cut to make room. */
-interface DynamicTry {
-  readonly dynamic: readonly DynamicBlock[];
-  readonly keepNewest: boolean;
-  /** Whether some of the dynamic text is left out. */
-  readonly isCut: boolean;
-}
-
-/**
- * The ways to try a window, best first. Dynamic text gives way before the newest step is cut; where that is cut anyway, the
- * dynamic text stays as long as there is room. Without dynamic text there is one way.
- */
-function dynamicTries(dynamic: string | readonly DynamicBlock[] | undefined): readonly DynamicTry[] {
-  const blocks = dynamicBlocks(dynamic);
-  if (blocks.length === 0) return [{ dynamic: [], keepNewest: false, isCut: false }];
-  const shared = dynamicShares.map((share) => ({ dynamic: beginningOf(blocks, share), isCut: share < 1 }));
-  return [true, false].flatMap((keepNewest) => shared.map((some) => ({ ...some, keepNewest })));
-}
 
 /** The beginning of dynamic text: whole blocks, then lines of the next one. */
 function beginningOf(blocks: readonly DynamicBlock[], share: number): readonly DynamicBlock[] {
@@ -102,7 +72,8 @@ function beginningOf(blocks: readonly DynamicBlock[], share: number): readonly D
 export type Tried<O> = O & { readonly keepNewest: boolean };
 
 /**
- * Composes with all dynamic text, or with as much of it as leaves room for what may not leave; the report says so.
+ * Composes with all dynamic text, or with as much of it as leaves room for what may not leave; the report says so. Dynamic
+ * text gives way before the newest step is cut; where that is cut anyway, it stays as long as there is room.
  *
  * @param compose - makes a window
  * @param goBack - goes back to where the composer was before it
@@ -113,47 +84,48 @@ export function* yieldingDynamic<O extends { readonly dynamic?: string | readonl
   compose: (options: Tried<O>) => Work<Composed>,
   goBack: () => void,
 ): Work<Composed> {
+  const blocks = dynamicBlocks(options.dynamic);
+  if (blocks.length === 0) return yield* compose({ ...options, dynamic: [], keepNewest: false });
+  const tokensOf = (some: readonly DynamicBlock[]): number =>
+    some.reduce((sum, block) => sum + counter.count(labelled(block).text), 0);
   let failure: unknown;
-  for (const { dynamic, keepNewest, isCut } of dynamicTries(options.dynamic)) {
-    if (failure !== undefined) goBack();
-    try {
-      const composed = yield* compose({ ...options, dynamic, keepNewest });
-      if (!isCut) return composed;
-      const dynamicCut = { before: countDynamic(options.dynamic, counter), after: countDynamic(dynamic, counter) };
-      return { ...composed, report: { ...composed.report, dynamicCut } };
-    } catch (error) {
-      if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
-      failure = isCut ? failure : error;
+  for (const keepNewest of [true, false]) {
+    for (const share of dynamicShares) {
+      if (failure !== undefined) goBack();
+      const dynamic = beginningOf(blocks, share);
+      try {
+        const composed = yield* compose({ ...options, dynamic, keepNewest });
+        if (share === 1) return composed;
+        const dynamicCut = { before: tokensOf(blocks), after: tokensOf(dynamic) };
+        return { ...composed, report: { ...composed.report, dynamicCut } };
+      } catch (error) {
+        if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+        failure = share < 1 ? failure : error;
+      }
     }
   }
   throw failure;
 }
 
-/** Tokens of dynamic text as a window shows it. */
-function countDynamic(dynamic: string | readonly DynamicBlock[] | undefined, counter: TokenCounter): number {
-  return dynamicBlocks(dynamic).reduce((sum, block) => sum + counter.count(labelled(block).text), 0);
-}
-
-/** The inserts behind message `after` that make the window show the blocks as they are now. */
+/**
+ * The inserts behind message `after` that make the window show the blocks as they are now.
+ *
+ * @param shown - the blocks that it shows since its epoch opened
+ */
 export function insertsFor(
-  shown: ShownBlocks,
+  { slot = [], inserts = [] }: Pick<WindowState, "slot" | "inserts">,
   pinned: readonly PinnedBlock[],
   sticky: readonly DynamicBlock[],
   after: number,
 ): readonly Insert[] {
-  const texts = new Map(shown.slot.map(({ id, text }) => [pinKey(id), text]));
-  for (const { id, text } of shown.inserts) texts.set(id, text);
-  const inserts: Insert[] = [];
-  const show = (id: string, text: string): void => {
-    if (texts.get(id) !== text) inserts.push({ after, id, text });
-  };
-  for (const { id, text } of pinned) show(pinKey(id), text);
-  const held = new Set(pinned.map(({ id }) => pinKey(id)));
-  for (const [id, text] of texts) {
-    if (id.startsWith("pin:") && !held.has(id) && text !== "") show(id, withdrawn(text));
-  }
-  for (const { name, text } of sticky) show(`dynamic:${name}`, text);
-  return inserts;
+  const shown = new Map(slot.map(({ id, text }) => [pinKey(id), text]));
+  for (const { id, text } of inserts) shown.set(id, text);
+  const pins = pinned.map(({ id, text }) => [pinKey(id), text] as const);
+  const isGone = ([id, text]: readonly [string, string]): boolean =>
+    id.startsWith("pin:") && text !== "" && !pins.some(([pin]) => pin === id);
+  const gone = [...shown].filter(isGone).map(([id, text]) => [id, withdrawn(text)] as const);
+  const wanted = [...pins, ...gone, ...sticky.map(({ name, text }) => [`dynamic:${name}`, text] as const)];
+  return wanted.flatMap(([id, text]) => (shown.get(id) === text ? [] : [{ after, id, text }]));
 }
 
 const withdrawal = "[Windrow: this no longer holds]";

@@ -5,14 +5,11 @@ import type { Handed } from "../handed-in.ts";
 import { isUsers, taskIn } from "./task.ts";
 import { dropOldest } from "./passes/drop-oldest.ts";
 import { cutNewest } from "./passes/cut-newest.ts";
-import type { LogBehind } from "./log-reading.ts";
 import { isWork } from "../turns.ts";
 import type { Work } from "../turns.ts";
-import type { Edit, Pass, PassContext, Strategy, TextMask, View, ViewStep, WindowState } from "./window.ts";
+import type { Edit, Pass, PassContext, Strategy, View, ViewStep, WindowState } from "./window.ts";
 import { mergeEdits, summaryPass } from "./edits.ts";
 import { applyToView, viewOf } from "./view.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
-import type { Profile } from "./provider/profile.ts";
 
 /** A view without inserts that protects system messages, the task, the current user message and the newest step. */
 export function protect(shown: readonly ViewStep[], strategy: Strategy): View {
@@ -38,18 +35,10 @@ function standsAlways({ kind, messages }: ViewStep): boolean {
   return messages.some(({ message }) => message.role === "system" && message.parts.some(({ type }) => type !== "text"));
 }
 
-/** A window to plan edits for. */
-export interface WindowPlan {
+/** A window to plan edits for: what its passes are given, and what stands beside its steps. */
+export interface WindowPlan extends Omit<PassContext, "target" | "limit" | "fixed" | "edits"> {
   readonly view: View;
   readonly strategy: Strategy;
-  readonly counter: TokenCounter;
-  readonly profile: Profile;
-  readonly mask: TextMask;
-  readonly recallTools: readonly string[];
-  readonly hasRecall: boolean;
-  readonly sessionName?: string;
-  /** Tokens the whole request may use. */
-  readonly budget: number;
   /** Tokens of what is no history. */
   readonly blocks: Readonly<Record<"system" | "tools" | "pinned" | "dynamic", number>>;
   /** Tokens kept for a message that may have to stand first. */
@@ -58,8 +47,6 @@ export interface WindowPlan {
   readonly state: Pick<WindowState, "edits" | "reverted">;
   /** Whether the newest step stays whole, and the task too: what does not fit then is an error. */
   readonly keepNewest: boolean;
-  readonly log?: LogBehind;
-  readonly standing: readonly string[];
 }
 
 /**
@@ -70,37 +57,25 @@ export interface WindowPlan {
  * the current user message, and the newest step with its parts cut to stubs
  */
 export function* planWindow(plan: WindowPlan): Work<readonly Edit[]> {
-  return (yield* planExactly(plan)) ?? (yield* planWithStart(plan));
-}
-
-/**
- * The edits of a window that begins with the user by itself: the room for a message before it goes to the history.
- * Undefined for other windows; a strategy that keeps the first message has it to spare.
- */
-function* planExactly(plan: WindowPlan): Work<readonly Edit[] | undefined> {
-  const { start, strategy, view, state } = plan;
-  if (start === 0 || strategy.keepFirstUser || state.reverted !== undefined) return undefined;
-  const context = contextOf(plan, 0);
-  if (context.limit <= 0) return undefined;
-  const planned = yield* runPasses(view, strategy, context);
-  const first = planned.view.steps.find(({ kind }) => kind !== "system")?.messages[0]?.message;
-  return first?.role === "user" && planned.view.tokens <= context.limit ? planned.edits : undefined;
-}
-
-function* planWithStart(plan: WindowPlan): Work<readonly Edit[]> {
-  const { view, strategy, budget, blocks, start, state, keepNewest } = plan;
+  const { view, strategy, budget, blocks, start, keepNewest, state } = plan;
+  const { reverted = [] } = state;
+  if (start > 0 && !strategy.keepFirstUser && state.reverted === undefined) {
+    // A window that begins with the user by itself needs no room for a message before it.
+    const exact = contextOf(plan, 0);
+    const planned = exact.limit > 0 ? yield* runPasses(view, strategy, exact) : undefined;
+    const first = planned?.view.steps.find(({ kind }) => kind !== "system")?.messages[0]?.message;
+    if (planned && first?.role === "user" && planned.view.tokens <= exact.limit) return planned.edits;
+  }
   const context = contextOf(plan, start);
   const { limit } = context;
   if (limit <= 0) {
-    const { system, tools, pinned, dynamic } = blocks;
     throw new WindrowError(
       "budget-too-small",
-      `The budget of ${budget} tokens leaves nothing for the conversation: system ${system}, tools ${tools}, pinned ` +
-        `${pinned}, dynamic ${dynamic}. Raise the budget or shorten these.`,
+      `The budget of ${budget} tokens leaves nothing for the conversation: ${sizesOf(blocks)}. Raise the budget or ` +
+        `shorten these.`,
       { budget, ...blocks },
     );
   }
-  const { reverted = [] } = state;
   if (reverted.length > 0) {
     const undone = (step: ViewStep): boolean => reverted.some(({ from, to }) => step.from <= to && step.to >= from);
     const steps = view.steps.map((step) => (undone(step) ? { ...step, protected: true } : step));
@@ -109,6 +84,12 @@ function* planWithStart(plan: WindowPlan): Work<readonly Edit[]> {
   }
   const planned = yield* runPasses(view, strategy, context);
   return planned.view.tokens <= limit ? planned.edits : yield* forced(planned, context, blocks, keepNewest);
+}
+
+function sizesOf(blocks: Readonly<Record<string, number>>): string {
+  return Object.entries(blocks)
+    .map(([name, tokens]) => `${name} ${tokens}`)
+    .join(", ");
 }
 
 /** The context of the passes, with `start` tokens kept for a message before the history. */
@@ -146,10 +127,7 @@ function* run(pass: Pass, plan: Plan, context: PassContext): Work<Plan> {
   );
   yield;
   if (found.length === 0) return plan;
-  const edits = mergeEdits(plan.edits, found);
-  const view = applyToView(plan.view, found, context);
-  yield;
-  return { view, edits };
+  return { view: applyToView(plan.view, found, context), edits: mergeEdits(plan.edits, found) };
 }
 
 /** Runs a strategy's passes over a view, in order. */
@@ -191,11 +169,8 @@ function cannotFit(view: View, { budget }: PassContext, blocks: WindowPlan["bloc
   const sizes = { ...blocks, ...floorBlocks(view) };
   return new WindrowError(
     "over-budget",
-    `The window cannot fit its budget of ${budget} tokens: ` +
-      Object.entries(sizes)
-        .map(([name, tokens]) => `${name} ${tokens}`)
-        .join(", ") +
-      ". Raise the budget, or shorten the largest of these.",
+    `The window cannot fit its budget of ${budget} tokens: ${sizesOf(sizes)}. Raise the budget, or shorten the largest ` +
+      `of these.`,
     { budget, ...sizes, steps: view.steps.filter((step) => step.protected).length },
   );
 }
@@ -217,18 +192,14 @@ function onlyFloorProtected({ steps }: View): View {
   return viewOf(steps.map((step, index) => ({ ...step, protected: stays(step, index) })));
 }
 
-function floorBlocks(view: View): Record<string, number> {
-  const names = {
-    user: "currentUser",
-    note: "notes",
-    insert: "notes",
-    assistant: "newestStep",
-    system: "systemMessages",
-  } as const;
-  const blocks: Record<string, number> = { currentUser: 0, newestStep: 0, notes: 0 };
-  for (const step of view.steps) {
-    const name = names[step.kind];
-    blocks[name] = (blocks[name] ?? 0) + step.tokens;
-  }
-  return blocks;
+function floorBlocks({ steps }: View): Record<string, number> {
+  const sum = (...kinds: readonly ViewStep["kind"][]): number =>
+    steps.reduce((total, { kind, tokens }) => (kinds.includes(kind) ? total + tokens : total), 0);
+  const systemMessages = sum("system");
+  return {
+    currentUser: sum("user"),
+    newestStep: sum("assistant"),
+    notes: sum("note", "insert"),
+    ...(systemMessages > 0 && { systemMessages }),
+  };
 }

@@ -2,7 +2,7 @@
  * `windrow/window`: the parts that windows are made of, for hosts that store their own messages and for strategies of
  * one's own. `composeWindow` itself is at the front door. docs/concepts.md describes strategies and passes.
  */
-export { loadStrategy, strategyNames, strategyOf } from "./by-name.ts";
+export { loadStrategy, presetNames, strategyNames, strategyOf } from "./by-name.ts";
 export type { ContextStrategyConfig, LoadOptions, StrategySpecifier } from "./by-name.ts";
 export { adaptive } from "./strategies/adaptive.ts";
 export { entityState } from "./strategies/entity-state.ts";
@@ -25,12 +25,10 @@ export { pruneUiTree } from "./passes/prune-ui-tree.ts";
 export { shortening } from "./passes/results.ts";
 export { supersede } from "./passes/supersede.ts";
 export { truncateToolResults } from "./passes/truncate-tool-results.ts";
-export { presetNames, presetOf } from "./presets/presets.ts";
-export type { Preset } from "./presets/preset.ts";
 export { profileNames, profileOf } from "./provider/profile.ts";
 export type { Profile } from "./provider/profile.ts";
 export type { Fault } from "./provider/validate.ts";
-export { toolCosts } from "./fixed.ts";
+export { toolCosts } from "./layout.ts";
 
 export { explainWindow } from "./explain.ts";
 export type { ExplainedItem, ExplainOptions, Explanation, Fate } from "./explain.ts";

@@ -1,5 +1,5 @@
 /** The view: the log's steps with the edits of an epoch applied. */
-import { messageText, textMessage } from "../message/message.ts";
+import { textMessage } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { isPiece } from "../message/step.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
@@ -50,10 +50,10 @@ type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text">;
  */
 function noteMessage(edit: NoteEdit, profile: Profile): Message {
   const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
+  const known = noteMessages.get(edit);
+  if (known?.role === role) return known;
   const id = `windrow:note:${edit.from}-${edit.to}`;
   const message = textMessage({ id, role, status: "synthetic" }, edit.text ?? "");
-  const known = noteMessages.get(edit);
-  if (known?.role === role && known.id === id && messageText(known) === messageText(message)) return known;
   noteMessages.set(edit, message);
   return message;
 }
@@ -93,26 +93,28 @@ export function viewOf(steps: readonly ViewStep[]): View {
   return { steps, tokens: steps.reduce((sum, step) => sum + step.tokens, 0) };
 }
 
+/** A step with edits applied; the step itself where none is about it. */
+export function editedStep(step: ViewStep, index: EditIndex, counter: TokenCounter): ViewStep {
+  const messages = step.messages.map((numbered) => {
+    const message = index.apply(numbered.seq, numbered.message);
+    return message === numbered.message ? numbered : { seq: numbered.seq, message };
+  });
+  const same = messages.every((numbered, position) => numbered === step.messages[position]);
+  return same ? step : { ...step, messages, tokens: sumTokens(counter, messages) };
+}
+
 /** A view with edits applied: dropped steps are absent, replaced ones are a note. */
-export function applyToView(view: View, edits: readonly Edit[], context: PassContext): View {
+export function applyToView(view: View, edits: readonly Edit[], { profile, counter }: PassContext): View {
   const index = new EditIndex(edits);
   const steps: ViewStep[] = [];
-  const { notes } = index;
-  let next = 0;
+  const notes = [...index.notes];
   for (const step of view.steps) {
-    if (index.covers(step.from) && (step.kind === "note" || step.messages.every(({ seq }) => index.covers(seq))))
-      continue;
-    for (let note = notes[next]; note && note.from <= step.from; note = notes[++next])
-      steps.push(noteStep(note, context.profile, context.counter));
-    const messages = step.messages.map((numbered) => {
-      const message = index.apply(numbered.seq, numbered.message);
-      return message === numbered.message ? numbered : { seq: numbered.seq, message };
-    });
-    const same = messages.every((numbered, position) => numbered === step.messages[position]);
-    steps.push(same ? step : { ...step, messages, tokens: sumTokens(context.counter, messages) });
+    const seqs = step.kind === "note" ? [step.from] : step.messages.map(({ seq }) => seq);
+    if (index.covers(step.from) && seqs.every((seq) => index.covers(seq))) continue;
+    for (; notes[0] && notes[0].from <= step.from; notes.shift()) steps.push(noteStep(notes[0], profile, counter));
+    steps.push(editedStep(step, index, counter));
   }
-  for (const note of notes.slice(next)) steps.push(noteStep(note, context.profile, context.counter));
-  return viewOf(steps);
+  return viewOf([...steps, ...notes.map((note) => noteStep(note, profile, counter))]);
 }
 
 /** The window that edits are checked against. */

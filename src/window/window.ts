@@ -119,11 +119,14 @@ export interface PassContext {
   readonly hasRecall?: boolean;
   /** The name of the session, for a note to a model that has to give it to recall. Default: none. */
   readonly sessionName?: string;
-  /** The log behind the view, with what left the window, for passes that say `readsLog`. Absent: a pass knows the view alone. */
+  /** The log behind the view, with what left the window, for passes that `read` it. Absent: a pass knows the view alone. */
   readonly log?: LogBehind;
   /** The edits in force: what earlier epochs took out. Default: none. */
   readonly edits?: readonly Edit[];
 }
+
+/** What a log is read with. */
+export type ReadingContext = Pick<PassContext, "counter" | "mask" | "recallTools">;
 
 /**
  * A pure function from a view and a budget to edits. Same in, same out; the view is not changed. Every pass of a strategy
@@ -133,8 +136,11 @@ export interface Pass {
   readonly name: string;
   /** The edits; a pass that may take long yields between short steps, so that a session can let other work run. */
   plan(view: View, context: PassContext): readonly Edit[] | Work<readonly Edit[]>;
-  /** Whether it reads `context.log`. Without such a pass the log behind the window is not kept in memory. Default false. */
-  readonly readsLog?: boolean;
+  /**
+   * Reads what is new of the log that `context.log` may be at the next epoch, before each window. Without a pass that reads it,
+   * the log behind the window is not kept in memory.
+   */
+  read?(log: LogBehind, context: ReadingContext): Work<void>;
 }
 
 /**

@@ -40,8 +40,7 @@ function whole(contents: readonly Scored[], maxMessages: number): readonly Gemin
   );
   const profile = { ...gemini, rules: { ...gemini.rules, lastIsUser: false, callNeedsSignature: false } };
   const compose = (most: number) => {
-    const { strategy } = miki({ maxMessages: most });
-    return composeWindow({ messages, strategy, profile, budget: Infinity }).messages;
+    return composeWindow({ messages, strategy: miki({ maxMessages: most }), profile, budget: Infinity }).messages;
   };
   const window = compose(maxMessages);
   const above = window.length - maxMessages;

@@ -7,7 +7,7 @@ import type { Message, Part } from "windrow";
 import { ContextManagementPlugin } from "windrow/adk";
 import { openContextManager } from "windrow/openstarry";
 import { createTransformContext } from "windrow/pi";
-import { presetNames, presetOf } from "windrow/window";
+import { presetNames, strategyOf } from "windrow/window";
 import type { StrategyChoice } from "windrow/window";
 import { countMessage } from "../kit/inside/tokens.ts";
 import { counterFor } from "../kit/inside/window.ts";
@@ -47,8 +47,7 @@ describe.each(Object.entries({ ...sessionDoors, ...windowDoors }))("%s", (_door,
   it.each(numbers)(
     "takes the budget, the counter and the image tokens of %j",
     async (choice, budget, counter, image) => {
-      const { use, ...options } = choice;
-      const by = counterFor(presetOf(use, options));
+      const by = counterFor(strategyOf(choice).settings);
       const expected = messages.reduce((sum, message) => sum + countMessage(by, message), 0);
       const words = messages.map(({ parts }) => ({ parts: parts.filter(({ type }) => type === "text") }));
       expect(expected - words.reduce((sum, message) => sum + countMessage(by, message), 0)).toBe(image);

@@ -93,7 +93,7 @@ it("every rule of the mask", { tags: ["slow"] }, () => {
 it("readers of patches, commands, scripts, outputs, quotes and screens", { tags: ["slow"] }, () => {
   const found = readAll([...toolForms, ...resultForms, ...commandLines], {
     patchActions,
-    shellActions: (text) => shellActions(text, "/srv", outputOf(text)),
+    shellActions: (text) => shellActions(text, outputOf(text)),
     scriptActions: (text) => scriptActions(text, outputOf(text)),
     commandActions: (text) => commandActions(text, "", outputOf(text)),
     framedFiles,

@@ -56,8 +56,8 @@ describe("one-hop recall", () => {
     expect(recalled([labelled("read src/other.ts (m2-m25)")])).toEqual([]);
   });
 
-  it("reads an index of files by folder", () => {
-    const text = "files under src/, which recall takes by path:\n./ ×2 m2-m25: deep.ts, …\nFiles stand below.";
+  it("reads an index of files under their folder", () => {
+    const text = "files under src/ that recall takes by path: a/other.ts, deep.ts, …\nFiles stand below.";
     expect(recalled([labelled(text)])).toEqual(["deepName"]);
     expect(recalled([labelled(text.replace("deep.ts", "else.ts"))])).toEqual([]);
   });

@@ -19,7 +19,7 @@ describe("the snapshot of seed 000", () => {
   it("refuses a misspelled field with the right name, and a wrong type", () => {
     expect(() => updateSnapshot(undefined, { gaol: "x" } as SnapshotUpdate)).toThrowError(/Did you mean "goal"/);
     expect(() => updateSnapshot(undefined, { completedActions: "x" } as unknown as SnapshotUpdate)).toThrowError(
-      /completedActions is a list of texts/,
+      /`completedActions` is a list, each item of which is a text/,
     );
   });
 

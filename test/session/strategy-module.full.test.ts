@@ -82,10 +82,14 @@ describe("loadStrategy", () => {
     [
       "has passes that are none",
       `export const strategy = ${whole("passes: [{ name: 1 }]")};`,
-      /no list of \{ name, plan \}/,
+      /has no `passes` that is a list, each item of which is \{ name, plan \}/,
     ],
     ["has no trigger", `export const strategy = ${whole("trigger: null")};`, /has no `trigger`/],
-    ["goes down to nothing", `export const strategy = ${whole("lowWater: 0")};`, /not in \(0, 1\]/],
+    [
+      "goes down to nothing",
+      `export const strategy = ${whole("lowWater: 0")};`,
+      /has no `lowWater` that is a number above 0/,
+    ],
   ])("refuses a module that %s", async (name, code, message) => {
     const error = await load(`${name.replaceAll(" ", "-")}.mjs`, code);
     expect(error).toMatchObject({ code: "bad-option", message: expect.stringMatching(message) as unknown });

@@ -93,12 +93,3 @@ it("does not plan what was undone again while the budget can be met otherwise", 
   expect(gone.length).toBeGreaterThan(0);
   expect(gone.every(({ from, to }) => to < spare.from || from > spare.to)).toBe(true);
 });
-
-it("shows what an epoch changed", async () => {
-  const { session } = await twoEpochs();
-  const { changes, tokensBefore, tokensAfter } = await session.diff(1);
-  expect(tokensBefore).not.toBe(tokensAfter);
-  const left = changes.filter(({ before, after }) => before?.fate === "kept" && after?.fate === "replaced");
-  expect(left.length).toBeGreaterThan(0);
-  expect(left.every(({ after }) => after?.pass === "digest")).toBe(true);
-});

@@ -65,8 +65,6 @@ const right = {
     now: ["a function"],
     idleTimeout: ["a number"],
     every: ["a function"],
-    debugEvery: ["a number"],
-    log: ["a function"],
   } satisfies Required<Record<keyof ManagerOptions, readonly string[]>>,
 };
 

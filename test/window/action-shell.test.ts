@@ -34,7 +34,8 @@ describe("a command that shows one file", () => {
     ["grep -n 'needle|thread' src/a.ts", search("src/a.ts")],
     ['rg -n -A 3 "fn main" src/a.rs', search("src/a.rs")],
     ["cd repo && cat a.ts", read("repo/a.ts", 1, true)],
-    ["bash -lc 'cd repo && cat a.ts'", read("repo/a.ts", 1, true)],
+    ["cat src/a.ts | tail -n +30 | head -5", read("src/a.ts", 30)],
+    ["sed -n '20,40p' src/a.ts | grep needle", search("src/a.ts")],
     ["FORCE=1 cat < a.ts", read("a.ts", 1, true)],
   ])("%s", (command, action) => expect(run(command)).toEqual([action]));
 
@@ -76,6 +77,8 @@ describe("a command that shows one file", () => {
     "echo src/a.ts",
     "cat > /dev/null",
     "true || cat src/a.ts",
+    "bash -c 'cat src/a.ts'",
+    "sed -n '20,40p' src/a.ts | grep -n needle",
   ])("is not %s", (command) => expect(run(command)).toEqual([]));
 });
 
@@ -83,8 +86,6 @@ describe("a command that shows several files", () => {
   const part = (path: string, from: number, text: string, whole = false): FileAction => {
     return { kind: "read", path, from, whole, part: text };
   };
-
-  const found = (path: string, text: string): FileAction => ({ kind: "search", path, part: text, among: true });
 
   it.each<[string, string, string, ...FileAction[]]>([
     [
@@ -108,21 +109,16 @@ describe("a command that shows several files", () => {
       part("a.ts", 1, "1\n2"),
       part("a.ts", 3, "3\n4"),
     ],
-    [
-      "where a search follows, whose lines have numbers",
-      "sed -n '1,2p' a.ts\nrg -n x src",
-      "1\n2\nsrc/b.ts:7:x = 1\n",
-      part("a.ts", 1, "1\n2"),
-      found("src/b.ts", "7:x = 1"),
-    ],
-    [
-      "by a search, each line under its file",
-      "rg -n port src docs | head -50",
-      "src/a.ts:3:port = 1\ndocs/b.md:9:a port: 2\nsrc/a.ts:8:port\n",
-      found("src/a.ts", "3:port = 1\n8:port"),
-      found("docs/b.md", "9:a port: 2"),
-    ],
   ])("is told apart %s", (_, command, output, ...parts) => expect(run(command, output)).toEqual(parts));
+
+  it("looks at the files that the lines of a search name", () => {
+    const output = "one\n--- b\nsrc/a.ts:3:port = 1\ndocs/b.md:9:a port: 2\nsrc/a.ts:8:port\n";
+    expect(run("cat a.ts; echo '--- b'; rg -n port", output)).toEqual([
+      part("a.ts", 1, "one", true),
+      look("src/a.ts"),
+      look("docs/b.md"),
+    ]);
+  });
 
   it.each([
     ["a range may be shorter than it can be", "sed -n '1,3p' a.ts\nsed -n '7,9p' b.ts", "1\n2\n3\n7\n8\n"],
@@ -151,6 +147,7 @@ describe("a command that changes files", () => {
     ["rm -f a.ts b.ts", remove("a.ts"), remove("b.ts")],
     ["cp a.ts b.ts", touch("cp a.ts b.ts")],
     ["sed -i 's/a/b/' src/a.ts", touch("sed -i s/a/b/ src/a.ts")],
+    ["bash -c 'sed -i s/a/b/ a.ts'", touch("bash -c sed -i s/a/b/ a.ts\n")],
     ["make 2>&1 > log.txt", touch("make log.txt")],
     ["git -C repo checkout -- src/a.ts", touch("git -C repo checkout -- src/a.ts", true)],
     ["git stash pop", touch("git stash pop", true)],
@@ -193,11 +190,6 @@ it.each<[string, string, object]>([
   ["Codex' shell", "Exit code: 2\nWall time: 0 seconds\nOutput:\nx\n", { text: "x\n", exit: 2, cut: false }],
   ["Codex' scripts", "Script completed\nWall time 0.1 seconds\nOutput:\n\nx\n", { text: "x\n", cut: false }],
   ["JSON", '{"output":"x\\n","metadata":{"exit_code":1,"duration_seconds":0.1}}', { text: "x\n", exit: 1, cut: false }],
-  [
-    "OpenHands",
-    "x\n[The command completed with exit code 0.]\n[Current working directory: /w]\n[Command finished with exit code 0]",
-    { text: "x", exit: 0, cut: false },
-  ],
   ["none", "Output:\nx\n", { text: "Output:\nx\n", cut: false }],
   [
     "a shortened one",

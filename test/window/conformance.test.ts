@@ -121,7 +121,7 @@ describe("the suite", () => {
     ["gives no reason", "says no reason", over(isFree, () => ({ reason: "" }))],
     [
       "stubs what is no result",
-      "stands for 0 results",
+      "changes 0 parts",
       over(
         () => true,
         ({ from }) => ({ kind: "stub", to: from, text: "gone" }),

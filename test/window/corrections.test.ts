@@ -253,6 +253,36 @@ it("never shows what was corrected without its correction in an answer of recall
   assert.ok(shown > runs / 4, "hardly an answer shows what was corrected");
 });
 
+it.each(["The retry limit is 125.", "The retry limit was raised to 125.", "We raised it: retry limit 125."])(
+  "answers a question that names the old number with the newer one: %s",
+  (newer) => {
+    const history = new HistoryBuilder().user("The retry limit is 140.").assistant("Noted.").user(newer);
+    const { text } = recallFrom(history.assistant("Noted.").user("?").messages, {
+      query: "is the retry limit still 140",
+    });
+    assert.ok(text.includes("140") && text.includes("125"), text);
+  },
+);
+
+it.each([
+  ["Use Kirra for the build. The region is eu-west-1.", "Correction: the region is us-east-2.", "kirra build"],
+  ["The owner of billing is Alice.", "The owner of billing is Bob.", "does Alice own billing"],
+  ["We ship on Tuesday.", "We ship on Thursday instead.", "Tuesday"],
+])("answers with what the user corrected later, whatever the question's words: %s", (older, newer, query) => {
+  const history = new HistoryBuilder().user(older).assistant("Noted.").user(newer).assistant("Noted.").user("?");
+  const { text } = recallFrom(history.messages, { query });
+  assert.ok(text.includes(older) && text.includes(newer), text);
+});
+
+it.each([5, 30])("shows no poll of a value without the newest of %i", (count) => {
+  const history = new HistoryBuilder().user("Watch the build.");
+  for (let at = 0; at < count; at++) {
+    history.assistant("", [`p${at}`, "poll", {}]).result(`p${at}`, `The coverage of the build is ${300 + at}.`);
+  }
+  const { text } = recallFrom(history.user("?").messages, { query: "coverage build 302" }, { maxTokens: 200 });
+  assert.ok(text.includes(`is ${299 + count}.`), text);
+});
+
 it.each([
   [
     "a line without a value stand for a newer value",
@@ -283,4 +313,14 @@ it.each([
     return services.flatMap((name, at) => (text.includes(`is ${300 + at}.`) ? [text.includes(newer(name, at))] : []));
   });
   assert.ok(shown.length > 0 && shown.every(Boolean), `${shown.filter(Boolean).length} of ${shown.length}`);
+});
+
+it("takes the same word of another id for no newer one", () => {
+  const history = new HistoryBuilder().user("C-1624 writes: my extension is 9835.").assistant("Noted.");
+  for (let at = 0; at < 20; at++) {
+    history.user(`C-20${at + 10} writes: my extension is now ${4_000 + at}.`).assistant("Noted.");
+  }
+  const { text } = recallFrom(history.user("?").messages, { query: "extension of C-1624" }, { maxTokens: 150 });
+  assert.match(text, /9835/);
+  assert.doesNotMatch(text, /is now 40/);
 });

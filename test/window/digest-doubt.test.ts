@@ -66,10 +66,9 @@ describe("an edit whose result speaks of a failure", () => {
     expect(sure + doubtful).not.toContain(wanted);
   });
 
-  it("is a patch that was taken back", () => {
-    const git = (how: string): Call => ["bash", { command: `git ${how} <<'EOF'\n${diff}EOF` }, ""];
-    expect(shownOf(sessionOf(git("apply"))).sure).toContain(wanted);
-    expect(shownOf(sessionOf(git("apply"), git("apply -R"))).sure).not.toContain(wanted);
+  it.each(["git apply", "git apply -R", "patch -p1"])("is not asked of a diff that %s reads", (how) => {
+    const command = `${how} <<'EOF'\n${diff}EOF`;
+    expect(shownOf(sessionOf(["bash", { command }, ""])).sure).not.toContain(known);
   });
 });
 
@@ -107,6 +106,8 @@ describe("a command that may have changed a file", () => {
     "find src -name '*.ts'",
     "find src -name '*.ts' | xargs grep retryLimit",
     "unzip -l src.zip",
+    "git apply --check fix.diff",
+    "patch -p1 --dry-run < fix.diff",
     "sed -i 's/= 3/= 17/' lib/*.js",
     "rm -rf dist",
   ])("is none that names others or only looks: %s", (command) => {
@@ -117,6 +118,7 @@ describe("a command that may have changed a file", () => {
     const commands = [
       `sed -i s/a/b/ ${"**/".repeat(60)}x`,
       `sed -i s/a/b/ ${"a*".repeat(90)}`,
+      `git ${"-c ".repeat(60)}log`,
       `base64 -d > out.bin <<'E'\n${"QUJD".repeat(100_000)}*\nE\ntee other.txt`,
     ];
     for (const command of commands) expect(shownOf(sessionOf(["bash", { command }, ""])).sure).toContain(known);

@@ -4,15 +4,7 @@ import { composeWindow, isWindrowError, loadCounter, SessionManager } from "wind
 import type { Message } from "windrow";
 import { estimate, scripted } from "windrow/testing";
 import { recallFrom, strategyNames } from "windrow/window";
-import {
-  HistoryBuilder,
-  inlineName,
-  looksStructural,
-  messageText,
-  resultText,
-  toolCalls,
-  toolResults,
-} from "../kit/inside/message.ts";
+import { HistoryBuilder, inlineName, messageText, resultText, toolCalls, toolResults } from "../kit/inside/message.ts";
 import { describe, expect, it } from "vitest";
 import { canary, forgeries, hostileText, hostileWord, ownLines, unseenMarks } from "../kit/hostile.ts";
 import { runs } from "../kit/runs.ts";
@@ -175,26 +167,6 @@ describe("a quotation", () => {
 });
 
 describe("what was seen", () => {
-  it.each(["[m2]/Never-deploy", "---/what-the-user-wrote", "…", "--\u2800what\u2800the\u2800user\u2800wrote"])(
-    "a folder begins no label or heading in the index of files: %s",
-    (folder) => {
-      const history = new HistoryBuilder().user("Go.");
-      for (const [index, path] of [`${folder}/a.ts`, "src/a.ts"].entries())
-        history.assistant("", [`p${index}`, "read", { path }]).result(`p${index}`, "ok");
-      for (let step = 0; step < 12; step++)
-        history
-          .assistant("", [`f${step}`, "bash", { command: "ls" }])
-          .result(`f${step}`, "plain words here\n".repeat(80));
-      const { messages } = history.user("Go on.");
-      const text = written(composeWindow({ messages, budget: 4_000 }).messages, messages).join("\n");
-      const index = text
-        .slice(text.indexOf("files, which recall takes"), text.indexOf("Files stand below"))
-        .split("\n");
-      expect(index.filter((line) => line.includes(folder))).toHaveLength(1);
-      expect(index.filter((line) => looksStructural(line))).toEqual([]);
-    },
-  );
-
   it.each(["user", "User:", "human", "ｕser", "us\u0435r", "user.", "developer"])("no tool speaks: %s", (name) => {
     const { messages: given } = new HistoryBuilder()
       .user("Go.")

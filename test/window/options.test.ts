@@ -4,7 +4,7 @@ import { composeWindow, isWindrowError, SessionManager } from "windrow";
 import { ContextManagementPlugin, ContextManager as AdkContext } from "windrow/adk";
 import { ContextManager, openContextManager } from "windrow/openstarry";
 import { createTransformContext } from "windrow/pi";
-import { loadStrategy, presetOf, strategyOf } from "windrow/window";
+import { loadStrategy, strategyOf } from "windrow/window";
 import { openManager } from "../kit/sessions.ts";
 
 /** The message of the `bad-option` that a call ends with. */
@@ -79,7 +79,7 @@ it("a name that no option has is refused, with the nearest", async () => {
   const calls: readonly (readonly [() => unknown, string])[] = [
     [() => new AdkContext({ maxMesages: 3 } as object), "maxMessages"],
     [() => new AdkContext({ dropFields: [] } as object), 'no option "dropFields"'],
-    [() => presetOf("coding-agent", { maxMemoryMessages: 20 }), 'no option "maxMemoryMessages"'],
+    [() => strategyOf({ use: "coding-agent", maxMemoryMessages: 20 }), 'no option "maxMemoryMessages"'],
     [() => new ContextManager(undefined, { bugdet: 7 } as object), "budget"],
     [() => createTransformContext({ bugdet: 7 } as object), "budget"],
     [() => new ContextManagementPlugin({ uiTree: "stored" } as object), "uiTrees"],

@@ -10,4 +10,5 @@ export type { ContextManagementOptions } from "./plugin.ts";
 export { recallTool } from "./recall.ts";
 export { createSessionService } from "./sessions.ts";
 export { geminiAdapter } from "../gemini/gemini.ts";
-export type { ContextSnapshot, ContextStats } from "../../session/state/snapshot.ts";
+export type { ContextSnapshot } from "../../session/state/snapshot.ts";
+export type { ContextStats } from "../../session/stats-line.ts";

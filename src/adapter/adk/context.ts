@@ -1,8 +1,10 @@
 /** The ContextManager of preset miki (docs/presets.md): messages with an importance, a snapshot, statistics. In memory. */
 import { resultText } from "../../message/message.ts";
 import type { JsonObject, Message } from "../../message/message.ts";
-import { statsLine, updateSnapshot } from "../../session/state/snapshot.ts";
-import type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";
+import { updateSnapshot } from "../../session/state/snapshot.ts";
+import type { ContextSnapshot, SnapshotUpdate } from "../../session/state/snapshot.ts";
+import { statsLine } from "../../session/stats-line.ts";
+import type { ContextStats } from "../../session/stats-line.ts";
 import { countPart } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { composeWindow } from "../../window/compose.ts";
@@ -11,7 +13,7 @@ import { importanceOf, uiToolNames } from "../../window/passes/importance.ts";
 import { miki, mikiLimits, mikiSizes } from "../../window/presets/miki.ts";
 import type { MikiLimits, MikiOptions } from "../../window/presets/miki.ts";
 import { counterFor } from "../../window/apply-settings.ts";
-import { presetOf } from "../../window/presets/presets.ts";
+import { strategyOf } from "../../window/by-name.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { limitUi, uiLimits } from "../../window/ui/limits.ts";
 import type { Strategy } from "../../window/window.ts";
@@ -60,10 +62,9 @@ export class ContextManager {
    * @throws WindrowError `bad-option`
    */
   constructor(options: MikiOptions = {}) {
-    const preset = presetOf("miki", options);
     this.#options = options;
-    this.strategy = preset.strategy;
-    this.counter = counterFor(preset);
+    this.strategy = strategyOf({ ...options, use: "miki" });
+    this.counter = counterFor(this.strategy.settings);
     this.#full = this.#room;
   }
 
@@ -185,7 +186,7 @@ export class ContextManager {
 
   /** The strategy for fewer messages; one object a number, whose passes remember the dumps that they cut. */
   #withFewer(maxMessages: number): Strategy {
-    const found = this.#fewer.get(maxMessages) ?? miki({ ...this.#options, maxMessages }).strategy;
+    const found = this.#fewer.get(maxMessages) ?? miki({ ...this.#options, maxMessages });
     this.#fewer.set(maxMessages, found);
     return found;
   }

@@ -6,7 +6,7 @@ import { countMessage } from "../../tokens/counter.ts";
 import { findModel } from "../../tokens/models.ts";
 import { hashMessage } from "../../window/hash.ts";
 import { thoughtSignature } from "../../message/parts.ts";
-import { skippedSignature } from "../../window/provider/signed.ts";
+import { skippedSignature } from "../../window/provider/encode.ts";
 import { contentsOf, fromContents } from "../../shape/gemini/gemini.ts";
 import type { GeminiContent } from "../../shape/gemini/gemini.ts";
 import type { CalledModel, HostCall, RequestBlocks } from "../host/conversation.ts";

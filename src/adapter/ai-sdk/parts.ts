@@ -13,7 +13,7 @@ import type { ResultContent, TextPart, ToolCallPart, ToolResultPart } from "../.
 import { resultText } from "../../message/message.ts";
 import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString } from "../../message/json.ts";
-import { skippedSignature } from "../../window/provider/signed.ts";
+import { skippedSignature } from "../../window/provider/encode.ts";
 import { urlMark, wrap, unwrap } from "./bytes.ts";
 import { absent, present, standIn } from "../../shape/host-fields.ts";
 

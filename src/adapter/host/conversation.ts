@@ -20,7 +20,7 @@ import type { Composed, DynamicBlock, PinnedBlock, Strategy } from "../../window
 import type { StrategyChoice, WindowState } from "../../window/window.ts";
 import { statsListener, Teller } from "./events.ts";
 import type { AdapterListener } from "./events.ts";
-import type { StatsLineOptions } from "../../session/manager/stats-line.ts";
+import type { StatsLineOptions } from "../../session/stats-line.ts";
 import { journalOf } from "./journal.ts";
 import type { HostJournal, HostLog, JournalHost, LogMatch } from "./journal.ts";
 import { liveHistory } from "./numbered.ts";

@@ -4,8 +4,8 @@ import { inform } from "../../handed-in.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { statsLogger } from "../../session/manager/stats-line.ts";
-import type { StatsLineOptions } from "../../session/manager/stats-line.ts";
+import { statsLogger } from "../../session/stats-line.ts";
+import type { StatsLineOptions } from "../../session/stats-line.ts";
 import { warnOnce } from "../../warn.ts";
 import type { Report } from "../../window/window.ts";
 

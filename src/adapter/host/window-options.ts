@@ -1,5 +1,5 @@
 /** The kinds of the options by which hosts ask for windows. */
-import { statsKinds } from "../../session/manager/stats-line.ts";
+import { statsKinds } from "../../session/stats-line.ts";
 import { anyOf, kinds, listOf, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { ConversationOptions, WindowOptions } from "./conversation.ts";

@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { toolCalls } from "../../message/message.ts";
 import type { Message, ToolResultPart } from "../../message/message.ts";
+import type { Listener } from "../../session/events.ts";
 import { SessionManager } from "../../session/manager/manager.ts";
-import type { ManagerOptions } from "../../session/manager/options.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolRun } from "../../session/tool-run.ts";
 import type { Store } from "../../store/store.ts";
@@ -19,8 +19,8 @@ export interface RecordOptions {
   readonly store: Store;
   readonly settings: ReplaySettings;
   readonly onProgress?: (done: number, total: number) => void;
-  /** Takes the events of the session, and every five windows a line of statistics. Default: nothing is logged. */
-  readonly debug?: Required<Pick<ManagerOptions, "on" | "log">>;
+  /** Receives the events of the session. Default: nobody. */
+  readonly on?: Listener;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function recordSession(
     budget: settings.budgetsFor(transcript.model)[0] ?? Infinity,
     profile: settings.profileFor(transcript.model),
     counter: settings.counter,
-    ...(options.debug && { debugEvery: 5, ...options.debug }),
+    ...(options.on && { on: options.on }),
     now: () => (clock === undefined ? new Date() : new Date(clock)),
   });
   try {

@@ -1,4 +1,6 @@
 /** The results of `windrow replay`, source by source: in threads where that helps, else one after the other. */
+import type { Listener } from "../../session/events.ts";
+import { statsLogger } from "../../session/stats-line.ts";
 import type { replay } from "../../replay/replay.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import type { CommandIo } from "../command.ts";
@@ -61,6 +63,10 @@ async function keep(
 ): Promise<string> {
   const onProgress = (done: number, total: number): void => progress.update(`keeping ${transcript.id}`, done, total);
   const store = await io.openStore(folder);
-  const debug = { on: io.log, log: (line: string) => void io.stderr.write(`${line}\n`) };
-  return recordSession(transcript, { file, store, settings, onProgress, ...(io.debug === true && { debug }) }, signal);
+  const count = statsLogger({ debugEvery: 5, log: (line) => void io.stderr.write(`${line}\n`) });
+  const on: Listener = (event) => {
+    if (event.type === "window-composed") count?.(event.messages, event.report.tokens);
+    io.log(event);
+  };
+  return recordSession(transcript, { file, store, settings, onProgress, ...(io.debug === true && { on }) }, signal);
 }

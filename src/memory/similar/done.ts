@@ -4,8 +4,9 @@ import { messageText, resultText, toolCalls, toolResults } from "../../message/m
 import { inlineText } from "../../message/quote.ts";
 import { clip, errorWords } from "../../window/stub/cut.ts";
 import type { TextMask } from "../../window/window.ts";
-import { exitStatus, toolAction } from "../../window/action/tool-action.ts";
 import type { FileAction } from "../../window/action/action.ts";
+import { actionsOf, commandOf, writtenPath } from "../../window/action/calls.ts";
+import { exitStatus } from "../../window/action/output.ts";
 
 /** A command that failed or a line that says an error, and what was done before it went well. */
 export interface MetError {
@@ -78,7 +79,7 @@ export class DeedsReader {
       this.#task = this.#line(messageText(message), longestTask);
     }
     for (const { callId, name, args } of toolCalls(message)) {
-      const { command, files } = toolAction(name, args);
+      const [command, files] = [commandOf(args), actionsOf(name, args)];
       const path = files.find((action) => "path" in action);
       const shown = command ?? (path && "path" in path ? `${name} ${path.path}` : name);
       this.#calls.set(callId, { seq, shown: this.#line(shown, longestLine), command, files });
@@ -112,7 +113,7 @@ export class DeedsReader {
     }
     for (const action of files) {
       if (action.kind === "read" || action.kind === "search" || action.kind === "look") keep(this.#read, action.path);
-      const path = writtenBy(action);
+      const path = writtenPath(action);
       if (path === undefined) continue;
       keep(this.#written, path);
       for (const open of this.#errors) {
@@ -147,11 +148,6 @@ function keep(set: Set<string>, value: string): void {
   set.delete(value);
   set.add(value);
   if (set.size > mostKept) for (const oldest of set) return void set.delete(oldest);
-}
-
-function writtenBy(action: FileAction): string | undefined {
-  if (action.kind === "move") return action.to;
-  return action.kind === "write" || action.kind === "edit" || action.kind === "insert" ? action.path : undefined;
 }
 
 const errorName = /\b\w*(?:Error|Exception)\b/;

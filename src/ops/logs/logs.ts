@@ -10,7 +10,7 @@ import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
 import { plain, taskName } from "../look/title.ts";
-import { checkTypes, kinds } from "../../window/options.ts";
+import { checkGiven, kinds } from "../../window/options.ts";
 import type { EpochReason } from "../../window/window.ts";
 
 /**
@@ -131,7 +131,7 @@ export function logTo(
   write: (line: string) => void,
   { level = "INFO", now = () => new Date(), mask = knownSecrets }: LogOptions = {},
 ): (event: LoggedEvent) => void {
-  checkTypes("logTo", { write }, { write: kinds.action });
+  checkGiven("logTo", { write }, { write: kinds.action });
   return (event) => {
     for (const entry of logEntries(maskEvent(event, mask), now(), level))
       inform(write, lineOf(entry), "a line of a log");

@@ -5,32 +5,13 @@
 import { ownerOf } from "../../store/shared/rules.ts";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { Offloads } from "../../memory/offload/offload.ts";
-import type { OffloadOptions, OffloadOutcome } from "../../memory/offload/offload.ts";
 import { within } from "../../memory/offload/limit.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { Clock } from "../../store/shared/clock.ts";
-import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { SessionInfo } from "../../store/store.ts";
 import { tell } from "../events.ts";
-import type { Listener } from "../events.ts";
-
-/** How a manager hands sessions to its memory. */
-export interface OffloadSettings extends Pick<OffloadOptions, "timeout" | "retryAfter" | "longestWait"> {
-  /** Whether `finish` and `destroy` wait for it. Default false. */
-  readonly wait?: boolean;
-  /** Milliseconds between two looks for what is due, of other processes too. Default 60,000; `Infinity` for none. */
-  readonly lookEvery?: number;
-}
-
-/** The parts of a manager that its offloader needs. */
-export interface OffloaderParts {
-  readonly store: Store;
-  readonly scope: Scope;
-  readonly memory: Memory;
-  readonly settings: OffloadSettings;
-  readonly on: Listener | undefined;
-  readonly every: Clock["every"];
-  readonly now: () => Date;
-}
+import type { SharedOptions } from "./opening.ts";
+import type { OffloadSettings } from "./options.ts";
 
 /** Milliseconds that closing a manager waits for what is being handed over, and a resume for its receipt. */
 const closingWait = 2_000;
@@ -39,21 +20,34 @@ const defaultLook = 60_000;
 
 /** Hands the sessions of a manager's scope to its memory. */
 export class Offloader {
-  readonly #parts: OffloaderParts;
+  readonly #shared: Pick<SharedOptions, "scope" | "on">;
+  readonly #memory: string;
+  readonly #waits: boolean;
   readonly #offloads: Offloads;
   readonly #running = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   readonly #stopLooking: () => void;
   #looking = false;
 
-  constructor(parts: OffloaderParts) {
-    const { store, memory, settings, every, now } = parts;
-    const { wait: _, lookEvery = defaultLook, ...limits } = settings;
-    const clock = { now: () => now().getTime(), every };
-    this.#parts = parts;
-    const sleep = (milliseconds: number): Promise<void> => this.#sleep(milliseconds);
-    const onOutcome = (outcome: OffloadOutcome): void => this.#tell(outcome);
-    this.#offloads = new Offloads(store, memory, { ...limits, clock, sleep, onOutcome });
+  constructor(
+    shared: Pick<SharedOptions, "store" | "scope" | "on" | "now">,
+    memory: Memory,
+    { wait = false, lookEvery = defaultLook, ...limits }: OffloadSettings,
+    every: Clock["every"],
+  ) {
+    this.#shared = shared;
+    this.#memory = memory.name;
+    this.#waits = wait;
+    this.#offloads = new Offloads(shared.store, memory, {
+      ...limits,
+      clock: { now: () => shared.now().getTime(), every },
+      sleep: (milliseconds) => this.#sleep(milliseconds),
+      onOutcome: (outcome) => {
+        const about = { sessionId: outcome.sessionId, memory: memory.name };
+        if (outcome.type === "failed") tell(shared.on, { type: "offload-failed", ...about, reason: outcome.reason });
+        else tell(shared.on, { type: "session-offloaded", ...about, messages: outcome.messages });
+      },
+    });
     this.#stopLooking = lookEvery === Infinity ? () => undefined : every(lookEvery, () => this.look());
   }
 
@@ -73,14 +67,14 @@ export class Offloader {
       await this.#offloads.enlist(info);
       await this.#offloads.hand(metadata.uuid, ownerOf(metadata), this.#stop.signal);
     });
-    if (this.#parts.settings.wait === true) await work;
+    if (this.#waits) await work;
   }
 
   /** Hands over whatever is due, in the background. */
   look(): void {
     if (this.#looking || this.#stop.signal.aborted) return;
     this.#looking = true;
-    void this.#run("", () => this.#offloads.handDue(this.#parts.scope, this.#stop.signal)).finally(() => {
+    void this.#run("", () => this.#offloads.handDue(this.#shared.scope, this.#stop.signal)).finally(() => {
       this.#looking = false;
     });
   }
@@ -121,13 +115,6 @@ export class Offloader {
   #failed(sessionId: string, error: unknown): void {
     if (this.#stop.signal.aborted && (isWindrowError(error, "aborted") || isWindrowError(error, "closed"))) return;
     const reason = error instanceof Error ? error.message : String(error);
-    tell(this.#parts.on, { type: "offload-failed", sessionId, memory: this.#parts.memory.name, reason });
-  }
-
-  #tell(outcome: OffloadOutcome): void {
-    const { type, sessionId, memory } = outcome;
-    if (type === "received") {
-      tell(this.#parts.on, { type: "session-offloaded", sessionId, memory, messages: outcome.messages });
-    } else tell(this.#parts.on, { type: "offload-failed", sessionId, memory, reason: outcome.reason });
+    tell(this.#shared.on, { type: "offload-failed", sessionId, memory: this.#memory, reason });
   }
 }

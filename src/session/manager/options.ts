@@ -1,14 +1,13 @@
 /** The options of a SessionManager, and of the sessions it makes. */
-import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Memory } from "../../memory/memory.ts";
-import type { OffloadSettings } from "./offloader.ts";
+import type { OffloadOptions } from "../../memory/offload/offload.ts";
 import type { ModelLike } from "../../model/model.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
 import type { ArchiveBucket } from "../../store/shared/archive/bucket.ts";
-import type { ListQuery, Scope, Store } from "../../store/store.ts";
+import type { ListQuery, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
@@ -17,22 +16,20 @@ import {
   anyOf,
   checkGiven,
   fromZero,
+  having,
   kinds,
   listOf,
   oneOf,
   whole,
   withActions,
-  withTexts,
 } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import type { Listener } from "../events.ts";
 import type { Originals } from "../log.ts";
-import { statsKinds } from "./stats-line.ts";
-import type { StatsLineOptions } from "./stats-line.ts";
 
 /** How a manager is opened. */
-export interface ManagerOptions extends StatsLineOptions {
+export interface ManagerOptions {
   /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default: the strategy's folder, else `./contexts`. */
   readonly store?: string | (Store & { readonly tenants?: false });
   /**
@@ -115,8 +112,13 @@ export interface ManagerOptions extends StatsLineOptions {
   readonly every?: Clock["every"];
 }
 
-/** The options of a manager whose memory was chosen. */
-export type OpenedOptions = Omit<ManagerOptions, "memory"> & { readonly memory?: Memory };
+/** How a manager hands sessions to its memory. */
+export interface OffloadSettings extends Pick<OffloadOptions, "timeout" | "retryAfter" | "longestWait"> {
+  /** Whether `finish` and `destroy` wait for it. Default false. */
+  readonly wait?: boolean;
+  /** Milliseconds between two looks for what is due, of other processes too. Default 60,000; `Infinity` for none. */
+  readonly lookEvery?: number;
+}
 
 /** Options of {@link SessionManager.create}. */
 export interface CreateOptions {
@@ -157,7 +159,13 @@ export interface SessionForkOptions {
   readonly originals?: Originals;
 }
 
-const optionKinds = {
+const finiteSpan: Kind = {
+  is: "a number of milliseconds above 0",
+  fits: (value) => aboveZero.fits(value) && value !== Infinity,
+};
+
+/** The kinds of {@link ManagerOptions}. */
+export const optionKinds = {
   store: anyOf(kinds.text, withActions("append", "read"), withActions("prepare")),
   archive: anyOf(kinds.text, withActions("put", "get", "list", "delete")),
   strategy: anyOf(kinds.text, kinds.object),
@@ -170,52 +178,51 @@ const optionKinds = {
   namesSession: kinds.flag,
   summarizer: kinds.action,
   maxSummaryTokens: whole(1),
-  memory: anyOf(oneOf("store"), {
-    is: "an object with the text `name` and the functions `receive` and `query`",
-    fits: (value) => withTexts("name").fits(value) && withActions("receive", "query").fits(value),
-  }),
+  memory: anyOf(
+    oneOf("store"),
+    having("an object with the text `name` and the functions `receive` and `query`", {
+      name: kinds.text,
+      receive: kinds.action,
+      query: kinds.action,
+    }),
+  ),
   offload: kinds.object,
   maxBootstrapTokens: fromZero,
   bootstrapTimeout: aboveZero,
   bootstrapPlace: oneOf("slot", "system"),
   compaction: oneOf("background", "blocking"),
   calibrate: kinds.flag,
-  config: anyOf(kinds.flag, kinds.text, { is: "a loaded Config", fits: isConfig }),
+  config: anyOf(kinds.flag, kinds.text, having("a loaded Config", { settings: kinds.object })),
   user: kinds.text,
   tenant: kinds.text,
   admin: kinds.flag,
   audit: anyOf(kinds.flag, kinds.text),
   on: kinds.action,
   now: kinds.action,
-  idleTimeout: kinds.number,
+  idleTimeout: finiteSpan,
   every: kinds.action,
-  ...statsKinds,
 } as const satisfies Record<keyof ManagerOptions, Kind>;
+
+const offloadKinds = {
+  wait: kinds.flag,
+  lookEvery: { ...aboveZero, is: "a number of milliseconds above 0, or Infinity" },
+  timeout: aboveZero,
+  retryAfter: aboveZero,
+  longestWait: aboveZero,
+} as const satisfies Record<keyof OffloadSettings, Kind>;
 
 /**
  * Checks the names and the values of a manager's options.
  *
  * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for a value of another kind
  */
-export function checkManagerOptions(options: object): void {
+export function checkManagerOptions(options: ManagerOptions): void {
   checkGiven("SessionManager.open", options, optionKinds);
-  const { offload } = options as ManagerOptions;
-  if (offload !== undefined) checkGiven("SessionManager.open: offload", offload, offloadKinds);
+  checkGiven("SessionManager.open: offload", options.offload ?? {}, offloadKinds);
 }
 
-const offloadKinds = {
-  wait: kinds.flag,
-  lookEvery: { is: "a number of milliseconds above 0, or Infinity", fits: isSpan },
-  timeout: aboveZero,
-  retryAfter: aboveZero,
-  longestWait: aboveZero,
-} as const satisfies Record<keyof OffloadSettings, Kind>;
-
-function isSpan(value: unknown): boolean {
-  return typeof value === "number" && value > 0;
-}
-
-const listKinds = {
+/** The kinds of a query of `list`. */
+export const listKinds = {
   status: oneOf(...sessionStatuses),
   limit: whole(0),
   unfinished: kinds.flag,
@@ -223,68 +230,24 @@ const listKinds = {
   unreadable: kinds.action,
 } as const satisfies Record<keyof ListQuery, Kind>;
 
-/**
- * A query of `list`, its names and values checked.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkedQuery(query: ListQuery): ListQuery {
-  checkGiven("list", query, listKinds);
-  return query;
-}
-
-const createKinds = {
+/** The kinds of {@link CreateOptions}; an id has a check and a code of its own. */
+export const createKinds = {
   taskKey: kinds.object,
   config: kinds.object,
   bootstrap: kinds.text,
-  // An id has a check and a code of its own.
   id: kinds.any,
 } as const satisfies Record<keyof CreateOptions, Kind>;
 
-const resumeKinds = { readOnly: kinds.flag, originals: kinds.action } as const satisfies Record<
+/** The kinds of {@link ResumeOptions}. */
+export const resumeKinds = { readOnly: kinds.flag, originals: kinds.action } as const satisfies Record<
   keyof ResumeOptions,
   Kind
 >;
 
-const forkKinds = {
+/** The kinds of {@link SessionForkOptions}. */
+export const forkKinds = {
   at: whole(0),
   config: kinds.object,
   id: kinds.any,
   originals: kinds.action,
 } as const satisfies Record<keyof SessionForkOptions, Kind>;
-
-/**
- * Checks the names and the values of what a session is made, resumed or forked with.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkSessionOptions(owner: "create" | "resume" | "fork", options: object): void {
-  checkGiven(owner, options, { create: createKinds, resume: resumeKinds, fork: forkKinds }[owner]);
-}
-
-/** An `idleTimeout`, checked.
- *
- * @throws WindrowError `bad-option`
- */
-export function checkTimeout(idleTimeout: number): number {
-  if (Number.isFinite(idleTimeout) && idleTimeout > 0) return idleTimeout;
-  throw new WindrowError("bad-option", `idleTimeout is a number of milliseconds above 0, not ${idleTimeout}.`, {
-    idleTimeout,
-  });
-}
-
-function isConfig(value: unknown): boolean {
-  return kinds.object.fits(value) && kinds.object.fits((value as Partial<Config>).settings);
-}
-
-/** The scope of a manager; an admin's scope has every user's sessions. */
-export function scopeOf({ user, tenant, admin = false }: Pick<ManagerOptions, "user" | "tenant" | "admin">): Scope {
-  return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
-}
-
-/** The error for `new SessionManager()`, which plain JavaScript allows: opening waits for the store. */
-export function notOpened(): WindrowError {
-  const message =
-    "A manager is opened, not made with new: await SessionManager.open({ store, model }), or open() alone.";
-  return new WindrowError("bad-option", message);
-}

@@ -3,13 +3,12 @@
  * passes each that it wrote or read to {@link Pins.apply}.
  */
 import { WindrowError } from "../../errors.ts";
-import { jsonFault } from "../../message/json.ts";
-import { shown } from "../../shown.ts";
+import { defined } from "../../message/json.ts";
 import { quoteHint, quoteText } from "../../message/quote.ts";
-import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
+import type { JsonObject, Message } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { checkGiven, kinds } from "../../window/options.ts";
+import { aboveZero, checkGiven } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 
 /**
@@ -41,11 +40,13 @@ export interface Pin {
 /** Options of {@link Pins.plan}. */
 export type PinOptions = Pick<Pin, "budget" | "until">;
 
-const pinKinds = { budget: kinds.any, until: kinds.any } as const satisfies Record<keyof PinOptions, Kind>;
+const pinKinds = {
+  budget: aboveZero,
+  until: { is: "a time in ISO 8601, { turns } or { steps }", fits: isEnd },
+} as const satisfies Record<keyof PinOptions, Kind>;
 
 /** The pins of a session, kept by its records of types `pin` and `unpin`. */
 export class Pins {
-  readonly #pins = new Map<string, Pin>();
   /** The newest record of each pin, by its id. */
   readonly #records = new Map<string, EditRecord>();
   #made = 0;
@@ -53,15 +54,11 @@ export class Pins {
   /** Applies a record of the log; an unreadable pin, and a record of another type, change nothing. */
   apply(record: EditRecord): void {
     const { id } = record.data;
-    if (record.type === "unpin" && typeof id === "string") {
-      this.#pins.delete(id);
-      this.#records.delete(id);
-    }
-    if (record.type === "pin" && typeof id === "string") this.#records.set(id, record);
+    if (record.type === "unpin" && typeof id === "string") this.#records.delete(id);
     const pin = record.type === "pin" ? pinOf(record) : undefined;
     if (!pin) return;
     this.#made = Math.max(this.#made + 1, Number(/^p(\d{1,9})$/.exec(pin.id)?.[1] ?? 0));
-    this.#pins.set(pin.id, pin);
+    this.#records.set(pin.id, record);
   }
 
   /**
@@ -69,23 +66,19 @@ export class Pins {
    *
    * @throws WindrowError `bad-option` for an empty text, a wrong `budget` or `until`, or a text over its own budget
    */
-  plan(text: string, options: PinOptions, now: Moment, counter: TokenCounter): EditRecord {
+  plan(text: string, options: PinOptions, { time, turns, steps }: Moment, counter: TokenCounter): EditRecord {
     checkGiven("pin", options, pinKinds);
-    const { budget, until } = options;
-    const shown = typeof text === "string" ? text.toWellFormed() : "";
-    if (shown.trim() === "") throw new WindrowError("bad-option", "A pin needs a text.");
-    if (until !== undefined) checkEnd(until);
-    const known = [...this.#pins.values()].find((pin) => pin.text === shown);
-    const id = known?.id ?? `p${this.#made + 1}`;
-    const pin: Pin = {
-      id,
-      text: shown,
-      ...(budget !== undefined && { budget }),
-      ...(until !== undefined && { until }),
-      pinnedAt: now,
-    };
-    if (budget !== undefined) checkBudget(pin, budget, counter);
-    return { kind: "edit", type: "pin", data: dataOf(pin), timestamp: now.time };
+    const given = givenText("A pin", text);
+    const [known] = [...this.#records].find(([, { data }]) => data.text === given) ?? [];
+    const data = { id: known ?? `p${this.#made + 1}`, text: given, ...structuredClone(defined(options)), turns, steps };
+    const tokens = counter.count(renderPin(data));
+    if (tokens <= (data.budget ?? Infinity))
+      return { kind: "edit", type: "pin", data: data as JsonObject, timestamp: time };
+    throw new WindrowError(
+      "bad-option",
+      `The pin takes ${tokens} tokens and its budget is ${data.budget}; a pin is never cut, so shorten it or raise the budget.`,
+      { tokens, budget: data.budget },
+    );
   }
 
   /**
@@ -94,7 +87,7 @@ export class Pins {
    * @throws WindrowError `not-found` when no pin has this id
    */
   planRemoval(id: string, time: string): EditRecord {
-    if (!this.#pins.has(id)) throw new WindrowError("not-found", `There is no pin "${String(id)}".`, { id });
+    if (!this.#records.has(id)) throw new WindrowError("not-found", `There is no pin "${String(id)}".`, { id });
     return { kind: "edit", type: "unpin", data: { id }, timestamp: time };
   }
 
@@ -108,26 +101,22 @@ export class Pins {
     return this.#made;
   }
 
-  /**
-   * Restores the pins of an epoch record.
-   *
-   * @param made - how many ids were given; undefined where the record does not say it
-   */
-  restore(lines: readonly JsonObject[], made?: number): void {
+  /** Restores the pins of an epoch record, and how many ids were given. */
+  restore(lines: readonly JsonObject[], made: number): void {
     for (const { timestamp, ...data } of lines) {
       this.apply({ kind: "edit", type: "pin", data, timestamp: typeof timestamp === "string" ? timestamp : "" });
     }
-    if (made !== undefined) this.#made = made;
+    this.#made = Math.max(this.#made, made);
   }
 
   /** The pins that hold, in the order they were first pinned. */
   holding(now: Moment): readonly Pin[] {
-    return [...this.#pins.values()].filter((pin) => holds(pin, now));
+    return [...this.#records.values()].flatMap((record) => pinOf(record) ?? []).filter((pin) => holds(pin, now));
   }
 }
 
 /** Whether a pin has not ended. */
-export function holds({ until, pinnedAt }: Pin, now: Moment): boolean {
+function holds({ until, pinnedAt }: Pin, now: Moment): boolean {
   if (until === undefined) return true;
   if (typeof until === "string") return Date.parse(now.time) < Date.parse(until);
   if ("turns" in until) return now.turns - pinnedAt.turns < until.turns;
@@ -135,7 +124,7 @@ export function holds({ until, pinnedAt }: Pin, now: Moment): boolean {
 }
 
 /** A pin as windows show it: a label line, and the text, quoted. */
-export function renderPin({ id, text, until }: Pin): string {
+export function renderPin({ id, text, until }: Pick<Pin, "id" | "text" | "until">): string {
   const end = until === undefined ? "" : `, until ${endText(until)}`;
   return `[Pinned text ${id}, in the words it was given, ${quoteHint}; it holds${end}]\n${quoteText(text)}`;
 }
@@ -154,53 +143,26 @@ function endText(until: PinEnd): string {
   return count === 1 ? `another ${unit} begins` : `${count} more ${unit}s have begun`;
 }
 
-function checkEnd(until: PinEnd): void {
-  if (isEnd(until)) return;
-  throw new WindrowError(
-    "bad-option",
-    `A pin's \`until\` is a time in ISO 8601, { turns } or { steps }, not ${shownEnd(until)}.`,
-  );
-}
-
-function shownEnd(until: unknown): string {
-  return jsonFault(until) === undefined ? JSON.stringify(until) : shown(until);
-}
-
 /** A whole ISO 8601 time; `Date.parse` alone would ignore words in brackets. */
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
-function isEnd(value: JsonValue | PinEnd | undefined): value is PinEnd {
+function isEnd(value: unknown): value is PinEnd {
   if (typeof value === "string") return isoTime.test(value) && !Number.isNaN(Date.parse(value));
   if (value === null || typeof value !== "object") return false;
-  const entries = Object.entries(value as JsonObject);
+  const entries = Object.entries(value);
   const [key, count] = entries[0] ?? [];
   return entries.length === 1 && (key === "turns" || key === "steps") && Number.isInteger(count) && Number(count) > 0;
 }
 
-function checkBudget(pin: Pin, budget: number, counter: TokenCounter): void {
-  if (!(budget > 0)) {
-    throw new WindrowError("bad-option", `A pin's \`budget\` is a number of tokens above 0, not ${budget}.`, {
-      budget,
-    });
-  }
-  const tokens = counter.count(renderPin(pin));
-  if (tokens <= budget) return;
-  throw new WindrowError(
-    "bad-option",
-    `The pin takes ${tokens} tokens and its budget is ${budget}; a pin is never cut, so shorten it or raise the budget.`,
-    { tokens, budget },
-  );
-}
-
-function dataOf({ id, text, budget, until, pinnedAt }: Pin): JsonObject {
-  return {
-    id,
-    text,
-    ...(budget !== undefined && { budget }),
-    ...(until !== undefined && { until: typeof until === "string" ? until : { ...until } }),
-    turns: pinnedAt.turns,
-    steps: pinnedAt.steps,
-  };
+/**
+ * A text that a caller gives to be shown in every window.
+ *
+ * @throws WindrowError `bad-option` for an empty one
+ */
+export function givenText(what: string, text: unknown): string {
+  const given = typeof text === "string" ? text.toWellFormed() : "";
+  if (given.trim() === "") throw new WindrowError("bad-option", `${what} needs a text.`);
+  return given;
 }
 
 function pinOf({ data, timestamp }: EditRecord): Pin | undefined {

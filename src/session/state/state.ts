@@ -1,12 +1,12 @@
 /** The state of a conversation beside its messages: pins, goal, snapshot. Records change it; windows show it. */
-import { isObject } from "../../message/json.ts";
+import { defined, isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, MaskFlag, Message } from "../../message/message.ts";
-import type { NewRecord } from "../../message/record.ts";
+import { quoteHint, quoteText } from "../../message/quote.ts";
+import type { EditRecord, NewRecord } from "../../message/record.ts";
+import { recallId } from "../../window/stub/stub.ts";
 import { entitiesOf } from "../../window/summary/entities.ts";
 import type { Entities, PinnedBlock } from "../../window/window.ts";
-import { goalWithMessage, goalWithRecord, noGoal, renderGoal } from "./goal.ts";
-import type { Goal } from "./goal.ts";
-import { Pins, renderPin } from "./pins.ts";
+import { givenText, Pins, renderPin } from "./pins.ts";
 import type { Moment } from "./pins.ts";
 import { renderSnapshot, snapshotOf } from "./snapshot.ts";
 import type { ContextSnapshot } from "./snapshot.ts";
@@ -20,9 +20,8 @@ export class ConversationState {
   #entities: Entities | undefined;
   #turns = 0;
   #steps = 0;
-  /** The text of the memory's passages at the start. */
-  #told = "";
-  #toldInSystem = false;
+  /** The memory's passages at the start, and whether they stand behind the system prompt. */
+  #memory: { readonly text: string; readonly inSystem: boolean } | undefined;
   /** Placeholders that took the place of a secret in this session. */
   readonly #placeholders = new Set<string>();
 
@@ -57,19 +56,17 @@ export class ConversationState {
     if (record.kind !== "edit") return;
     this.pins.apply(record);
     this.#goal = goalWithRecord(this.#goal, record);
-    const { text } = record.data;
-    if (record.type === "bootstrap" && typeof text === "string") this.#tell(text, record.data.place === "system");
+    if (record.type === "bootstrap") this.#remember(record.data.text, record.data.place);
     this.#entities = entitiesOf(record) ?? this.#entities;
   }
 
   /** The text of the memory that stands behind the system prompt; undefined where none does. */
   get systemNote(): string | undefined {
-    return this.#toldInSystem ? this.#told : undefined;
+    return this.#memory?.inSystem ? this.#memory.text : undefined;
   }
 
-  #tell(text: string, inSystem: boolean): void {
-    this.#told = text;
-    this.#toldInSystem = inSystem;
+  #remember(text: JsonValue | undefined, place: JsonValue | undefined): void {
+    if (typeof text === "string" && text !== "") this.#memory = { text, inSystem: place === "system" };
   }
 
   /** The time, and the turns and steps that have begun. */
@@ -108,13 +105,10 @@ export class ConversationState {
    * @param taskStays - whether the first user message always stands in the window itself
    */
   blocks(time: string, taskStays: boolean): readonly PinnedBlock[] {
-    const blocks: PinnedBlock[] = this.pins
-      .holding(this.moment(time))
-      .map((pin) => ({ id: pin.id, text: renderPin(pin) }));
-    if (this.#goal.revisions.length > 0) {
-      blocks.unshift({ id: "goal", text: renderGoal(this.#goal, taskStays) });
-    }
-    if (this.#told !== "" && !this.#toldInSystem) blocks.unshift({ id: "memory", text: this.#told });
+    const pins = this.pins.holding(this.moment(time));
+    const blocks: PinnedBlock[] = pins.map((pin) => ({ id: pin.id, text: renderPin(pin) }));
+    if (this.#goal.revisions.length > 0) blocks.unshift({ id: "goal", text: renderGoal(this.#goal, taskStays) });
+    if (this.#memory?.inSystem === false) blocks.unshift({ id: "memory", text: this.#memory.text });
     if (this.#snapshot) blocks.push({ id: "snapshot", text: renderSnapshot(this.#snapshot) });
     return blocks;
   }
@@ -123,35 +117,95 @@ export class ConversationState {
   toJSON(): JsonObject {
     const { original, revisions } = this.#goal;
     const pins = this.pins.toJSON();
-    return {
+    return defined({
       turns: this.#turns,
       steps: this.#steps,
-      ...(this.#told !== "" && { memory: this.#told }),
-      ...(this.#toldInSystem && { memory_place: "system" }),
-      ...(this.#entities && { entities: { ...this.#entities } }),
-      ...(this.#placeholders.size > 0 && { masked: [...this.#placeholders] }),
-      ...(pins.length > 0 && { pins }),
-      ...(this.pins.made > 0 && { pins_made: this.pins.made }),
-      ...(original?.seq !== undefined && revisions.length === 0 && { task_seq: original.seq }),
-      ...(revisions.length > 0 && {
-        goal: {
-          ...(original && { original: { ...original } }),
-          revisions: revisions.map((revision): JsonValue => ({ ...revision })),
-        },
-      }),
-    };
+      memory: this.#memory?.text,
+      memory_place: this.#memory?.inSystem ? "system" : undefined,
+      entities: this.#entities,
+      masked: this.#placeholders.size > 0 ? [...this.#placeholders] : undefined,
+      pins: pins.length > 0 ? pins : undefined,
+      pins_made: this.pins.made || undefined,
+      task_seq: revisions.length === 0 ? original?.seq : undefined,
+      goal: revisions.length > 0 ? this.#goal : undefined,
+    }) as object as JsonObject;
   }
 
   /** Restores the state from an epoch record; later messages and records follow one by one. */
   restore(data: JsonObject): void {
     this.#turns = Number(data.turns ?? 0);
     this.#steps = Number(data.steps ?? 0);
-    const made = typeof data.pins_made === "number" ? data.pins_made : undefined;
-    this.pins.restore(Array.isArray(data.pins) ? (data.pins as readonly JsonObject[]) : [], made);
-    if (typeof data.memory === "string") this.#tell(data.memory, data.memory_place === "system");
+    this.pins.restore((data.pins ?? []) as readonly JsonObject[], Number(data.pins_made ?? 0));
+    this.#remember(data.memory, data.memory_place);
     if (isObject(data.entities)) this.#entities = entitiesOf({ type: "entities", data: data.entities });
-    for (const one of Array.isArray(data.masked) ? data.masked : []) this.#placeholders.add(String(one));
+    for (const one of (data.masked ?? []) as readonly string[]) this.#placeholders.add(one);
     if (data.goal !== undefined) this.#goal = data.goal as unknown as Goal;
     if (typeof data.task_seq === "number") this.#taskSeq = data.task_seq;
   }
+}
+
+/** One wording of the goal. */
+export interface GoalText {
+  readonly text: string;
+  /** The message it is, for the original. */
+  readonly seq?: number;
+  /** When it was set (ISO 8601), for a revision. */
+  readonly time?: string;
+}
+
+/** The goal: the first user message, and its revisions. */
+export interface Goal {
+  /** The first user message; absent while there is none. */
+  readonly original?: GoalText;
+  /** The texts that `session.goal.set` recorded, oldest first; the newest holds. */
+  readonly revisions: readonly GoalText[];
+}
+
+/** The goal of a session that has none yet. */
+export const noGoal: Goal = { revisions: [] };
+
+/** The goal with a message of the log taken into account: the first user message with a text is the original. */
+export function goalWithMessage(goal: Goal, seq: number, message: Message): Goal {
+  if (goal.original || message.role !== "user" || message.status === "synthetic") return goal;
+  const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return text.trim() === "" ? goal : { ...goal, original: { text, seq } };
+}
+
+/** The goal with a record of the log taken into account; one that is no readable revision changes nothing. */
+export function goalWithRecord(goal: Goal, { type, data, timestamp }: EditRecord): Goal {
+  if (type !== "goal" || typeof data.text !== "string") return goal;
+  return { ...goal, revisions: [...goal.revisions, { text: data.text, time: timestamp }] };
+}
+
+/**
+ * The record that revises the goal.
+ *
+ * @throws WindrowError `bad-option` for an empty text
+ */
+export function goalRecord(text: string, timestamp: string): EditRecord {
+  return { kind: "edit", type: "goal", data: { text: givenText("A goal", text) }, timestamp };
+}
+
+/**
+ * The goal as the window shows it: each wording verbatim, under a line that says which it is.
+ *
+ * @param originalShown - whether the first user message stands in the window itself and is not to be repeated
+ * @returns empty where there is nothing to show
+ */
+export function renderGoal({ original, revisions }: Goal, originalShown = false): string {
+  const blocks: string[] = [];
+  if (original && !originalShown) {
+    const id = original.seq === undefined ? "" : ` (${recallId(original.seq)})`;
+    blocks.push(
+      `[The task as the user first gave it${id}, in the user's words, ${quoteHint}]\n${quoteText(original.text)}`,
+    );
+  }
+  revisions.forEach(({ text, time }, index) => {
+    const newest = index === revisions.length - 1 ? "; this one holds" : "";
+    const when = time === undefined ? "" : `, set ${time}`;
+    blocks.push(
+      `[The goal, revision ${index + 1} of ${revisions.length}${when}, ${quoteHint}${newest}]\n${quoteText(text)}`,
+    );
+  });
+  return blocks.join("\n\n");
 }

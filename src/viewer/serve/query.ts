@@ -1,6 +1,6 @@
 /** The parameters of a request, each checked by its kind; a wrong one is told with what fits. */
 import { WindrowError } from "../../errors.ts";
-import { checkOptions } from "../../window/options.ts";
+import { checkGiven, kinds } from "../../window/options.ts";
 
 /** A range of numbers that a parameter may have. */
 interface Bounds {
@@ -20,7 +20,7 @@ export class QueryParameters {
   constructor(route: string, given: URLSearchParams, known: readonly string[]) {
     this.#route = route;
     this.#given = given;
-    checkOptions(route, Object.fromEntries(given), known);
+    checkGiven(route, Object.fromEntries(given), Object.fromEntries(known.map((name) => [name, kinds.text])));
     const twice = known.find((name) => given.getAll(name).length > 1);
     if (twice !== undefined) throw this.#wrong(twice, "given once");
   }

@@ -1,7 +1,7 @@
 /** The messages of a rebuilt window as entries: where each is from, and what was made of it. */
 import { hashName } from "../../message/hash.ts";
 import type { Message } from "../../message/message.ts";
-import { isReasoning } from "../../window/provider/signed.ts";
+import { isReasoning } from "../../window/provider/encode.ts";
 import { countOnce } from "../../tokens/counter.ts";
 import { summaryPass } from "../../window/edits.ts";
 import { hashMessage } from "../../window/hash.ts";

@@ -137,7 +137,7 @@ export class EpochWindows {
 
 /** The blocks that were sent with an epoch's windows, as far as they are on disk. */
 export function sentWithEpoch({ store, scope, id }: Place, epoch: EpochData | undefined): Promise<SentBlocks> {
-  return epoch ? sentIn(store, scope, id, epoch) : Promise.resolve({});
+  return epoch ? sentIn(store, scope, id, { ...epoch, ...epoch.state }) : Promise.resolve({});
 }
 
 /** The tools of sent blocks. */

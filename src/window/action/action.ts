@@ -11,8 +11,8 @@ export type FileAction =
       readonly whole: boolean;
       readonly part?: string;
     }
-  /** The result, or the part of it, shows lines of the file, each with its number or none; `among` those of others. */
-  | { readonly kind: "search"; readonly path: string; readonly part?: string; readonly among?: boolean }
+  /** The result, or the part of it, shows lines of the file, each with its number or none. */
+  | { readonly kind: "search"; readonly path: string; readonly part?: string }
   /** The result shows something of the file that cannot be told from the rest. */
   | { readonly kind: "look"; readonly path: string }
   /** The file is now this text. */
@@ -57,3 +57,10 @@ export interface HunkPlace {
  * in their order. `undefined`: nothing that is known.
  */
 export type ReadCall = (args: JsonObject) => FileAction | readonly FileAction[] | undefined;
+
+/** An action whose files are named from another folder. */
+export function placed(action: FileAction, place: (path: string) => string): FileAction {
+  if (action.kind === "touch") return action;
+  if (action.kind === "move") return { ...action, path: place(action.path), to: place(action.to) };
+  return { ...action, path: place(action.path) };
+}

@@ -1,11 +1,13 @@
-/** Calls: the effects of a tool call on files, found by the shape of its arguments. */
+/** Calls: the effects of a tool call on files and the command it runs, found by the shape of its arguments. */
+import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
+import { toolCalls, toolResults } from "../../message/message.ts";
+import type { NumberedMessage } from "../../message/step.ts";
 import { isPath } from "../stub/stub.ts";
-import { blockChanges } from "./blocks.ts";
 import type { Change, FileAction, ReadCall } from "./action.ts";
-import { patchesIn } from "./patch-text.ts";
+import { framedFiles } from "./output.ts";
 import type { Output } from "./output.ts";
-import { framedFiles } from "./framed.ts";
+import { blockChanges, patchesIn } from "./patch.ts";
 import { commandActions, isScript, scriptActions } from "./script.ts";
 
 const before = /^(?:old|before|search|find|original)(?:_?(?:text|str|string|code|content|lines?))?$/i;
@@ -15,8 +17,11 @@ const whole = /^(?:content|contents|file_?text|text|body|code)$/i;
 const commandKey = /^(?:command|cmd|script|shell_?command)$/i;
 const folderName = /^(?:cwd|work(?:ing)?_?dir(?:ectory)?)$/i;
 const pathName = /^(?:path|file|file_?(?:path|name)|filename|target(?:_?file)?|notebook_?path|uri)$/i;
+const listName = /^(?:paths|files|file_?paths|include)$/i;
 const cellName = /cell|notebook/i;
 const cellText = /^(?:(?:new|cell)_?)?(?:source|code|content|text|string)$/i;
+/** The address of something that is no file. */
+const address = /^\s*(?!file:)[a-z][a-z0-9+.-]+:\/\//i;
 const pattern = /^(?:pattern|query|regexp?|glob|search_?term)$/i;
 const start = /^(?:offset|from|start(?:_?line)?|line(?:_?(?:number|start))?|insert_?line|view_?range)$/i;
 const end = /^(?:to|end(?:_?line)?|line_?end|limit|view_?range)$/i;
@@ -34,52 +39,69 @@ export function actionsOf(
   tools: Readonly<Record<string, ReadCall>> = {},
   output?: Output,
 ): readonly FileAction[] {
-  const object = typeof args === "object" && args !== null && !Array.isArray(args) ? (args as JsonObject) : undefined;
+  const object = isObject(args) ? args : undefined;
   const known = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (known && object) return listOf(known(object));
-  if (typeof args === "string" && isScript(args)) return patchesIn(args) ?? scriptActions(args, output);
-  const line = object && commandOf(object);
-  if (object && line !== undefined && isLine(line, object)) {
-    const folder = textUnder(object, folderName) ?? "";
-    const patched = Array.isArray(object[keyOf(object, commandKey) ?? ""]) ? patchesIn(args) : undefined;
-    return patched ?? commandActions(line, folder, output);
-  }
-  const script = object && Object.values(object).find((value) => typeof value === "string" && isScript(value));
+  const line = commandOf(args);
+  if (line !== undefined) return commandActions(line, (object && textUnder(object, folderName)) ?? "", output);
   const patched = patchesIn(args);
-  if (typeof script === "string" && !Object.keys(object ?? {}).some((key) => pathName.test(key)))
-    return [...(patched ?? []), ...scriptActions(script, output)];
-  return (
-    patched ?? [...(object ? listOf(shapedAction(name, object)) : []), ...(output ? framedFiles(output.text) : [])]
-  );
+  const script = scriptIn(args);
+  if (script !== undefined) return [...(patched ?? []), ...scriptActions(script, output)];
+  return patched ?? (object ? listOf(shapedAction(name, object, output)) : []);
 }
 
 /** Whether a call runs a command, or a program that calls tools. */
 export function runsCommand(args: JsonValue): boolean {
-  if (typeof args === "string") return isScript(args);
-  if (args === null || typeof args !== "object" || Array.isArray(args)) return false;
-  const object = args as JsonObject;
-  const line = commandOf(object);
-  if (line !== undefined && isLine(line, object)) return true;
-  return Object.values(object).some((value) => typeof value === "string" && isScript(value));
+  return (commandOf(args) ?? scriptIn(args)) !== undefined;
 }
 
-/** A command line, also one that is given as a list of words. */
-export function commandOf(args: JsonObject): string | undefined {
-  const value = args[keyOf(args, commandKey) ?? ""];
-  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+/** The command line that a call runs in a shell, also one that is given as a list of words. */
+export function commandOf(args: JsonValue): string | undefined {
+  const object = isObject(args) ? args : undefined;
+  const value = object?.[keyOf(object, commandKey) ?? ""];
+  if (typeof value === "string") {
+    // A verb of an editor (`view`, `create`) stands with a path.
+    const isLine = /\S\s+\S/.test(value) || (value.trim() !== "" && keyOf(object ?? {}, pathName) === undefined);
+    return isLine ? value.trim() : undefined;
+  }
   if (!Array.isArray(value) || value.length === 0 || !value.every((word) => typeof word === "string")) return undefined;
   const [shell, flag, line] = value;
   const wraps = value.length === 3 && shell?.endsWith("sh") === true && flag?.endsWith("c") === true;
   return wraps ? line : value.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : quoted(word))).join(" ");
 }
 
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+/** The program among the arguments of a call that is not about one file. */
+function scriptIn(args: JsonValue): string | undefined {
+  const object = isObject(args) ? args : undefined;
+  const values = object && keyOf(object, pathName) === undefined ? Object.values(object) : [args];
+  return values.find((value) => typeof value === "string" && isScript(value)) as string | undefined;
 }
 
-/** Whether a command is a line for a shell: a verb of an editor (`view`, `create`) is none. */
-function isLine(command: string, args: JsonObject): boolean {
-  return /\s/.test(command.trim()) || keyOf(args, pathName) === undefined;
+/** The files that some messages wrote, in the order they were last written: what a summary of them has to name. */
+export function writtenPaths(messages: readonly NumberedMessage[]): readonly string[] {
+  const actions = new Map<string, readonly FileAction[]>();
+  const written = new Set<string>();
+  for (const { message } of messages) {
+    for (const { callId, name, args } of toolCalls(message)) actions.set(callId, actionsOf(name, args));
+    for (const { callId, isError } of toolResults(message)) {
+      if (isError === true) continue;
+      for (const path of actions.get(callId)?.flatMap((action) => writtenPath(action) ?? []) ?? []) {
+        written.delete(path);
+        written.add(path);
+      }
+    }
+  }
+  return [...written];
+}
+
+/** The file that an action changes; undefined for one that only looks, or that does not say. */
+export function writtenPath(action: FileAction): string | undefined {
+  if (action.kind === "move") return action.to;
+  return action.kind === "write" || action.kind === "edit" || action.kind === "insert" ? action.path : undefined;
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function keyOf(args: JsonObject, pattern: RegExp): string | undefined {
@@ -96,88 +118,80 @@ function listOf(actions: FileAction | readonly FileAction[] | undefined): readon
   return "kind" in actions ? [actions] : actions;
 }
 
-function shapedAction(name: string, object: JsonObject): FileAction | readonly FileAction[] | undefined {
+function shapedAction(
+  name: string,
+  object: JsonObject,
+  output?: Output,
+): FileAction | readonly FileAction[] | undefined {
   const entries = Object.entries(object);
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const find = (key: RegExp): string | undefined => texts.find(([name]) => key.test(name))?.[1];
-  const places = filesOf(object);
-  if (places.length > 0) return places.map((path): FileAction => ({ kind: "look", path }));
-  const other = /^(?:command|cmd|script|shell_?command|cwd|work(?:ing)?_?dir(?:ectory)?)$/i;
-  const named = find(pathName) ?? texts.find(([key, text]) => !other.test(key) && isPath(text))?.[1];
-  const shell = find(commandKey);
-  if (named === undefined || isAddress(named)) return undefined;
+  const many = object[keyOf(object, listName) ?? ""];
+  if (Array.isArray(many)) return filesOf(many as readonly JsonValue[], output);
+  const verb = find(commandKey);
+  const named =
+    find(pathName) ?? texts.find(([key, text]) => !commandKey.test(key) && !folderName.test(key) && isPath(text))?.[1];
+  if (named === undefined || address.test(named)) return undefined;
   const [, path = named, first] = /^(.*\.\w+):(\d+)(?:-\d*)?$/.exec(named) ?? [];
   const blocks = texts.flatMap(([, text]) => blockChanges(text));
   if (blocks.length > 0) return { kind: "edit", path, changes: blocks };
   // The text before an undone edit is not known, nor is the notebook's own text behind a cell.
   const touch = { kind: "touch", command: path, wide: false } as const;
-  if (shell?.startsWith("undo") === true) return reading.test(name) ? undefined : touch;
-  if (
-    entries.some(([key]) => cellName.test(key)) &&
-    /notebook|\.ipynb\b/i.test(`${keyOf(object, pathName) ?? ""} ${path}`)
-  ) {
-    const text = texts.find(([key]) => cellText.test(key))?.[1] ?? "";
+  if (verb?.startsWith("undo") === true) return touch;
+  const isNotebook = /notebook|\.ipynb\b/i.test(`${keyOf(object, pathName) ?? ""} ${path}`);
+  if (isNotebook && keyOf(object, cellName) !== undefined) {
     if (reading.test(name)) return undefined;
-    if (text === "" || texts.some(([, value]) => value === "delete")) return touch;
+    const text = texts.find(([key]) => cellText.test(key))?.[1] ?? "";
     // A text without a known place stands in the notebook from here on.
-    return [touch, { kind: "edit", path, changes: [{ before: "", after: text, hunk: {} }] }];
+    const cell: FileAction = { kind: "edit", path, changes: [{ before: "", after: text, hunk: {} }] };
+    return text === "" || texts.some(([, value]) => value === "delete") ? touch : [touch, cell];
   }
   const changes = changesOf(object);
   if (changes.length > 0) return { kind: "edit", path, changes };
   const from = first === undefined ? numberOf(entries, start, 0) : Number(first);
+  const to = numberOf(entries, end, 1);
   const fresh = find(after);
-  if (fresh !== undefined && from !== undefined) {
-    const to = numberOf(entries, end, 1);
-    return to === undefined
-      ? { kind: "insert", path, after: from, text: fresh }
-      : { kind: "insert", path, after: from - 1, to, text: fresh };
-  }
+  if (fresh !== undefined && from !== undefined)
+    return {
+      kind: "insert",
+      path,
+      after: to === undefined ? from : from - 1,
+      text: fresh,
+      ...(to !== undefined && { to }),
+    };
   const text = find(whole);
   if (text !== undefined) return { kind: "write", path, text };
   if (texts.some(([key]) => pattern.test(key))) return /\.\w+$/.test(path) ? { kind: "search", path } : undefined;
-  if (listing.test(name) || !reading.test(shell === undefined ? name : `${name} ${shell}`)) {
-    return texts.length === 1 && !listing.test(name) && /\.\w+$/.test(path) ? { kind: "search", path } : undefined;
-  }
-  const part = from !== undefined || numberOf(entries, end, 1) !== undefined;
-  return { kind: "read", path, whole: !part, ...(from !== undefined && { from: Math.max(1, from) }) };
+  const lists = listing.test(name);
+  if (lists || !reading.test(`${name} ${verb ?? ""}`))
+    return texts.length === 1 && !lists && /\.\w+$/.test(path) ? { kind: "search", path } : undefined;
+  const isPart = from !== undefined || to !== undefined;
+  return { kind: "read", path, whole: !isPart, ...(from !== undefined && { from: Math.max(1, from) }) };
 }
 
-/** Whether a text is the address of something that is no file. */
-function isAddress(text: string): boolean {
-  return /^\s*(?!file:)[a-z][a-z0-9+.-]+:\/\//i.test(text);
+/** The files that the result of a call for many shows; without it, those that its list names. */
+function filesOf(list: readonly JsonValue[], output?: Output): readonly FileAction[] {
+  const shown = output ? framedFiles(output.text) : [];
+  if (shown.length > 0) return shown;
+  return list.flatMap((item): readonly FileAction[] =>
+    typeof item === "string" && /^[^*?]+\.\w+$/.test(item) ? [{ kind: "look", path: item }] : [],
+  );
 }
 
 /** Old and new texts, in the arguments themselves or in a list of edits. */
 function changesOf(args: JsonObject): readonly Change[] {
-  const changes: Change[] = [];
-  let old: string | undefined;
-  let fresh: string | undefined;
-  for (const [key, value] of Object.entries(args)) {
-    if (typeof value === "string") {
-      if (before.test(key)) old = value;
-      else if (after.test(key)) fresh = value;
-    } else if (Array.isArray(value)) {
-      for (const item of value as readonly JsonValue[]) {
-        if (typeof item === "object" && item !== null && !Array.isArray(item))
-          changes.push(...changesOf(item as JsonObject));
-      }
-    }
-  }
-  const everywhere = Object.entries(args).some(
+  const entries = Object.entries(args);
+  const find = (name: RegExp): string | undefined =>
+    entries.flatMap(([key, value]) => (typeof value === "string" && name.test(key) ? [value] : [])).at(-1);
+  const inner = entries.flatMap(([, value]) => (Array.isArray(value) ? (value as readonly JsonValue[]) : []));
+  const changes = inner.flatMap((item) => changesOf(isObject(item) ? item : {}));
+  const old = find(before) ?? "";
+  const everywhere = entries.some(
     ([key, value]) => allName.test(key) && (value === true || (typeof value === "number" && value > 1)),
   );
-  if (old !== undefined && old !== "")
-    changes.push({ before: old, after: fresh ?? "", ...(everywhere && { everywhere }) });
-  return changes;
-}
-
-/** The files that a list of paths names. */
-function filesOf(args: JsonObject): readonly string[] {
-  const value = args[keyOf(args, /^(?:paths|files|file_?paths|include)$/i) ?? ""];
-  if (!Array.isArray(value)) return [];
-  return (value as readonly JsonValue[])
-    .filter((item) => typeof item === "string")
-    .filter((item) => /^[^*?]+\.\w+$/.test(item));
+  return old === ""
+    ? changes
+    : [...changes, { before: old, after: find(after) ?? "", ...(everywhere && { everywhere }) }];
 }
 
 /** The number under a name, or the item at a place of a list of numbers. */

@@ -21,7 +21,9 @@ export function scriptLiterals(source: string): readonly Literal[] {
     const raw = match[0].length > 1;
     const start = match.index + match[0].length;
     const end = endOf(source, start, quote);
-    const text = textOf(source.slice(start, end), quote, raw);
+    const body = source.slice(start, end);
+    const depends = quote === "`" && /(?<!\\)\$\{/.test(body);
+    const text = depends ? undefined : raw ? body : unescaped(body);
     const before = source.slice(from, match.index);
     const last = found.at(-1);
     if (last && /^\s*\+\s*$/.test(before)) {
@@ -43,13 +45,8 @@ function endOf(source: string, start: number, quote: string): number {
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f", v: "\v", 0: "\0" };
 
-function textOf(body: string, quote: string, raw: boolean): string | undefined {
-  if (quote === "`" && /(?<!\\)\$\{/.test(body)) return undefined;
-  return raw ? body : unescaped(body);
-}
-
 /** A string of JavaScript or JSON without its escapes. */
-export function unescaped(body: string): string {
+function unescaped(body: string): string {
   return body.replaceAll(
     /\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r?\n)|([\s\S]))/g,
     (_, brace?: string, four?: string, two?: string, line?: string, one = ""): string => {

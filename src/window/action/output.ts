@@ -1,5 +1,7 @@
 /** Outputs: the text that a tool printed, without the lines that its host puts around it. */
-import { parseJson } from "../../message/json.ts";
+import { isObject, parseJson } from "../../message/json.ts";
+import { isPath } from "../stub/stub.ts";
+import type { FileAction } from "./action.ts";
 
 /** A result as a tool printed it. */
 export interface Output {
@@ -16,8 +18,6 @@ const head =
 const status = /^(?:Exit code: |Process exited with code )(-?\d+)$/m;
 const cutHead = /^(?:Warning: truncated output .*\n)?Total output lines: \d+\n\n?/;
 const cutMiddle = /^.*…\d+ (?:tokens|chars|lines) truncated….*$/m;
-const tail =
-  /\n?\[(?:The command completed with exit code (-?\d+)\.|Command finished with exit code (-?\d+))\](?:\n\[[^\n]*\])*\s*$/;
 const said =
   /^\W*(?:error|failed|failure|could not|no (?:match|replacement)|invalid patch|patch failed)\b|^(?:apply_patch )?(?:patch|verification) failed|^apply_patch failed|^Script (?:failed|error)/i;
 
@@ -26,30 +26,31 @@ export function outputOf(result: string): Output {
   const json = jsonOutput(result);
   if (json) return json;
   const framed = head.exec(result)?.[0] ?? "";
+  if (framed === "") return { text: result, cut: false };
   const exit = status.exec(framed)?.[1];
-  let text = result.slice(framed.length);
-  if (framed.startsWith("Script ")) text = text.replace(/^\n/, "");
-  const shortened = framed === "" ? undefined : cutHead.exec(text)?.[0];
-  if (shortened !== undefined) text = text.slice(shortened.length);
-  const behind = tail.exec(text);
-  if (behind) text = text.slice(0, behind.index);
-  const code = behind?.[1] ?? behind?.[2] ?? exit;
-  const cut = shortened !== undefined || (framed !== "" && cutMiddle.test(text));
-  return { text, cut, ...(code !== undefined && { exit: Number(code) }) };
+  const behind = result.slice(framed.length);
+  const text = framed.startsWith("Script ") ? behind.replace(/^\n/, "") : behind;
+  const shortened = cutHead.exec(text)?.[0] ?? "";
+  const cut = shortened !== "" || cutMiddle.test(text);
+  return { text: text.slice(shortened.length), cut, ...(exit !== undefined && { exit: Number(exit) }) };
 }
 
+/** The form in which Codex' earlier versions gave an output. */
 function jsonOutput(result: string): Output | undefined {
-  if (!/^\s*\{\s*"(?:output|metadata|stdout|exit_?code)"/.test(result)) return undefined;
-  const value = parseJson(result);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const fields = value as Readonly<Record<string, unknown>>;
-  const text = fields["output"] ?? fields["stdout"];
-  if (typeof text !== "string") return undefined;
-  const metadata = fields["metadata"];
-  const inner =
-    typeof metadata === "object" && metadata !== null ? (metadata as Readonly<Record<string, unknown>>) : {};
-  const code = fields["exit_code"] ?? fields["exitCode"] ?? inner["exit_code"] ?? inner["exitCode"];
+  if (!/^\s*\{\s*"(?:output|metadata)"/.test(result)) return undefined;
+  const fields = parseJson(result);
+  const text = isObject(fields) ? fields["output"] : undefined;
+  if (!isObject(fields) || typeof text !== "string") return undefined;
+  const code = isObject(fields["metadata"]) ? fields["metadata"]["exit_code"] : undefined;
   return { text, cut: false, ...(typeof code === "number" && { exit: code }) };
+}
+
+/** The exit status that a result shows at its beginning or its end; undefined where it shows none. */
+export function exitStatus(result: string): number | undefined {
+  const ends = result.length > 800 ? `${result.slice(0, 300)}\n${result.slice(-500)}` : result;
+  const shown = [...ends.matchAll(/(?:\bexit(?:ed with)?[ _]?(?:code|status)|\breturncode)\W{0,3}?(-?\d{1,3})\b/gi)];
+  const status = shown.at(-1)?.[1];
+  return status === undefined ? undefined : Number(status);
 }
 
 const nothingDone =
@@ -97,4 +98,14 @@ export function fileTextOf(text: string): { readonly text: string; readonly from
   const part = partHead.exec(text);
   if (part) return { text: text.slice(part[0].length), from: Number(part[1]) };
   return { text: text.replace(numberedHead, "") };
+}
+
+/** The files that a result shows whole, one after the other, each under its name (`read_many_files` of Gemini CLI). */
+export function framedFiles(result: string): readonly FileAction[] {
+  const parts = `\n${result}`.split(/^--- (\S.*) ---$/m);
+  return parts.flatMap((path, at): readonly FileAction[] => {
+    if (at % 2 === 0 || !isPath(path)) return [];
+    const part = (parts[at + 1] ?? "").replace(/^\n{1,2}|\n+$/g, "");
+    return [{ kind: "read", path, from: 1, whole: true, part }];
+  });
 }

@@ -1,97 +1,64 @@
-/** Patches: the effects on files of a text in the form of `apply_patch`, or of a unified diff. */
+/** Patches: the effects on files of a text in the form of `apply_patch`, and of SEARCH/REPLACE blocks. */
+import type { JsonValue } from "../../message/message.ts";
 import type { Change, FileAction, HunkPlace } from "./action.ts";
+import { scriptLiterals } from "./literals.ts";
 
-const begin = /^\*\*\* Begin Patch\s*$/m;
+const beginMark = "*** Begin Patch";
+const endMark = "*** End Patch";
 const fileMark = /^\*\*\* (Add|Update|Delete) File: (.+?)\s*$/;
 const moveMark = /^\*\*\* Move to: (.+?)\s*$/;
-const ends = /^\*\*\* End Patch/;
-const unifiedHead = /^--- (.+)\n\+\+\+ (.+)$/m;
-const unifiedHunk = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+const unifiedHunk = /^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@/;
+const unified = /^--- \S.*\n\+\+\+ \S.*\n@@ -\d/m;
+const applier = /\bapply_?patch\b/i;
+/** Names of arguments whose text is put into a file, or sought in it, as it is. */
+const textName = /^(?:content|contents|file_?text|text|body|code|(?:old|new)_?(?:text|str|string))$/i;
+const patchName = /^(?:patch|diff|patch_?text|input|changes)$/i;
 
-/** Whether a text holds a patch in the form of `apply_patch`. */
-export function isPatch(text: string): boolean {
-  return begin.test(text);
-}
-
-/** The effects of all patches in a text, in their order; empty for a text that is none. */
+/** The effects of the patches in a text, in their order; empty for a text that has none. */
 export function patchActions(text: string): readonly FileAction[] {
-  const start = begin.exec(text);
-  const lines = text.split(/\r?\n/);
-  if (!start) return unifiedHead.test(text) ? unifiedActions(lines) : [];
-  return envelopeActions(text.slice(start.index).split(/\r?\n/));
+  const files: string[][] = [];
+  let open: string[] | undefined;
+  for (const line of text.split(/\r?\n/)) {
+    if (fileMark.test(line)) files.push((open = [line]));
+    else if (line.startsWith(endMark)) open = undefined;
+    else open?.push(line);
+  }
+  return files.flatMap(fileActions);
 }
 
-/** Collects the hunks of one file. */
-class Hunks {
-  readonly changes: Change[] = [];
-  #old: string[] = [];
-  #fresh: string[] = [];
-  #place: HunkPlace = {};
-  #changed = false;
-
-  /** Ends the open hunk and begins one at a place. */
-  open(place: HunkPlace): void {
-    if (this.#changed) {
-      this.changes.push({ before: this.#old.join("\n"), after: this.#fresh.join("\n"), hunk: this.#place });
-    }
-    this.#old = [];
-    this.#fresh = [];
-    this.#changed = false;
-    this.#place = place;
-  }
-
-  /** Takes a line of a hunk with its mark; a line without one is a blank line of both sides. */
-  line(line: string): void {
-    const mark = line[0] ?? " ";
-    if (mark !== "+") this.#old.push(line.slice(1));
-    if (mark !== "-") this.#fresh.push(line.slice(1));
-    this.#changed ||= mark === "+" || mark === "-";
-  }
-
-  /** The hunks as an edit of a file; none where nothing changes. */
-  edit(path: string): readonly FileAction[] {
-    this.open({});
-    return this.changes.length === 0 ? [] : [{ kind: "edit", path, changes: this.changes }];
-  }
-}
-
-function envelopeActions(lines: readonly string[]): readonly FileAction[] {
-  const actions: FileAction[] = [];
-  let close = (): void => {};
-  let take: ((line: string) => void) | undefined;
+function fileActions([head = "", ...lines]: readonly string[]): readonly FileAction[] {
+  const [, kind, path = ""] = fileMark.exec(head) ?? [];
+  if (kind === "Delete") return [{ kind: "delete", path }];
+  if (kind === "Add")
+    return [
+      {
+        kind: "write",
+        path,
+        text: sideOf(
+          lines.filter((line) => line.startsWith("+")),
+          "-",
+        ),
+      },
+    ];
+  const hunks: { readonly hunk: HunkPlace; readonly lines: string[] }[] = [{ hunk: {}, lines: [] }];
   for (const line of lines) {
-    const [, kind, path = ""] = fileMark.exec(line) ?? [];
-    if (kind === undefined && !ends.test(line)) {
-      take?.(line);
-      continue;
-    }
-    close();
-    close = () => {};
-    take = undefined;
-    if (kind === "Delete") actions.push({ kind: "delete", path });
-    else if (kind === "Add") {
-      const text: string[] = [];
-      take = (added) => {
-        if (added.startsWith("+")) text.push(added.slice(1));
-      };
-      close = () => actions.push({ kind: "write", path, text: text.join("\n") });
-    } else if (kind === "Update") {
-      const hunks = new Hunks();
-      let to: string | undefined;
-      take = (changed) => {
-        const moved = moveMark.exec(changed)?.[1];
-        if (moved !== undefined) to = moved;
-        else if (changed.startsWith("@@")) hunks.open(placeOf(changed));
-        else if (!changed.startsWith("***")) hunks.line(changed);
-      };
-      close = () => {
-        actions.push(...hunks.edit(path));
-        if (to !== undefined) actions.push({ kind: "move", path, to });
-      };
-    }
+    if (line.startsWith("@@")) hunks.push({ hunk: placeOf(line), lines: [] });
+    else if (!line.startsWith("***")) hunks.at(-1)?.lines.push(line);
   }
-  close();
-  return actions;
+  const changes = hunks
+    .filter((one) => one.lines.some((line) => /^[+-]/.test(line)))
+    .map(({ hunk, lines: both }) => ({ before: sideOf(both, "+"), after: sideOf(both, "-"), hunk }));
+  const to = lines.flatMap((line) => moveMark.exec(line)?.[1] ?? []).at(-1);
+  return [
+    ...(changes.length > 0 ? [{ kind: "edit" as const, path, changes }] : []),
+    ...(to === undefined ? [] : [{ kind: "move" as const, path, to }]),
+  ];
+}
+
+/** One side of a hunk: its lines but for those with the other side's mark. */
+function sideOf(lines: readonly string[], other: "+" | "-"): string {
+  const own = lines.filter((line) => !line.startsWith(other));
+  return own.map((line) => line.slice(1)).join("\n");
 }
 
 /** The place that a line beginning with `@@` names. */
@@ -104,49 +71,51 @@ function placeOf(line: string): HunkPlace {
   return { ...(under !== "" && { under }), ...(at !== undefined && { at: Math.max(1, Number(at)) }) };
 }
 
-function unifiedActions(lines: readonly string[]): readonly FileAction[] {
-  const actions: FileAction[] = [];
-  let moved: string | undefined;
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] ?? "";
-    const from = /^rename from (.+)$/.exec(line)?.[1];
-    if (from !== undefined) moved = from;
-    const to = /^rename to (.+)$/.exec(line)?.[1];
-    if (to !== undefined && moved !== undefined) actions.push({ kind: "move", path: moved, to });
-    if (!line.startsWith("--- ") || !lines[at + 1]?.startsWith("+++ ")) continue;
-    const [old, fresh] = [unifiedPath(line), unifiedPath(lines[at + 1] ?? "")];
-    const hunks = new Hunks();
-    const put: string[] = [];
-    let next = at + 2;
-    for (let counts = unifiedHunk.exec(lines[next] ?? ""); counts; counts = unifiedHunk.exec(lines[next] ?? "")) {
-      hunks.open(placeOf(lines[next] ?? ""));
-      next++;
-      let [left, right] = [Number(counts[2] ?? 1), Number(counts[3] ?? 1)];
-      for (; (left > 0 || right > 0) && next < lines.length; next++) {
-        const changed = lines[next] ?? "";
-        if (changed.startsWith("\\")) continue;
-        if (!/^[ +-]|^$/.test(changed)) break;
-        hunks.line(changed);
-        if (!changed.startsWith("+")) left--;
-        if (!changed.startsWith("-")) right--;
-        if (changed.startsWith("+")) put.push(changed.slice(1));
-      }
-      if (lines[next]?.startsWith("\\") === true) next++;
-    }
-    at = next - 1;
-    if (fresh === undefined) actions.push(...(old === undefined ? [] : [{ kind: "delete" as const, path: old }]));
-    else if (old === undefined) actions.push({ kind: "write", path: fresh, text: put.join("\n") });
-    else actions.push(...hunks.edit(fresh));
-  }
-  return actions;
+/** The effects of the patches in a call's arguments; undefined where they hold none. */
+export function patchesIn(args: JsonValue, name = ""): readonly FileAction[] | undefined {
+  if (typeof args === "string") return patchesOf(args, name);
+  if (args === null || typeof args !== "object") return undefined;
+  const found = Object.entries(args).map(([key, item]) =>
+    patchesIn(item as JsonValue, Array.isArray(args) ? name : key),
+  );
+  return found.some((one) => one !== undefined) ? found.flatMap((one) => one ?? []) : undefined;
 }
 
-/** The path of a line `--- a/path` or `+++ b/path`; undefined for none. */
-function unifiedPath(line: string): string | undefined {
-  const path = line
-    .slice(4)
-    .replace(/\t.*$/, "")
-    .trim()
-    .replace(/^"(.*)"$/, "$1");
-  return path === "/dev/null" ? undefined : path.replace(/^[abciow]\//, "");
+/** A patch that cannot be read is a touch of the files it names. */
+function patchesOf(text: string, name: string): readonly FileAction[] | undefined {
+  const at = text.indexOf(beginMark);
+  const isPlain = at >= 0 && text.slice(0, at).trim() === "";
+  const isQuoted = at >= 0 && !textName.test(name) && (applier.test(text) || /^\s*[[{]/.test(text));
+  if (!isPlain && !isQuoted && !(patchName.test(name) && unified.test(text))) return undefined;
+  const actions = isPlain ? patchActions(text) : isQuoted ? literalPatches(text).flatMap(patchActions) : [];
+  return actions.length > 0 ? actions : [{ kind: "touch", command: text, wide: false }];
+}
+
+/** The patches that strings of a program hold, as one string or as a list of their lines. */
+function literalPatches(source: string): readonly string[] {
+  const patches: string[] = [];
+  let lines: string[] | undefined;
+  for (const { text = "", before } of scriptLiterals(source)) {
+    if (lines && /^\s*,\s*$/.test(before)) lines.push(text);
+    else lines = text === beginMark ? [text] : undefined;
+    if (lines && text.startsWith(endMark)) patches.push(lines.join("\n"));
+    else if (text.startsWith(`${beginMark}\n`)) patches.push(text);
+  }
+  return patches;
+}
+
+const searchMark = /^(?:<{5,9}|-{5,9}) ?SEARCH>?[^\S\n]*\n/m;
+const middleMark = /^={5,9}[^\S\n]*\n/m;
+const replaceMark = /^(?:>{5,9}|\+{5,9}) ?REPLACE>?[^\S\n]*$/m;
+
+/** The replacements that stand in one text between marks, as Cline spells them; none where it has no marks. */
+export function blockChanges(text: string): readonly Change[] {
+  const [, ...blocks] = text.replaceAll("\r\n", "\n").split(searchMark);
+  return blocks.flatMap((block) => {
+    const [body = "", end] = block.split(replaceMark);
+    const middle = middleMark.exec(body);
+    if (end === undefined || !middle) return [];
+    const after = body.slice(middle.index + middle[0].length);
+    return { before: body.slice(0, middle.index).replace(/\n$/, ""), after: after.replace(/\n$/, ""), hunk: {} };
+  });
 }

@@ -1,8 +1,9 @@
 /** Scripts: JavaScript that calls tools, as agents send it to a tool that runs it. */
+import { placed } from "./action.ts";
 import type { FileAction } from "./action.ts";
-import { scriptLiterals } from "./literals.ts";
 import type { Output } from "./output.ts";
 import { shellActions } from "./shell.ts";
+import { scriptLiterals } from "./literals.ts";
 
 const callSign = /\btools\.(\w+)\s*\(/g;
 const commandKey = /(?:^|[{,\s])["']?(?:cmd|command)["']?\s*:\s*$/;
@@ -24,29 +25,17 @@ export function scriptActions(source: string, output?: Output): readonly FileAct
   }
   return commands.flatMap(({ line, folder }): readonly FileAction[] => {
     if (line === undefined) return [{ kind: "touch", command: source, wide: false }];
-    const alone = calls === 1 && commands.length === 1;
-    return commandActions(line, folder, alone ? output : undefined, alone);
+    if (calls === 1 && commands.length === 1) return commandActions(line, folder, output);
+    // What one of several calls printed is not told apart.
+    return commandActions(line, folder).map((action) =>
+      action.kind === "read" || action.kind === "search" ? { kind: "look", path: action.path } : action,
+    );
   });
 }
 
-/**
- * The effects of a command line that runs in a folder.
- *
- * @param alone - whether the output is this line's and no other's
- */
-export function commandActions(line: string, folder: string, output?: Output, alone = true): readonly FileAction[] {
-  const actions = shellActions(line, "", output).map((action) => inFolder(action, folder));
-  if (alone) return actions;
-  return actions.map((action) =>
-    action.kind === "read" || action.kind === "search" ? { kind: "look", path: action.path } : action,
-  );
-}
-
-/** A file named without any folder is told apart from its namesakes by the folder the command runs in. */
-function inFolder(action: FileAction, folder: string): FileAction {
+/** The effects of a command line that runs in a folder: it tells a file named without any folder from its namesakes. */
+export function commandActions(line: string, folder: string, output?: Output): readonly FileAction[] {
   const place = (path: string): string =>
     folder === "" || /[/\\~]/.test(path) ? path : `${folder.replace(/\/$/, "")}/${path}`;
-  if (action.kind === "touch") return action;
-  if (action.kind === "move") return { ...action, path: place(action.path), to: place(action.to) };
-  return { ...action, path: place(action.path) };
+  return shellActions(line, output).map((action) => placed(action, place));
 }

@@ -1,5 +1,5 @@
 /** Shell reads: the lines of files that a pipeline prints. */
-import type { Command, Word } from "./shell-words.ts";
+import type { Command, Pipeline, Word } from "./shell-words.ts";
 import type { Piece } from "./shown.ts";
 
 /** Programs that print nothing. */
@@ -10,188 +10,178 @@ const wrapper = /^(?:sudo|time|command|env|nohup|exec|builtin|noglob)$/;
 /** Options of a search that take the next word. */
 const valued =
   /^-[ABCemgtTfd]$|^--(?:glob|type|max-count|regexp|file|context|after-context|before-context|include|exclude|exclude-dir|type-not)$/;
-/** Options of a search whose output is not lines of files. */
+/** Options of a search whose output is not lines of one file, each behind its number or nothing. */
 const unlike =
-  /^-[a-zA-Z]*[lLcqoZ][a-zA-Z]*$|^--(?:files|count|json|heading|only-matching|quiet|replace|stats|files-with-matches|files-without-match|vimgrep)/;
+  /^-[a-zA-Z]*[lLcqoZH][a-zA-Z]*$|^--(?:files|count|json|heading|only-matching|quiet|replace|stats|files-with-matches|files-without-match|vimgrep)/;
+const fileName = /[^/]\.\w{1,10}$|(?:^|\/)[A-Z]\w+file$/;
 
-/** The program of a command, without what only surrounds it, and its arguments. */
-export function programOf({ words }: Command): { readonly name: string; readonly args: readonly Word[] } {
+/** A program of a command and its arguments. */
+export interface Program {
+  readonly name: string;
+  readonly args: readonly Word[];
+}
+
+/** The program of a command, without what only surrounds it; `git mv` and `git rm` are `mv` and `rm`. */
+export function programOf({ words }: Command): Program {
   let at = 0;
   while (at < words.length && (/^\w+=/.test(words[at]?.text ?? "") || wrapper.test(words[at]?.text ?? ""))) at++;
+  if (words[at]?.text === "git" && /^(?:mv|rm)$/.test(words[at + 1]?.text ?? "")) at++;
   const name = words[at]?.text ?? "";
   return { name: name.slice(name.lastIndexOf("/") + 1), args: words.slice(at + 1) };
 }
 
+/** The file that a command's output goes to. */
+export function targetOf({ redirects }: Command): Command["redirects"][number] | undefined {
+  return redirects.find(({ operator }) => /^(?:1?>{1,2}\|?|&>>?)$/.test(operator));
+}
+
+/** A stretch of a text: from line `from` on, 0 where its place is not known; at most `most` lines. */
+interface Part {
+  readonly from: number;
+  readonly most?: number;
+  readonly whole: boolean;
+}
+
+/** What a program prints of the files it names, or of its input where it names none. */
+interface Printed {
+  readonly files: readonly Word[];
+  readonly parts: readonly Part[];
+  /** Whether it numbers the lines it is given. */
+  readonly numbers?: boolean;
+}
+
+const all: Part = { from: 1, whole: true };
+const some: Part = { from: 0, whole: false };
+const other: Piece = { kind: "other" };
+
+/** Programs that print lines of files as they are; undefined for arguments with which one does not. */
+const printers = new Map<string, (args: readonly Word[]) => Printed | undefined>([
+  ["cat", catOf],
+  ["bat", catOf],
+  ["batcat", catOf],
+  ["less", catOf],
+  ["more", catOf],
+  ["tee", () => ({ files: [], parts: [all] })],
+  ["nl", numberedOf],
+  ["head", (args) => endOf(args, 1)],
+  ["tail", (args) => endOf(args, 0)],
+  ["sed", rangesOf],
+  ["awk", rowsOf],
+  ["grep", foundOf],
+  ["egrep", foundOf],
+  ["rg", foundOf],
+  ["ag", foundOf],
+]);
+
 /** The output of a pipeline in pieces; none where it prints nothing. */
-export function pieceOf(pipeline: readonly Command[], place: (path: string) => string): readonly Piece[] {
-  const [first, ...filters] = pipeline;
+export function piecesOf({ commands }: Pipeline, place: (path: string) => string): readonly Piece[] {
+  const [first, ...filters] = commands;
   if (!first || first.words.length === 0) return [];
   const { name, args } = programOf(first);
-  const away = pipeline.some(({ redirects }) =>
-    redirects.some(({ operator }) => /^(?:1?>{1,2}\|?|&>>?)$/.test(operator)),
-  );
   const inPlace = /^(?:sed|perl)$/.test(name) && args.some(({ text }) => /^-\w*i|^--in-place/.test(text));
-  if (silent.test(name) || away || inPlace) return [];
-  if (name === "echo" || name === "printf") return filters.length > 0 ? [other] : saidOf(name, args);
-  const pieces = readOf(name, args, first, place);
+  if (silent.test(name) || inPlace || commands.some(targetOf)) return [];
+  if (name === "echo" || name === "printf") return [filters.length > 0 ? other : saidOf(name, args)];
+  const printed = first.input === undefined ? printers.get(name)?.(args) : undefined;
+  const stdin = first.redirects.flatMap(({ operator, to }) => (operator === "<" ? [to] : []));
+  const files = printed && printed.files.length > 0 ? printed.files : stdin.slice(0, 1);
+  if (!printed || files.length === 0 || !files.every(({ plain }) => plain)) return [other];
+  const pieces = files.flatMap(({ text }) =>
+    printed.parts.map((part): Piece => ({ kind: "lines", path: place(text), ...part })),
+  );
   return filters.reduce<readonly Piece[]>((shown, filter) => filtered(shown, programOf(filter)), pieces);
 }
 
-const other: Piece = { kind: "other" };
-
-function saidOf(name: string, args: readonly Word[]): readonly Piece[] {
-  if (!args.every(({ plain }) => plain)) return [other];
+function saidOf(name: string, args: readonly Word[]): Piece {
+  if (!args.every(({ plain }) => plain)) return other;
   const texts = args.map(({ text }) => text).filter((text) => text !== "-e" && text !== "-n");
   const text = name === "echo" ? texts.join(" ") : texts.length === 1 ? (texts[0] ?? "") : undefined;
-  if (text === undefined || text.includes("%")) return [other];
+  if (text === undefined || text.includes("%")) return other;
   const said = name === "echo" && !args.some((word) => word.text === "-e") ? text : text.replaceAll("\\n", "\n");
   const trimmed = said.replace(/^\n+/, "").trimEnd();
-  return [trimmed === "" ? other : { kind: "said", text: trimmed }];
-}
-
-function readOf(
-  name: string,
-  args: readonly Word[],
-  { input, redirects }: Command,
-  place: (path: string) => string,
-): readonly Piece[] {
-  const files = args.filter(({ text }) => !text.startsWith("-"));
-  const stdin = redirects.find(({ operator }) => operator === "<")?.to;
-  if (input !== undefined) return [other];
-  const known = (words: readonly Word[], piece: (path: string) => Piece): readonly Piece[] =>
-    words.length > 0 && words.every(({ plain }) => plain) ? words.map(({ text }) => piece(place(text))) : [other];
-  switch (name) {
-    case "cat":
-    case "nl":
-    case "bat":
-    case "batcat": {
-      const own = name === "cat" || name === "bat" ? files : files.filter(({ text }) => !/^[atn]$/.test(text));
-      return known(own.length > 0 ? own : stdin ? [stdin] : [], (path) => ({
-        kind: "lines",
-        path,
-        from: 1,
-        whole: true,
-      }));
-    }
-    case "head":
-    case "tail":
-      return endsOf(name, args, known);
-    case "sed":
-      return rangesOf(args, known);
-    case "awk":
-      return rowsOf(args, known);
-    case "grep":
-    case "egrep":
-    case "rg":
-    case "ag":
-      return foundOf(name, args, known);
-    case "git":
-      return args.some(({ text }) => text === "grep") ? [{ kind: "many" }] : [other];
-    default:
-      return [other];
-  }
-}
-
-type Known = (words: readonly Word[], piece: (path: string) => Piece) => readonly Piece[];
-
-/** The number of lines that `head` or `tail` shows; `+12` begins at a line. */
-function countOf(args: readonly Word[]): { readonly count: string; readonly files: readonly Word[] } {
-  const at = args.findIndex(({ text }) => /^-(?:n|\d|-lines)|^\+\d/.test(text));
-  const option = args[at]?.text ?? "";
-  const apart = option === "-n" || option === "--lines";
-  const count = apart ? (args[at + 1]?.text ?? "10") : option === "" ? "10" : option.replace(/^(?:-n|--lines=|-)/, "");
-  const files = args.filter(
-    (word, index) => !word.text.startsWith("-") && !word.text.startsWith("+") && !(apart && index === at + 1),
-  );
-  return { count, files };
-}
-
-function endsOf(name: string, args: readonly Word[], known: Known): readonly Piece[] {
-  if (args.some(({ text }) => /^-(?:c|-bytes|f)/.test(text))) return [other];
-  const { count, files } = countOf(args);
-  if (files.length !== 1) return [other];
-  if (count.startsWith("+"))
-    return known(files, (path) => ({ kind: "lines", path, from: Number(count) || 1, whole: false }));
-  const most = Math.abs(Number(count)) || 10;
-  return known(files, (path) =>
-    count.startsWith("-") && count !== "-"
-      ? { kind: "lines", path, from: name === "head" ? 1 : 0, whole: false }
-      : { kind: "lines", path, from: name === "head" ? 1 : 0, most, whole: false },
-  );
-}
-
-function rangesOf(args: readonly Word[], known: Known): readonly Piece[] {
-  if (!args.some(({ text }) => /^-\w*n/.test(text) || text === "--quiet")) return [other];
-  const scripts = args.flatMap((word, at) => (args[at - 1]?.text === "-e" ? [word] : []));
-  const bare = args.filter((word, at) => !word.text.startsWith("-") && args[at - 1]?.text !== "-e");
-  const files = scripts.length > 0 ? bare : bare.slice(1);
-  const parts = (scripts.length > 0 ? scripts : bare.slice(0, 1)).flatMap(({ text }) => text.split(/[;\n]/));
-  const ranges = parts.flatMap((part) => {
-    const [, from, to] = /^\s*(\d+)(?:\s*,\s*(\d+|\$|\+\d+))?\s*p\s*$/.exec(part) ?? [];
-    if (from === undefined) return [];
-    const end = to === undefined ? Number(from) : to.startsWith("+") ? Number(from) + Number(to) : Number(to);
-    return [{ from: Number(from), ...(Number.isFinite(end) && { most: end - Number(from) + 1 }) }];
-  });
-  if (files.length !== 1) return [other];
-  if (ranges.length !== parts.filter((part) => part.trim() !== "").length)
-    return known(files, (path) => ({ kind: "found", path }));
-  return ranges.flatMap((range) => known(files, (path) => ({ kind: "lines", path, ...range, whole: false })));
-}
-
-function rowsOf(args: readonly Word[], known: Known): readonly Piece[] {
-  const [program, ...files] = args.filter(({ text }) => !text.startsWith("-"));
-  if (!program || files.length !== 1) return [other];
-  const from = /NR\s*(>=?|==)\s*(\d+)/.exec(program.text);
-  if (/print(?!\s*(?:;|\}|$))/.test(program.text) && !program.text.includes("$0")) return [other];
-  const first = from && !program.text.includes("$0") ? Number(from[2]) + (from[1] === ">" ? 1 : 0) : 0;
-  return known(files, (path) =>
-    first > 0 ? { kind: "lines", path, from: first, whole: false } : { kind: "found", path },
-  );
-}
-
-function foundOf(name: string, args: readonly Word[], known: Known): readonly Piece[] {
-  const options = args.filter(({ text }) => text.startsWith("-") && text !== "-");
-  if (options.some(({ text }) => unlike.test(text))) return [other];
-  const given = options.some(({ text }) => text === "-e" || text.startsWith("--regexp"));
-  const bare = args.filter((word, at) => !word.text.startsWith("-") && !valued.test(args[at - 1]?.text ?? ""));
-  const files = given ? bare : bare.slice(1);
-  const deep = name === "rg" || name === "ag" || options.some(({ text }) => /^-\w*[rR]|^--recursive/.test(text));
-  const numbered = options.some(({ text }) => /^-\w*n|^--line-number/.test(text)) || name === "ag";
-  const [only] = files;
-  const isFile = only !== undefined && /[^/]\.\w{1,10}$|(?:^|\/)[A-Z]\w+file$/.test(only.text) && only.plain;
-  if (
-    files.length === 1 &&
-    isFile &&
-    !options.some(({ text }) => /^-\w*H/.test(text)) &&
-    !(deep && name.endsWith("grep"))
-  )
-    return known(files, (path) => ({ kind: "found", path }));
-  return numbered ? [{ kind: "many" }] : [other];
+  return trimmed === "" ? other : { kind: "said", text: trimmed };
 }
 
 /** The pieces that a filter leaves. */
-function filtered(pieces: readonly Piece[], { name, args }: ReturnType<typeof programOf>): readonly Piece[] {
+function filtered(pieces: readonly Piece[], { name, args }: Program): readonly Piece[] {
   const [piece] = pieces;
-  if (pieces.length !== 1 || !piece) return [other];
-  if (/^(?:cat|less|more|tee)$/.test(name) || (name === "nl" && piece.kind === "lines")) return pieces;
-  if (piece.kind === "many" || piece.kind === "found")
-    return /^(?:head|tail|grep|rg|sort|uniq)$/.test(name) && !args.some(({ text }) => unlike.test(text))
-      ? pieces
-      : [other];
-  if (piece.kind !== "lines") return [other];
-  const { path, from } = piece;
-  if (name === "head") {
-    const most = Math.abs(Number(countOf(args).count)) || 10;
-    return [{ ...piece, most: Math.min(piece.most ?? Infinity, most), whole: false }];
-  }
-  if (name === "sed") {
-    const range = rangesOf([...args, { text: path, plain: true }], (words, of) => words.map(({ text }) => of(text)));
-    return range.flatMap((one): readonly Piece[] =>
-      one.kind === "lines" ? [{ ...one, from: from === 0 ? 0 : from + one.from - 1 }] : [one],
-    );
-  }
-  if (name === "tail") return [{ kind: "lines", path, from: 0, whole: false }];
-  return /^(?:e?grep|rg)$/.test(name) && !args.some(({ text }) => unlike.test(text) || /^-\w*n/.test(text))
-    ? [{ kind: "found", path }]
-    : [other];
+  const printed = printers.get(name)?.(args);
+  if (piece?.kind !== "lines" || pieces.length > 1 || !printed || printed.files.length > 0) return [other];
+  // Numbers that begin in the middle of a file are none of its lines.
+  if (printed.numbers === true && piece.from !== 1) return [other];
+  return printed.parts.map(({ from, most = Infinity, whole }) => {
+    const left = Math.min(most, (piece.most ?? Infinity) - Math.max(0, from - 1));
+    return {
+      kind: "lines",
+      path: piece.path,
+      from: piece.from === 0 || from === 0 ? 0 : piece.from + from - 1,
+      ...(left < Infinity && { most: left }),
+      whole: piece.whole && whole,
+    };
+  });
+}
+
+function namesIn(args: readonly Word[]): readonly Word[] {
+  return args.filter(({ text }) => !text.startsWith("-"));
+}
+
+function catOf(args: readonly Word[]): Printed {
+  return { files: namesIn(args), parts: [all], numbers: args.some(({ text }) => /^-\w*n/.test(text)) };
+}
+
+/** `nl` numbers what it is given from 1 on, or from the line that `-v` names. */
+function numberedOf(args: readonly Word[]): Printed {
+  const files = namesIn(args).filter(({ text }) => !/^[atn]$/.test(text));
+  return { files, parts: [all], numbers: !args.some(({ text }) => text.startsWith("-v")) };
+}
+
+/** The lines at an end of a file, of which `head` and `tail` show a number; `+12` begins at a line. */
+function endOf(args: readonly Word[], from: number): Printed | undefined {
+  if (args.some(({ text }) => /^-(?:c|-bytes|f)/.test(text))) return undefined;
+  const at = args.findIndex(({ text }) => /^-(?:n|\d|-lines)|^\+\d/.test(text));
+  const option = args[at]?.text ?? "";
+  const apart = option === "-n" || option === "--lines";
+  const count = apart ? (args[at + 1]?.text ?? "") : option.replace(/^(?:-n|--lines=|-)/, "");
+  const files = args.filter(({ text }, index) => !/^[-+]/.test(text) && !(apart && index === at + 1));
+  if (files.length > 1) return undefined;
+  if (count.startsWith("+")) return { files, parts: [{ from: Number(count) || 1, whole: false }] };
+  // A negative number is of the lines that `head` leaves out.
+  const most = count.startsWith("-") ? {} : { most: Number(count) || 10 };
+  return { files, parts: [{ from, ...most, whole: false }] };
+}
+
+function rangesOf(args: readonly Word[]): Printed | undefined {
+  if (!args.some(({ text }) => /^-\w*n/.test(text) || text === "--quiet")) return undefined;
+  const given = args.filter((_, at) => args[at - 1]?.text === "-e");
+  const bare = namesIn(args).filter((word) => !given.includes(word));
+  const [scripts, files] = given.length > 0 ? [given, bare] : [bare.slice(0, 1), bare.slice(1)];
+  if (files.length > 1) return undefined;
+  const lines = scripts.flatMap(({ text }) => text.split(/[;\n]/)).filter((line) => line.trim() !== "");
+  const parts = lines.flatMap((line) => {
+    const [, from, to] = /^\s*(\d+)(?:\s*,\s*(\d+|\$|\+\d+))?\s*p\s*$/.exec(line) ?? [];
+    if (from === undefined) return [];
+    const end = to?.startsWith("+") === true ? Number(from) + Number(to) : Number(to ?? from);
+    return [{ from: Number(from), ...(Number.isFinite(end) && { most: end - Number(from) + 1 }), whole: false }];
+  });
+  return { files, parts: parts.length === lines.length ? parts : [some] };
+}
+
+function rowsOf(args: readonly Word[]): Printed | undefined {
+  const [program, ...files] = namesIn(args);
+  if (!program || files.length > 1) return undefined;
+  const { text } = program;
+  if (text.includes("$0")) return { files, parts: [some] };
+  if (/print(?!\s*(?:;|\}|$))/.test(text)) return undefined;
+  const [, sign, line] = /NR\s*(>=?|==)\s*(\d+)/.exec(text) ?? [];
+  const from = Number(line ?? 0) + (sign === ">" ? 1 : 0);
+  return { files, parts: [{ from, whole: false }] };
+}
+
+function foundOf(args: readonly Word[]): Printed | undefined {
+  const options = args.filter(({ text }) => text.startsWith("-") && text !== "-").map(({ text }) => text);
+  if (options.some((text) => unlike.test(text) || /^-\w*[rR]|^--recursive/.test(text))) return undefined;
+  const given = options.some((text) => text === "-e" || text.startsWith("--regexp"));
+  const bare = args.filter((word, at) => !word.text.startsWith("-") && !valued.test(args[at - 1]?.text ?? ""));
+  const files = given ? bare : bare.slice(1);
+  if (files.length > 1 || !files.every(({ text }) => fileName.test(text))) return undefined;
+  return { files, parts: [some], numbers: options.some((text) => /^-\w*n|^--line-number/.test(text)) };
 }

@@ -1,4 +1,4 @@
-/** Shell words: a command line as the commands it consists of. */
+/** Shell words: a command line as the pipelines it consists of. */
 
 /** A word as the shell hands it on. */
 export interface Word {
@@ -14,148 +14,143 @@ export interface Command {
   readonly redirects: readonly { readonly operator: string; readonly to: Word }[];
   /** The text of its here-document. */
   readonly input?: string;
-  /** The operator between it and the command before. */
-  readonly joint: Joint;
 }
 
-/** The operator before a command; `;` also for a new line. */
-export type Joint = "" | ";" | "&&" | "||" | "|";
+/** Commands that are joined by pipes. */
+export interface Pipeline {
+  readonly commands: readonly Command[];
+  /** Whether it runs only if the one before it failed. */
+  readonly isElse: boolean;
+}
 
 const compound = /^(?:for|while|until|if|then|else|elif|fi|do|done|case|esac|function|select|\{|\}|!|\[\[|coproc)$/;
-const operator = /^(?:&&|\|\||\|&|;;|[;|&()\n])/;
-const redirect = /^(?:\d*(?:<<<|<<-?|>>|>&|<&|>\||[<>])|&>>?)/;
+const blank = /(?:[ \t\r]|\\\n|#[^\n]*)+/y;
+const operator = /&&|\|\||\|&|;;|[;|&()\n]/y;
+const redirect = /(\d*(?:<<<|<<-?|>>|>&|<&|>\||[<>])|&>>?)[ \t]*/y;
+const row = /([^\n]*)\n?/y;
+/** Parts of a word: quoted, escaped, replaced when the line runs, and others. */
+const single = /'([^']*)'/y;
+const double = /"((?:[^"\\]|\\[\s\S])*)"/y;
+const escaped = /\\([\s\S]?)/y;
+const backquoted = /`[^`]*(?:`|$)/y;
+const bare = /\$(?!\()|[^\s;|&<>()'"\\`$]+/y;
 
 interface Open {
   readonly words: Word[];
   readonly redirects: { operator: string; to: Word }[];
   input?: string;
-  readonly joint: Joint;
 }
 
-/** The commands of a line in their order; undefined for one with loops, groups or substitutions of whole commands. */
-export function commandsOf(line: string): readonly Command[] | undefined {
-  const commands: Open[] = [];
-  let open: Open = { words: [], redirects: [], joint: "" };
-  const documents: { readonly command: Open; readonly tag: string; readonly strips: boolean }[] = [];
-  const close = (joint: Joint): void => {
-    const empty = open.words.length === 0 && open.redirects.length === 0;
-    if (!empty) commands.push(open);
-    open = { words: [], redirects: [], joint: empty && joint === ";" ? open.joint : joint };
-  };
-  let at = 0;
-  while (at < line.length) {
-    const rest = line.slice(at);
-    const blank = /^(?:[ \t\r]|\\\n)+/.exec(rest)?.[0];
-    if (blank !== undefined) {
-      at += blank.length;
-      continue;
-    }
-    if (rest.startsWith("#")) {
-      const end = line.indexOf("\n", at);
-      at = end < 0 ? line.length : end;
-      continue;
-    }
-    const sign = redirect.exec(rest)?.[0];
-    if (sign !== undefined) {
-      at += sign.length;
-      at += /^[ \t]*/.exec(line.slice(at))?.[0].length ?? 0;
-      if (line[at] === "(") return undefined;
-      const target = wordAt(line, at);
-      if (!target) return undefined;
-      at = target.end;
-      const kind = sign.replace(/^\d+/, "");
-      if (kind === "<<" || kind === "<<-")
-        documents.push({ command: open, tag: target.word.text, strips: kind === "<<-" });
-      else open.redirects.push({ operator: sign, to: target.word });
-      continue;
-    }
-    const between = operator.exec(rest)?.[0];
-    if (between !== undefined) {
-      if (/[()]|;;/.test(between)) return undefined;
-      at += between.length;
-      if (between === "\n") at = documentsAt(line, at, documents);
-      close(between === "&&" || between === "||" ? between : between.startsWith("|") ? "|" : ";");
-      continue;
-    }
-    const found = wordAt(line, at);
-    if (!found) return undefined;
-    if (open.words.length === 0 && compound.test(found.word.text)) return undefined;
-    open.words.push(found.word);
-    at = found.end;
+/** The pipelines of a line in their order; undefined for one with loops, groups or substitutions of whole commands. */
+export function pipelinesOf(line: string): readonly Pipeline[] | undefined {
+  return new Line(line).pipelines();
+}
+
+class Line {
+  readonly #line: string;
+  #at = 0;
+  /** Here-documents that begin at the next new line. */
+  readonly #documents: {
+    readonly command: Open;
+    readonly tag: Word;
+    readonly strips: boolean;
+    readonly isQuoted: boolean;
+  }[] = [];
+
+  constructor(line: string) {
+    this.#line = line;
   }
-  close(";");
-  return commands;
-}
 
-/** Reads the here-documents that begin at a new line; the place behind them. */
-function documentsAt(
-  line: string,
-  from: number,
-  documents: { readonly command: Open; readonly tag: string; readonly strips: boolean }[],
-): number {
-  let at = from;
-  for (const { command, tag, strips } of documents.splice(0)) {
-    const body: string[] = [];
-    for (;;) {
-      const end = line.indexOf("\n", at);
-      const text = line.slice(at, end < 0 ? line.length : end);
-      const stripped = strips ? text.replace(/^\t+/, "") : text;
-      at = end < 0 ? line.length : end + 1;
-      if (stripped === tag || at >= line.length) {
-        if (stripped !== tag) body.push(stripped);
+  pipelines(): readonly Pipeline[] | undefined {
+    const pipelines: { readonly commands: Open[]; readonly isElse: boolean }[] = [];
+    let open: Open = { words: [], redirects: [] };
+    let joint = ";";
+    const close = (sign: string): void => {
+      const isEmpty = open.words.length === 0 && open.redirects.length === 0;
+      if (isEmpty && /^[;\n&]$/.test(sign)) return;
+      const last = pipelines.at(-1);
+      if (!isEmpty && last && /^\|&?$/.test(joint)) last.commands.push(open);
+      else if (!isEmpty) pipelines.push({ commands: [open], isElse: joint === "||" });
+      open = { words: [], redirects: [] };
+      joint = sign;
+    };
+    while (this.#at < this.#line.length) {
+      if (this.#take(blank)) continue;
+      const sign = this.#take(redirect)?.[1];
+      const between = sign === undefined ? this.#take(operator)?.[0] : undefined;
+      if (between !== undefined) {
+        if (/[()]|;;/.test(between)) return undefined;
+        if (between === "\n") this.#readDocuments();
+        close(between);
+        continue;
+      }
+      const isQuoted = /['"\\]/.test(this.#line[this.#at] ?? "");
+      const word = this.#word();
+      if (!word) return undefined;
+      if (sign === undefined) {
+        if (open.words.length === 0 && compound.test(word.text)) return undefined;
+        open.words.push(word);
+      } else if (/^\d*<<-?$/.test(sign)) {
+        this.#documents.push({ command: open, tag: word, strips: sign.endsWith("-"), isQuoted });
+      } else open.redirects.push({ operator: sign, to: word });
+    }
+    close(";");
+    return pipelines;
+  }
+
+  #take(sign: RegExp): RegExpExecArray | undefined {
+    sign.lastIndex = this.#at;
+    const found = sign.exec(this.#line) ?? undefined;
+    this.#at += found?.[0].length ?? 0;
+    return found;
+  }
+
+  #readDocuments(): void {
+    for (const { command, tag, strips, isQuoted } of this.#documents.splice(0)) {
+      const body: string[] = [];
+      while (this.#at < this.#line.length) {
+        const line = this.#take(row)?.[1] ?? "";
+        const text = strips ? line.replace(/^\t+/, "") : line;
+        if (text === tag.text) break;
+        body.push(text);
+      }
+      const text = body.join("\n");
+      command.input = isQuoted ? text : text.replaceAll(/\\([$`\\])/g, "$1");
+    }
+  }
+
+  /** The word that begins here; undefined where there is none, or one whose quote is never closed. */
+  #word(): Word | undefined {
+    const from = this.#at;
+    let text = "";
+    let plain = true;
+    while (this.#at < this.#line.length && !/[\s;|&<>()]/.test(this.#line[this.#at] ?? "")) {
+      const quoted = this.#take(double)?.[1];
+      if (quoted !== undefined) {
+        plain &&= !/(?<!\\)[$`]/.test(quoted);
+        text += quoted.replaceAll(/\\([$`"\\])/g, "$1").replaceAll("\\\n", "");
+        continue;
+      }
+      const literal = this.#take(single)?.[1] ?? this.#take(escaped)?.[1];
+      const rest = literal ?? this.#take(backquoted)?.[0] ?? this.#take(bare)?.[0] ?? this.#substitution();
+      if (rest === undefined) return undefined;
+      plain &&= literal !== undefined || !/[$*?[\]{}`]/.test(rest);
+      text += rest;
+    }
+    return this.#at === from ? undefined : { text, plain };
+  }
+
+  #substitution(): string | undefined {
+    const from = this.#at;
+    if (!this.#line.startsWith("$(", from)) return undefined;
+    let depth = 0;
+    for (this.#at++; this.#at < this.#line.length; this.#at++) {
+      if (this.#line[this.#at] === "(") depth++;
+      else if (this.#line[this.#at] === ")" && --depth === 0) {
+        this.#at++;
         break;
       }
-      body.push(stripped);
     }
-    command.input = body.join("\n");
+    return this.#line.slice(from, this.#at);
   }
-  return at;
-}
-
-/** The word that begins at a place; undefined where a quote is never closed. */
-function wordAt(line: string, from: number): { readonly word: Word; readonly end: number } | undefined {
-  let text = "";
-  let plain = true;
-  let at = from;
-  for (; at < line.length; at++) {
-    const sign = line[at] ?? "";
-    if (/[\s;|&<>()]/.test(sign)) break;
-    if (sign === "'") {
-      const end = line.indexOf("'", at + 1);
-      if (end < 0) return undefined;
-      text += line.slice(at + 1, end);
-      at = end;
-    } else if (sign === '"') {
-      const quoted = /^"((?:[^"\\]|\\[\s\S])*)"/.exec(line.slice(at));
-      if (!quoted) return undefined;
-      const body = quoted[1] ?? "";
-      if (/(?<!\\)[$`]/.test(body)) plain = false;
-      text += body.replaceAll(/\\([$`"\\])/g, "$1").replaceAll("\\\n", "");
-      at += quoted[0].length - 1;
-    } else if (sign === "\\") {
-      text += line[++at] ?? "";
-    } else if (sign === "`" || (sign === "$" && line[at + 1] === "(")) {
-      const end = substitutionEnd(line, at);
-      text += line.slice(at, end + 1);
-      plain = false;
-      at = end;
-    } else {
-      if (/[$*?[\]{}~]/.test(sign) && !(sign === "~" && at > from)) plain = plain && sign === "~";
-      text += sign;
-    }
-  }
-  return at === from ? undefined : { word: { text, plain }, end: at };
-}
-
-function substitutionEnd(line: string, from: number): number {
-  if (line[from] === "`") {
-    const end = line.indexOf("`", from + 1);
-    return end < 0 ? line.length : end;
-  }
-  let depth = 0;
-  for (let at = from + 1; at < line.length; at++) {
-    if (line[at] === "(") depth++;
-    else if (line[at] === ")" && --depth === 0) return at;
-  }
-  return line.length;
 }

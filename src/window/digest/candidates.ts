@@ -2,8 +2,8 @@
 import type { JsonValue } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import type { ViewStep } from "../window.ts";
-import { split } from "./file-view.ts";
 import type { FileView } from "./file-view.ts";
+import { split } from "./line.ts";
 import type { Line, Stretch } from "./line.ts";
 import type { Passage } from "./passages.ts";
 import type { Reader, RecordText } from "./reading.ts";

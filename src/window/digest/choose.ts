@@ -6,8 +6,8 @@ import type { Line } from "./line.ts";
 import type { Passage } from "./passages.ts";
 import { isRule } from "./requests.ts";
 import { rowsOf } from "./rows.ts";
-import type { ChoiceOptions, Row, Rows, Title } from "./rows.ts";
-import type { Statement, Statements } from "./statements.ts";
+import type { ChoiceOptions, Row, Rows, Stated, Title } from "./rows.ts";
+import type { Statement } from "./statements.ts";
 import type { Word } from "./texts.ts";
 
 /** Most lines and tokens between two chosen lines that are shown too: a mark would cost nearly as much. */
@@ -33,13 +33,6 @@ const instructionShare = 0.1;
 /** Most tokens of a message of the user's that is shown whole; of a longer one, its rules. */
 const shortMessage = 160;
 
-/** What was stated, for a choice that shows no line without what was said later of the same. */
-export interface Stated {
-  readonly statements: Statements;
-  /** What stands in the window before all candidates: the task, the system block, pins. */
-  readonly standing: readonly Statement[];
-}
-
 /** The choices made so far: what one of them shows bears its number. */
 let choices = 0;
 
@@ -59,10 +52,9 @@ export function lineChooser(
 export function choosing(
   passages: readonly Passage[],
   options: ChoiceOptions,
-  stated?: Stated,
 ): (room: number) => Work<readonly Passage[]> {
   const given = rowsOf(passages, options);
-  const first = firstOf(given, stated);
+  const first = firstOf(given, options.stated);
   const shownWords = options.shownTexts.flatMap((text) => options.texts.known(text));
   return (room) => choose(given, first, new Choice(given, shownWords, room, first.newerOf));
 }
@@ -82,9 +74,10 @@ interface FirstChoices {
 function firstOf({ rows, whole, rowOf }: Rows, stated: Stated | undefined): FirstChoices {
   const newer = (statement: Statement | undefined, least = 0): readonly Row[] => {
     if (!stated || !statement) return [];
-    return stated.statements
-      .newerOf(statement)
-      .flatMap((one) => (one.seq > least || one.statement.file === statement.file ? (rowOf(one.statement) ?? []) : []));
+    return stated.statements.newerOf(statement).flatMap((one) => {
+      const counts = one.isNamed || one.seq > least || one.statement.file === statement.file;
+      return counts ? (rowOf(one.statement) ?? []) : [];
+    });
   };
   // A file's line that was read again since says what holds.
   const newerOf = (row: Row): readonly Row[] => {
@@ -196,7 +189,7 @@ class Choice {
       if (at > block.from && this.#rows[at - 1]!.isChosen) beside++;
       if (at + 1 < block.to && this.#rows[at + 1]!.isChosen) beside++;
     }
-    const cost = tokens + 0.75 * gapTokens * (2 - beside) + 0.25 * this.#titling(block.title);
+    const cost = tokens + 0.75 * gapTokens * (2 - beside);
     const base = (isAgain ? 0 : 0.2) + 0.02 * Math.min(tokens, 40);
     return (weight * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
   }

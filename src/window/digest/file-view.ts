@@ -3,6 +3,7 @@ import { splitLines } from "../../message/quote.ts";
 import type { Change, HunkPlace } from "../action/action.ts";
 import { applyHunk } from "./hunks.ts";
 import type { Spot } from "./hunks.ts";
+import { split } from "./line.ts";
 import type { Line, Stretch } from "./line.ts";
 
 /** Length from which a line hardly stands in a file twice, in characters. */
@@ -235,19 +236,6 @@ function findRun(lines: readonly Line[], old: readonly string[]): number {
       return start;
   }
   return -1;
-}
-
-/** The stretches that are left of one when lines leave it. */
-export function split(stretch: Stretch, stays: (line: Line, index: number) => boolean): readonly Stretch[] {
-  if (stretch.lines.every(stays)) return [stretch];
-  const left: { at: number; lines: Line[] }[] = [];
-  let open: { at: number; lines: Line[] } | undefined;
-  stretch.lines.forEach((line, index) => {
-    if (!stays(line, index)) open = undefined;
-    else if (open) open.lines.push(line);
-    else left.push((open = { at: stretch.at === 0 ? 0 : stretch.at + index, lines: [line] }));
-  });
-  return left;
 }
 
 /** Stretches whose numbers follow on each other become one. */

@@ -1,10 +1,7 @@
 /** Hunks: the place of a patch's old lines in what is known of a file, and the text once they gave way to new ones. */
 import type { HunkPlace } from "../action/action.ts";
 import type { Line, Stretch } from "./line.ts";
-import { keyOf } from "./line.ts";
-
-/** Length from which a line that left a file is taken from wherever it is known to stand, in characters. */
-const telling = 4;
+import { keyOf, split } from "./line.ts";
 
 /** A hunk in lines. */
 export interface Hunk extends HunkPlace {
@@ -82,78 +79,18 @@ function replaced(stretches: readonly Stretch[], { old, fresh }: Hunk, spot: Spo
   return { stretches: changed.filter(({ lines }) => lines.length > 0), shifted, doubt: false, next };
 }
 
-/**
- * Takes the known ones of the old lines away, and puts the new ones where the first of them stood. Of the lines that
- * stay, those at the edge of a stretch belong to the hunk; a removed line goes wherever it stands.
- */
+/** Takes the known ones of the old lines away, wherever they stand, and puts the new ones where the first of them stood. */
 function merged(stretches: readonly Stretch[], { old, fresh, at = 0 }: Hunk, numbered: boolean): Patched {
-  const kept = new Set(fresh.map(({ key }) => key));
-  const gone = new Set(old.map(({ key }) => key).filter((key) => key.length >= telling && !kept.has(key)));
-  // A short line may stand for many; one that is known at one place alone is the one that left.
-  for (const { key } of old)
-    if (!kept.has(key) && /[\p{L}\p{N}]/u.test(key) && timesIn(stretches, key) === 1) gone.add(key);
+  const gone = new Set(old.map(({ key }) => key).filter((key) => /[\p{L}\p{N}]/u.test(key)));
   const rest: Stretch[] = [];
   let place = -1;
-  let number = 0;
-  let doubt = false;
   for (const stretch of stretches) {
-    const { at: first, lines } = stretch;
-    const overlap = overlapOf(lines, old);
-    if (!overlap && !lines.some(({ key }) => gone.has(key))) {
-      rest.push(stretch);
-      continue;
-    }
-    const leaves = lines.map(({ key }, index) => gone.has(key) || (overlap?.has(index) ?? false));
-    doubt ||= lines.some(({ key }, index) => gone.has(key) && !(overlap?.has(index) ?? false));
-    let open: Line[] | undefined;
-    let left = false;
-    for (const [index, line] of lines.entries()) {
-      if (leaves[index]) {
-        if (place < 0 || (overlap && number === 0)) {
-          place = rest.length;
-          number = overlap && first > 0 ? first + index : 0;
-        }
-        open = undefined;
-        left = true;
-        continue;
-      }
-      const moved = left ? fresh.length - old.length : 0;
-      if (open) open.push(line);
-      else rest.push({ at: first === 0 ? 0 : Math.max(1, first + index + moved), lines: (open = [line]) });
-    }
+    const left = split(stretch, ({ key }) => !gone.has(key));
+    if (place < 0 && left[0] !== stretch) place = rest.length + (left[0]?.lines[0] === stretch.lines[0] ? 1 : 0);
+    rest.push(...left);
   }
-  const known = numbered ? Math.max(number, at) : 0;
-  if (place < 0) place = known > 0 ? rest.filter((one) => one.at > 0 && one.at < known).length : rest.length;
+  const doubt = place >= 0;
+  if (!doubt) place = numbered && at > 0 ? rest.filter((one) => one.at > 0 && one.at < at).length : rest.length;
   if (fresh.length > 0) rest.splice(place, 0, { at: 0, lines: fresh });
   return { stretches: rest, shifted: true, doubt, next: { stretch: place + 1, line: 0 } };
-}
-
-function timesIn(stretches: readonly Stretch[], sought: string): number {
-  if (sought.length >= telling) return 0;
-  return stretches.reduce((sum, { lines }) => sum + lines.filter(({ key }) => key === sought).length, 0);
-}
-
-/**
- * The lines of a stretch that are lines of the hunk because one runs into the other without a contradiction. The hunk
- * stands whole nowhere, so it reaches beyond the beginning of the stretch or its end.
- */
-function overlapOf(lines: readonly Line[], old: readonly Line[]): ReadonlySet<number> | undefined {
-  let best: { readonly from: number; readonly to: number } | undefined;
-  for (let offset = 1 - old.length; offset < lines.length; offset++) {
-    if (offset === 0 && lines.length > old.length) offset = lines.length - old.length + 1;
-    const from = Math.max(0, offset);
-    const to = Math.min(lines.length, offset + old.length);
-    if (to - from <= (best ? best.to - best.from : 0)) continue;
-    let telling = false;
-    let at = from;
-    while (at < to && lines[at]?.key === old[at - offset]?.key) telling = isTelling(lines[at++]) || telling;
-    if (at === to && telling) best = { from, to };
-  }
-  if (!best) return undefined;
-  const { from, to } = best;
-  return new Set(Array.from({ length: to - from }, (_, step) => from + step));
-}
-
-function isTelling(line: Line | undefined): boolean {
-  return line !== undefined && line.key.length >= telling;
 }

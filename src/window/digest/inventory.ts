@@ -1,5 +1,4 @@
 /** The inventory: messages that left the window, by tool, with counts, subjects, and the range that recall takes. */
-import type { Work } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { inlineText } from "../../message/quote.ts";
 import { isPath, nameLine, parseRecallId, recallId } from "../stub/stub.ts";
@@ -48,23 +47,20 @@ export class Inventory {
    * about it, the newest first, as far as `cap` tokens have room; the tools of the fewest calls share a line where there
    * is no room for one each.
    */
-  *render(counter: TokenCounter, cap: number): Work<{ readonly text: string; readonly stubs: readonly Stub[] }> {
+  render(counter: TokenCounter, cap: number): { readonly text: string; readonly stubs: readonly Stub[] } {
     const cost = (lines: readonly ToolLine[], named: number): number =>
       counter.count(lines.map((line) => shown(line, named).text).join("\n"));
     let lines: readonly ToolLine[] = [];
     for (const [tool, stubs] of this.#tools) {
-      yield;
       lines = [...lines, stubs.line(tool)];
     }
     while (lines.length > 2 && cost(lines, 1) > cap) {
       lines = withoutRarest(lines);
-      yield;
     }
     let named = 1;
     const most = lines.reduce((longest, { subjects }) => Math.max(longest, subjects.length), 1);
     while (named < most && cost(lines, named + 1) <= cap) {
       named++;
-      yield;
     }
     const rendered = lines.map((line) => shown(line, named));
     return { text: rendered.map(({ text }) => text).join("\n"), stubs: rendered.flatMap((line) => line.stubs) };

@@ -33,6 +33,19 @@ export interface Stretch {
   readonly lines: readonly Line[];
 }
 
+/** The stretches that are left of one when lines leave it. */
+export function split(stretch: Stretch, stays: (line: Line, index: number) => boolean): readonly Stretch[] {
+  if (stretch.lines.every(stays)) return [stretch];
+  const left: { at: number; lines: Line[] }[] = [];
+  let open: { at: number; lines: Line[] } | undefined;
+  stretch.lines.forEach((line, index) => {
+    if (!stays(line, index)) open = undefined;
+    else if (open) open.lines.push(line);
+    else left.push((open = { at: stretch.at === 0 ? 0 : stretch.at + index, lines: [line] }));
+  });
+  return left;
+}
+
 /** Longest line a digest shows, in characters. */
 const longestLine = 300;
 

@@ -4,8 +4,7 @@ import type { NumberedMessage } from "../../message/step.ts";
 import type { Work } from "../../turns.ts";
 import type { ReadCall } from "../action/action.ts";
 import type { LogBehind } from "../log-reading.ts";
-import type { PassContext, View } from "../window.ts";
-import { FileNames } from "./file-index.ts";
+import type { ReadingContext } from "../window.ts";
 import type { Line } from "./line.ts";
 import { Reader } from "./reading.ts";
 import { isDocument, sayingOf, termsOf } from "./saying.ts";
@@ -13,54 +12,43 @@ import { Statements } from "./statements.ts";
 import type { Source, Statement } from "./statements.ts";
 import { Texts } from "./texts.ts";
 
-/** Lines that are indexed in one step. */
-const linesPerStep = 256;
-
 /** A log as far as it was read. */
 export class LogIndex {
   readonly reader: Reader;
   readonly texts: Texts;
   readonly statements = new Statements();
-  readonly names: FileNames;
   /** Messages that were read, and the records of theirs. */
   #read = 0;
   #records = 0;
   #standing = new Map<string, Statement>();
 
-  constructor(
-    tools: Readonly<Record<string, ReadCall>>,
-    { mask, recallTools, counter }: Pick<PassContext, "mask" | "recallTools" | "counter">,
-  ) {
+  constructor(tools: Readonly<Record<string, ReadCall>>, { mask, recallTools, counter }: ReadingContext) {
     this.reader = new Reader(mask, tools, recallTools);
     this.texts = new Texts(counter);
-    this.names = new FileNames(counter);
   }
 
-  /** Reads the messages that were not read yet. */
+  /** Reads the messages that were not read yet, in steps of one message. */
   *take(messages: readonly NumberedMessage[]): Work<void> {
     while (this.#read < messages.length) {
       this.reader.read(messages[this.#read++]!);
       for (; this.#records < this.reader.records.length; this.#records++)
-        yield* this.#note(this.reader.records[this.#records]!.lines);
+        this.#note(this.reader.records[this.#records]!.lines);
       for (const path of this.reader.changed)
-        for (const { lines } of this.reader.files.get(path)?.stretches ?? []) yield* this.#note(lines, path);
+        for (const { lines } of this.reader.files.get(path)?.stretches ?? []) this.#note(lines, path);
+      yield;
     }
   }
 
-  *#note(lines: readonly Line[], file?: string): Work<void> {
-    for (const [index, line] of lines.entries()) {
+  /** Takes what lines say that it does not know yet. */
+  #note(lines: readonly Line[], file?: string): void {
+    const isCode = file !== undefined && !isDocument(file);
+    for (const line of lines) {
       if (line.facts) continue;
       this.texts.of(line);
-      const isCode = file !== undefined && !isDocument(file);
       for (const one of line.sentences ?? [line]) {
-        const { key, seq, kind } = one;
-        one.said = this.statements.add(key, sayingOf(one.text, kind, isCode), {
-          source: sourceOf(one),
-          file,
-          since: seq,
-        });
+        const { text, key, seq, kind } = one;
+        one.said = this.statements.add(key, sayingOf(text, kind, isCode), { source: sourceOf(one), file, since: seq });
       }
-      if (index % linesPerStep === linesPerStep - 1) yield;
     }
   }
 
@@ -79,18 +67,15 @@ function sourceOf({ kind }: Line): Source {
   return kind === "said" || kind === "answered" ? 2 : 1;
 }
 
-/** Gives the index of a view's log, read to its end. */
-export type Indexing = (view: View, context: PassContext) => Work<LogIndex>;
+/** Gives the index of a log, read to its end. */
+export type Indexing = (log: LogBehind, context: ReadingContext) => Work<LogIndex>;
 
-/** Reads a log message by message: at each epoch what is new of it, and all of it where its horizon moved. */
+/** Reads logs message by message. */
 export function indexingBy(tools: Readonly<Record<string, ReadCall>>): Indexing {
-  const logs = new WeakMap<LogBehind, LogIndex>();
-  return function* ({ steps }, context) {
-    const log: LogBehind = context.log ?? {
-      messages: steps.filter(({ kind }) => kind !== "note").flatMap(({ messages }) => messages),
-    };
-    let index = logs.get(log);
-    if (!index) logs.set(log, (index = new LogIndex(tools, context)));
+  const indexes = new WeakMap<LogBehind, LogIndex>();
+  return function* (log, context) {
+    let index = indexes.get(log);
+    if (!index) indexes.set(log, (index = new LogIndex(tools, context)));
     yield* index.take(log.messages);
     return index;
   };

@@ -9,10 +9,9 @@ import type { NumberedMessage } from "../../message/step.ts";
 import type { TextMask } from "../window.ts";
 import type { FileAction, ReadCall } from "../action/action.ts";
 import { actionsOf, runsCommand } from "../action/calls.ts";
-import { isSamePath, maybeSamePath, nameOf } from "../action/paths.ts";
+import { isSamePath, maybeSamePath, nameOf, touchOf } from "../action/paths.ts";
 import { fileTextOf, outputOf, saysFailed, showsNothing, speaksOfFailure } from "../action/output.ts";
 import type { Output } from "../action/output.ts";
-import { touchOf } from "../action/touches.ts";
 import { FileView } from "./file-view.ts";
 import { fileOfLine, GoneLines } from "./gone.ts";
 import { Requests } from "./requests.ts";
@@ -121,33 +120,30 @@ export class Reader implements Reading {
     const actions = call && !failed ? actionsOf(call.name, call.args, this.#tools, output) : [];
     const isDoubtful = call !== undefined && speaksOfFailure(output, runsCommand(call.args));
     let shown = actions.length > 0;
-    let rest = text;
+    let rest = output.text;
     // An action that changes nothing may yet show something: all are followed.
     for (const action of actions) {
-      const seen = this.#apply(action, output, seq, { count: actions.length, isDoubtful });
-      const part = "part" in action ? action.part : undefined;
-      if (seen === "all" && part !== undefined) rest = rest.replace(part, () => "");
-      shown = seen === "all" && shown;
+      const seen = this.#apply(action, output, seq, isDoubtful);
+      shown &&= seen !== undefined;
+      if (seen !== undefined && seen !== "") rest = rest.replace(seen, () => "");
     }
-    // Lines that stand in a file's view are not repeated as the output of a tool.
-    if (!shown) this.#record(rest, seq, failed ? "error" : "result", label, subject);
+    // Lines that stand in a file's view are not repeated, and a short confirmation of a change needs no lines.
+    if (shown && rest.trimEnd().split("\n").length <= 1 + actions.length) return;
+    this.#record(rest === output.text ? text : rest, seq, failed ? "error" : "result", label, subject);
   }
 
-  /** Follows one of a call's actions; "all" where the result has nothing beyond it. */
-  #apply(
-    action: FileAction,
-    { text, exit = 0 }: Output,
-    seq: number,
-    { count, isDoubtful }: { readonly count: number; readonly isDoubtful: boolean },
-  ): "all" | undefined {
+  /** Follows one of a call's actions: the part of the result that the views show; undefined where that is not known. */
+  #apply(action: FileAction, { text, exit = 0 }: Output, seq: number, isDoubtful: boolean): string | undefined {
     if (action.kind === "touch") {
       this.#touch(action.command, action.wide, seq);
       return undefined;
     }
     const path = this.#resolve(action.path, action.kind === "edit" ? action.changes[0]?.before : "");
-    // A line of a search over many files names its file and its place: it stands for itself.
-    if (action.kind === "look" || (action.kind === "search" && action.among === true)) return undefined;
-    if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text, seq);
+    if (action.kind === "look") return undefined;
+    if (action.kind === "read" || action.kind === "search") {
+      const part = action.part ?? text;
+      return this.#shown(action, path, part, seq) ? part : undefined;
+    }
     this.#doubtOthers(action.path, path, seq);
     if (action.kind === "move") this.#doubtOthers(action.to, this.#resolve(action.to), seq);
     if (isDoubtful || (exit !== 0 && action.kind !== "write")) {
@@ -155,34 +151,27 @@ export class Reader implements Reading {
       this.#view(path).touch(seq);
       return undefined;
     }
-    // The text that a call wrote stands in the file's view; a short confirmation of the tool needs no lines.
-    const done = text.trimEnd().split("\n").length <= 1 + count ? "all" : undefined;
-    if (action.kind === "delete") {
-      this.#forget(path);
-      return done;
-    }
-    if (action.kind === "move") {
-      this.#move(path, this.#resolve(action.to));
-      return done;
-    }
+    if (action.kind === "delete") this.#forget(path);
+    if (action.kind === "move") this.#move(path, this.#resolve(action.to));
+    if (action.kind === "delete" || action.kind === "move") return "";
     const view = this.#view(path);
     const toLines = (fresh: string) => linesOf(fresh, seq, "written", this.#mask);
     if (action.kind === "write") {
       view.write(toLines(action.text.replace(/\n$/, "")));
-      return done;
+      return "";
     }
-    if (action.kind === "edit") {
+    if (action.kind === "insert") view.insert(action.after, action.to ?? action.after, toLines(action.text));
+    else {
       for (const { before, after } of action.changes) this.#gone.note(path, before, after, seq);
       view.edit(action.changes, toLines);
     }
-    if (action.kind === "insert") view.insert(action.after, action.to ?? action.after, toLines(action.text));
     const listing = listingOf(text, seq, this.#mask);
     for (const { at, lines } of listing ?? []) view.read(at, lines);
-    return listing ? "all" : done;
+    return listing ? text : "";
   }
 
   /** A search's lines may each name their file: without its name they are the file's, those of another are not. */
-  #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
+  #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): boolean {
     if (action.kind === "read") return this.#shows(action, path, text, seq);
     let other = false;
     const own = text.replaceAll(filesOfLines, (whole, file: string, number: string) => {
@@ -190,45 +179,36 @@ export class Reader implements Reading {
       other = true;
       return whole;
     });
-    return other ? undefined : this.#shows(action, path, own, seq);
+    return !other && this.#shows(action, path, own, seq);
   }
 
-  #shows(
-    action: FileAction & { kind: "read" | "search" },
-    path: string,
-    given: string,
-    seq: number,
-  ): "all" | undefined {
-    const linesIn = (part: string): readonly Line[] => linesOf(part, seq, "read", this.#mask);
+  #shows(action: FileAction & { kind: "read" | "search" }, path: string, given: string, seq: number): boolean {
     const { text, from } = fileTextOf(given);
+    const isWhole = action.kind === "read" && action.whole && from === undefined && !isCut(text);
     const isNumbered = action.kind === "search" || /^\s*\d+[\t→]/.test(text);
     const listing = listingOf(text, seq, this.#mask, isNumbered ? 1 : 3);
     if (listing) {
       const view = this.#view(path);
       const [first] = listing;
-      if (action.kind === "read" && action.whole && listing.length === 1 && first?.at === 1 && !isCut(text))
-        view.write(first.lines);
+      if (isWhole && listing.length === 1 && first?.at === 1) view.write(first.lines);
       else for (const { at, lines } of listing) view.read(at, lines);
-      return "all";
+      return true;
     }
-    if (text.startsWith("[Windrow:") || text.trim() === "" || showsNothing(text)) return undefined;
-    if (action.kind === "search") {
-      const blocks = text.replace(/\n$/, "").split(/^--$/m);
+    if (text.startsWith("[Windrow:") || text.trim() === "" || showsNothing(text)) return false;
+    const linesIn = (part: string): readonly Line[] => linesOf(part, seq, "read", this.#mask);
+    // A reader that leaves lines out shows passages, and summaries in the place of bodies.
+    const gap = action.kind === "search" ? /^--$/m : /^…$/m.test(text) ? /^.*(?:^…$|\{ … \}).*\n?/m : undefined;
+    if (gap) {
+      const passages = text.replace(/\n$/, "").split(gap);
       // A single number or a name is an answer, not a passage of the file.
-      if (blocks.length === 1 && !text.trim().includes("\n") && text.trim().length < 24) return undefined;
-      for (const block of blocks) this.#view(path).read(0, linesIn(block.replaceAll(/^\n|\n$/g, "")));
-      return "all";
-    }
-    if (/^…$/m.test(text)) {
-      // A reader that leaves lines out shows passages, and summaries in the place of bodies.
-      for (const passage of text.split(/^.*(?:^…$|\{ … \}).*\n?/m).filter((one) => one.trim() !== ""))
-        this.#view(path).read(0, linesIn(passage.replaceAll(/^\n|\n$/g, "")));
-      return "all";
+      if (passages.length === 1 && !text.trim().includes("\n") && text.trim().length < 24) return false;
+      for (const passage of passages) this.#view(path).read(0, linesIn(passage.replaceAll(/^\n|\n$/g, "")));
+      return true;
     }
     const lines = linesIn(text.replace(/\n$/, ""));
-    if (action.whole && from === undefined && !isCut(text)) this.#view(path).write(lines);
-    else this.#view(path).read(from ?? action.from ?? 1, withoutNotice(lines));
-    return "all";
+    if (isWhole) this.#view(path).write(lines);
+    else this.#view(path).read(from ?? (action.kind === "read" ? action.from : undefined) ?? 1, withoutNotice(lines));
+    return true;
   }
 
   #touch(command: string, wide: boolean, seq: number): void {

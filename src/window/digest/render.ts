@@ -1,6 +1,5 @@
 /** The digest's text: files first, each with its known lines, then answers and output in order. */
 import { inlineText, quoteLine } from "../../message/quote.ts";
-import type { Work } from "../../turns.ts";
 import { recallId } from "../stub/stub.ts";
 import type { Passage } from "./passages.ts";
 
@@ -23,18 +22,13 @@ export function titleOf({ file, subject, label, lines: [line] }: Passage): strin
   return file ? fileTitle(subject, [line?.seq ?? 0], 0) : recordMark(line?.seq ?? 0, label);
 }
 
-/** Passages that are shown in one step. */
-const passagesPerStep = 256;
-
 /** Passages in the order they are given: those of a file together, those of records by `seq`. */
-export function* renderPassages(passages: readonly Passage[], doubts: ReadonlyMap<string, number>): Work<string> {
+export function renderPassages(passages: readonly Passage[], doubts: ReadonlyMap<string, number>): string {
   const shown: string[] = [];
   const groups = passages.map((passage) => groupOf(passage, doubts));
-  yield;
   const ranges = rangesOf(passages, groups);
   let before: Passage | undefined;
   for (const [index, passage] of passages.entries()) {
-    if (index % passagesPerStep === 0) yield;
     const { file, subject, label, lines } = passage;
     const seq = lines[0]?.seq ?? 0;
     const group = groups[index] ?? "";
@@ -52,7 +46,6 @@ export function* renderPassages(passages: readonly Passage[], doubts: ReadonlyMa
     for (const { text } of lines) shown.push(quoteLine(text));
     before = passage;
   }
-  yield;
   return shown.join("\n");
 }
 

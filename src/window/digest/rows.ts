@@ -3,8 +3,15 @@ import type { LineKind } from "./line-kind.ts";
 import type { Line } from "./line.ts";
 import type { Passage } from "./passages.ts";
 import { asserts, changes } from "./saying.ts";
-import type { Statement } from "./statements.ts";
+import type { Statement, Statements } from "./statements.ts";
 import type { TextFacts, Texts } from "./texts.ts";
+
+/** What was stated, for a choice that shows no line without what was said later of the same. */
+export interface Stated {
+  readonly statements: Statements;
+  /** What stands in the window before all candidates: the task, the system block, pins. */
+  readonly standing: readonly Statement[];
+}
 
 /** Options of the choice. */
 export interface ChoiceOptions {
@@ -21,6 +28,8 @@ export interface ChoiceOptions {
   readonly shownTexts: readonly string[];
   /** The user's messages that stand whole. Default: none. */
   readonly whole?: readonly Passage[];
+  /** Default: lines stand for themselves. */
+  readonly stated?: Stated;
   /** The line before a passage that is the first of its file or record. */
   readonly title: (passage: Passage) => string;
 }
@@ -89,8 +98,6 @@ const weights: Readonly<Record<LineKind, number>> = {
 
 /** The weight of the user's lines that were carried out. */
 const doneWeight = 0.9;
-/** The share of its weight that the output of a command has which printed again since. */
-const olderOutput = 0.3;
 
 /** Characters of a line that may stand in every passage. */
 const bracketLength = 3;
@@ -108,7 +115,7 @@ export function rowsOf(passages: readonly Passage[], options: ChoiceOptions): Ro
     return known;
   };
   const seen = seenKeys(passages, shownLines);
-  const weigh = weighing(passages, seen.newest, options);
+  const weigh = weighing(seen.newest, options);
   const blocks: Block[] = [];
   const rows: Row[] = [];
   const add = (passage: Passage, stands: boolean): void => {
@@ -190,25 +197,14 @@ function seenKeys(passages: readonly Passage[], shownLines: ReadonlySet<string>)
 
 /** The weights of a passage's lines: by their kind, by when they were last seen, and by how much calls use their file. */
 function weighing(
-  passages: readonly Passage[],
   newest: ReadonlyMap<string, number>,
   { recency, heat }: ChoiceOptions,
 ): (passage: Passage) => (line: Line, facts: TextFacts, isDone: boolean) => number {
-  const printed = new Map<string, number>();
-  for (const { file, label, lines } of passages)
-    if (!file) printed.set(commandOf(label), Math.max(printed.get(commandOf(label)) ?? 0, lines[0]?.seq ?? 0));
-  return ({ file, subject, label, lines: [first] }) => {
-    const isPrinted = first?.kind === "result" || first?.kind === "error";
-    const isOlder = isPrinted && !file && printed.get(commandOf(label)) !== first.seq;
-    const factor = (1 + heat(subject)) * (isOlder ? olderOutput : 1);
+  return ({ subject }) => {
+    const factor = 1 + heat(subject);
     return ({ kind, key, seq }, { isFailing }, isDone) => {
       const worth = isDone ? doneWeight : weights[kind === "result" && isFailing ? "error" : kind];
       return worth * factor * recency(newest.get(key) ?? seq);
     };
   };
-}
-
-/** The call in a label, without the note on how its output was cut. */
-function commandOf(label: string): string {
-  return label.replace(/\s+(?:2>&1|\|).*$/, "");
 }

@@ -1,6 +1,7 @@
 /**
- * Statements: what lines state, in the order it was said, and which later ones speak of the same. Each has terms; two are
- * linked by rare terms that they share. Links are looked up when they are needed, among what was said since the last look.
+ * Statements: what lines state, in the order it was said, and which later ones speak of the same: two that have terms in
+ * common which few others have. What a term tells is settled when a statement is said, so that a link holds whenever it is
+ * looked for.
  */
 import { detached } from "../../message/detached.ts";
 import { asserts, changes, corrects, enough, isDated, isNamed, isNumeral, states, unitsOf } from "./saying.ts";
@@ -9,12 +10,17 @@ import type { Saying } from "./saying.ts";
 /** A term that stands in more statements, and in a larger share of them, tells nothing. */
 const commonCount = 400;
 const commonShare = 0.25;
-/** Later statements of a source that one is compared with: those with its rarest terms. */
-const mostCompared = 32;
+/** A term that stands in fewer, or in a smaller share, is rare; a name is always. */
+const rareCount = 12;
+const rareShare = 0.02;
+/** The least statements by which rarity is measured: the first ones of a log are not rarer than later ones. */
+const leastStatements = 1_000;
 /** The share of what the terms of the shorter statement tell that two must have in common. */
 const leastShare = 0.3;
 /** Likewise, where the newer one only says a value. */
 const sameShare = 0.6;
+/** Likewise, where none of the terms in common is rare. */
+const allShare = 0.9;
 /** The newer statements that one never stands without. */
 const mostNewer = 12;
 /** Terms of a statement, one bit each. */
@@ -22,7 +28,6 @@ const mostTerms = 31;
 
 /** The sources of statements: what users wrote, what tools brought, and what the agent said. */
 export type Source = 0 | 1 | 2;
-const sources = [0, 1, 2] as const;
 
 /** Where a statement stands. */
 export interface Origin {
@@ -42,22 +47,22 @@ export interface Statement extends Origin {
   readonly place: number;
   /** Whether it may say something newer than another. */
   readonly isNews: boolean;
-  /** Places before it have nothing newer. */
-  readonly after: number;
-  /** The place up to which newer statements were looked for, and those that were found. */
+  /** What its terms tell together, as far as they are no key. */
+  readonly told: number;
+  /** The names of its file, by which a user speaks of it. */
+  readonly names: readonly Term[];
+  /** The place up to which newer statements were looked for, and those that were found, newest first. */
   looked: number;
   newer: readonly Newer[];
 }
 
-/** A statement as it was said in a message. */
-interface Said {
-  readonly statement: Statement;
-  readonly seq: number;
-  readonly place: number;
-}
-
 /** A newer statement of the same. */
-export interface Newer extends Said {
+export interface Newer {
+  readonly statement: Statement;
+  /** The message that says it. */
+  readonly seq: number;
+  /** Whether a user says it of the file by its name: then it counts whichever is the newer. */
+  readonly isNamed: boolean;
   /** The terms that both have, a bit each. */
   readonly mask: number;
   readonly weight: number;
@@ -65,25 +70,36 @@ export interface Newer extends Said {
   readonly certainty: number;
 }
 
+/** A statement as it was said in a message. */
+interface Said {
+  readonly statement: Statement;
+  readonly seq: number;
+  readonly place: number;
+  /** What its terms tell together that others have too, as far as they are no key. */
+  readonly whole: number;
+  /** The numbers among its terms. */
+  readonly numbers: number;
+}
+
 interface Term {
-  /** How much it tells, see {@link enough}. */
+  /** How much it tells beside others, see {@link enough}. */
   readonly units: number;
   readonly isNumber: boolean;
-  /** In how many statements it stands, by their source. */
-  readonly counts: [number, number, number];
-  readonly said: readonly [Said[], Said[], Said[]];
-  /** Its bit while newer statements are looked for. */
-  bit: number;
-  /** What it tells, as far as the log went when that was last asked for; less than nothing for a common one. */
-  tells: number;
-  toldAt: number;
+  readonly isName: boolean;
+  /** In how many statements it stands that may say something newer; and in how many of these the agent made. */
+  count: number;
+  countOfAgent: number;
+  /** What was said with it, what it told then, and whether it was rare. */
+  readonly said: { readonly said: Said; readonly tells: number; readonly isRare: boolean }[];
 }
 
 /** All that was stated in a log. */
 export class Statements {
   readonly #terms = new Map<string, Term>();
   readonly #known = new Map<string, Statement>();
-  readonly #sizes: [number, number, number] = [0, 0, 0];
+  readonly #namesOfFiles = new Map<string, readonly Term[]>();
+  /** Statements that may say something newer. */
+  #news = 0;
   #place = 0;
 
   /**
@@ -100,19 +116,33 @@ export class Statements {
     if (statement && (source === 2 || !statement.isNews)) return statement;
     if (!statement) {
       const isFirst = spellings.some((spelling) => !this.#terms.has(spelling) && isTelling(spelling));
-      const terms = [...spellings.slice(0, mostTerms)].map((spelling) => this.#termOf(spelling));
       const isChange = (looks & corrects) !== 0 || (looks & (asserts | changes)) === (asserts | changes);
       const isNews = source !== 2 || isFirst || isChange;
-      const after = since < seq ? 0 : place;
-      statement = { text, looks, terms, source, file, since, place, isNews, after, looked: 0, newer: [] };
+      const terms = this.#termsOf(spellings);
+      for (const term of isNews ? terms : []) {
+        term.count++;
+        if (source === 2) term.countOfAgent++;
+      }
+      if (isNews) this.#news++;
+      const names = this.#namesOf(file);
+      const looked = since < seq || names.some(({ said }) => said.length > 0) ? 0 : place;
+      const told = this.#sum(terms, 0);
+      statement = { text, looks, terms, source, file, names, since, place, isNews, told, looked, newer: [] };
       this.#known.set(key, statement);
-      if (!isNews) return statement;
-      this.#sizes[source]++;
-      for (const { counts } of terms) counts[source]++;
     }
-    const said = { statement, seq, place };
-    for (const term of statement.terms) term.said[source].push(said);
+    if (statement.isNews) this.#say(statement, seq, place);
     return statement;
+  }
+
+  #say(statement: Statement, seq: number, place: number): void {
+    const { terms } = statement;
+    const numbers = terms.filter(({ isNumber }) => isNumber).length;
+    const said: Said = { statement, seq, place, whole: this.#sum(terms, 2), numbers };
+    for (const term of terms) {
+      if (this.#isCommon(term)) continue;
+      const isRare = term.isName || term.units === enough || term.count <= Math.max(rareCount, rareShare * this.#news);
+      term.said.push({ said, tells: tellsOf(term, term.count, this.#news), isRare });
+    }
   }
 
   /**
@@ -121,129 +151,139 @@ export class Statements {
    * @param since - the message it stands in. Default: it stands before all messages
    */
   standing(text: string, spellings: Iterable<string>, since = 0): Statement {
-    const terms = [...spellings].slice(0, mostTerms).map((spelling) => this.#termOf(spelling));
-    return {
-      text,
+    const terms = this.#termsOf(spellings);
+    const shared = {
       looks: 0,
-      terms,
       source: 0,
       file: undefined,
-      since,
+      names: [],
       place: 0,
       isNews: false,
-      after: 0,
       looked: 0,
       newer: [],
-    };
+    } as const;
+    // Nothing was said before it: its terms tell the most.
+    const told = terms.reduce((sum, term) => (term.units === enough ? sum : sum + tellsOf(term, 0, 0)), 0);
+    return { text, terms, since, told, ...shared };
   }
 
   /** The newest statements of what one speaks of, which it never stands without. */
   newerOf(statement: Statement): readonly Newer[] {
-    if (statement.looked !== this.#place) statement.newer = this.#look(statement);
-    statement.looked = this.#place;
-    return statement.newer;
-  }
-
-  #look(statement: Statement): readonly Newer[] {
-    const { terms, isNews } = statement;
-    const own = terms
-      .filter((term) => countOf(term) > Number(isNews) && this.#tells(term) >= 0)
-      .sort((left, right) => countOf(left) - countOf(right));
-    if (own.length === 0) return nothing;
-    for (const [index, term] of own.entries()) term.bit = 1 << index;
-    const told = own.reduce((sum, term) => (term.units === enough ? sum : sum + this.#tells(term)), 0);
-    const all = sources.flatMap((source) => this.#find(source, statement, own, told));
-    for (const term of own) term.bit = 0;
-    if (all.length > mostNewer)
-      all.sort((left, right) => right.certainty - left.certainty || right.weight - left.weight);
-    return all.slice(0, mostNewer);
-  }
-
-  #find(source: Source, statement: Statement, own: readonly Term[], told: number): readonly Newer[] {
-    const found: Newer[] = [];
-    for (const said of sharing(own, source, statement.after)) {
-      if (!isLater(said, statement)) continue;
-      const link = this.#linkOf(said, told);
-      // The newest is enough of those that say as much of the same, as surely.
-      if (link && !found.some((newer) => covers(newer, link))) found.push(link);
-    }
-    return found;
-  }
-
-  /** What a later statement has in common with the one whose terms have bits; undefined if that is too little. */
-  #linkOf(said: Said, told: number): Newer | undefined {
-    const { terms, looks } = said.statement;
-    let [mask, units, repeated, others] = [0, 0, 0, 0];
-    for (const term of terms) {
-      if (term.isNumber) term.bit === 0 ? others++ : repeated++;
-      if (term.bit === 0) continue;
-      mask |= term.bit;
-      units += term.units;
-    }
-    // What says the number of another with one more revises it, whatever its words.
-    const look = looks | (repeated > 0 && others > 0 ? corrects | changes : 0);
-    if (units < ((look & corrects) === 0 ? enough : enough / 2)) return undefined;
-    let [weight, whole] = [0, 0];
-    for (const term of terms) {
-      const tells = Math.max(0, this.#tells(term));
-      // The words of a key that another has not are known already.
-      if (term.units !== enough) whole += tells;
-      if (term.bit !== 0) weight += tells;
-    }
-    // A value alone is a newer one of the same only if the rest of the lines is much the same.
-    const share = (look & changes) === 0 ? sameShare : leastShare;
-    if (weight < share * Math.min(told, whole)) return undefined;
-    return { ...said, mask, weight, certainty: look & (asserts | changes | corrects) };
-  }
-
-  /**
-   * What a term tells of a statement's subject: the more, the fewer have it; nothing if no other has it. Less than nothing for
-   * one that stands in too many statements; what the agent says often may still be rare.
-   */
-  #tells(term: Term): number {
-    if (term.toldAt === this.#place) return term.tells;
-    const { counts, isNumber, units } = term;
-    const size = this.#sizes[0] + this.#sizes[1] + this.#sizes[2];
-    const count = countOf(term);
-    const isCommon = counts[0] + counts[1] > Math.max(commonCount, commonShare * size);
-    const tells = count < 2 || isNumber ? 0 : Math.log((size + 2) / count) ** 2 * units;
-    term.toldAt = this.#place;
-    return (term.tells = isCommon ? -1 : tells);
-  }
-
-  #termOf(spelling: string): Term {
-    let term = this.#terms.get(spelling);
-    if (!term) {
-      const facts = { units: unitsOf(spelling), isNumber: isNumeral(spelling) };
-      this.#terms.set(
-        detached(spelling),
-        (term = { ...facts, counts: [0, 0, 0], said: [[], [], []], bit: 0, tells: 0, toldAt: -1 }),
+    const { looked, newer } = statement;
+    if (looked < this.#place) {
+      const fresh = found(statement, looked);
+      const older = newer.filter(
+        (one) => !fresh.some((other) => other.statement === one.statement || covers(other, one)),
       );
+      statement.newer = fresh.length === 0 ? newer : [...fresh, ...older];
+      statement.looked = this.#place;
     }
-    return term;
+    if (statement.newer.length <= mostNewer) return statement.newer;
+    return statement.newer
+      .toSorted((left, right) => right.certainty - left.certainty || right.weight - left.weight)
+      .slice(0, mostNewer);
+  }
+
+  /** What terms tell together that stand in so many statements at least and are no keys, whose words are known already. */
+  #sum(terms: readonly Term[], least: number): number {
+    let sum = 0;
+    for (const term of terms)
+      if (term.units !== enough && term.count >= least && !this.#isCommon(term))
+        sum += tellsOf(term, term.count, this.#news);
+    return sum;
+  }
+
+  /** Whether a term stands in so many statements that it tells nothing. What the agent says often may still be rare. */
+  #isCommon({ count, countOfAgent }: Term): boolean {
+    return count - countOfAgent > Math.max(commonCount, commonShare * this.#news);
+  }
+
+  #namesOf(file: string | undefined): readonly Term[] {
+    if (file === undefined) return [];
+    let names = this.#namesOfFiles.get(file);
+    if (!names) this.#namesOfFiles.set(file, (names = this.#termsOf(namesOf(file))));
+    return names;
+  }
+
+  #termsOf(spellings: Iterable<string>): readonly Term[] {
+    return [...spellings].slice(0, mostTerms).map((spelling) => {
+      let term = this.#terms.get(spelling);
+      if (term) return term;
+      const facts = { units: unitsOf(spelling), isNumber: isNumeral(spelling), isName: isNamed(spelling) };
+      term = { ...facts, count: 0, countOfAgent: 0, said: [] };
+      this.#terms.set(detached(spelling), term);
+      return term;
+    });
   }
 }
 
-const nothing: readonly never[] = [];
+/** What a term tells of a statement's subject: the more, the fewer of all have it; a number nothing. */
+function tellsOf({ isNumber, units }: Term, count: number, all: number): number {
+  const size = Math.max(leastStatements, all);
+  return isNumber ? 0 : Math.max(0, 1 - Math.log(Math.max(2, count)) / Math.log(size)) ** 2 * units;
+}
 
-function countOf({ counts }: Term): number {
-  return counts[0] + counts[1] + counts[2];
+/** What a later statement has in common with another. */
+interface Shared {
+  mask: number;
+  units: number;
+  weight: number;
+  repeated: number;
+  isRare: boolean;
+  /** What the names of the other's file tell that it has. */
+  named: number;
+}
+
+/** What was said after a place of what a statement speaks of, newest first; of those that say as much, as surely, the newest. */
+function found(statement: Statement, after: number): readonly Newer[] {
+  const newer: Newer[] = [];
+  const all = [...sharing(statement, after)].sort(([one], [other]) => other.place - one.place);
+  for (const [said, { mask, units, weight, repeated, isRare, named }] of all) {
+    const isNamed = named > 0;
+    if (mask === 0 || (!isNamed && !isLater(said, statement))) continue;
+    // What says the number of another with one more revises it, whatever its words.
+    const look = said.statement.looks | (repeated > 0 && said.numbers > repeated ? corrects | changes : 0);
+    if (units < ((look & corrects) === 0 ? enough : enough / 2)) continue;
+    // A value alone is a newer one of the same only if the rest of the lines is much the same.
+    const share = !isRare ? allShare : (look & changes) === 0 ? sameShare : leastShare;
+    if (weight < share * Math.min(statement.told + named, said.whole)) continue;
+    const certainty = look & (asserts | changes | corrects);
+    const link = { statement: said.statement, seq: said.seq, isNamed, mask, weight, certainty };
+    if (!newer.some((other) => other.statement === link.statement || covers(other, link))) newer.push(link);
+  }
+  return newer;
+}
+
+function sharing({ terms, names }: Statement, after: number): ReadonlyMap<Said, Shared> {
+  const shared = new Map<Said, Shared>();
+  for (const [index, term] of [...terms, ...names].entries()) {
+    const { units, isNumber, said } = term;
+    const isOfFile = index >= terms.length;
+    for (let at = said.length - 1; at >= 0 && said[at]!.said.place > after; at--) {
+      const { said: one, tells, isRare } = said[at]!;
+      if (isOfFile && one.statement.source !== 0) continue;
+      let sum = shared.get(one);
+      if (!sum) shared.set(one, (sum = { mask: 0, units: 0, weight: 0, repeated: 0, isRare: false, named: 0 }));
+      if (isOfFile) sum.named += tells;
+      else sum.mask |= 1 << index;
+      sum.units += units;
+      sum.weight += tells;
+      sum.isRare ||= isRare;
+      if (isNumber) sum.repeated++;
+    }
+  }
+  return shared;
+}
+
+/** The names of a file: its path, its last part, and that without its ending. */
+function namesOf(path: string): readonly string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return [...new Set([path.toLowerCase(), name, name.replace(/\.\w+$/, "")])];
 }
 
 /** Whether a term is a number, or a name with a digit: a new one makes what the agent says news. */
 function isTelling(spelling: string): boolean {
   return !spelling.endsWith(":") && (isNumeral(spelling) || (isNamed(spelling) && /\d/.test(spelling)));
-}
-
-/** What was said after a place by a source, with any of some terms, newest first; where that is much, by the first terms. */
-function sharing(terms: readonly Term[], source: Source, after: number): readonly Said[] {
-  const found = new Set<Said>();
-  for (const { said } of terms) {
-    const all = said[source];
-    for (let at = all.length - 1; at >= 0 && all[at]!.place > after && found.size < mostCompared; at--)
-      found.add(all[at]!);
-  }
-  return [...found].sort((left, right) => right.place - left.place);
 }
 
 /** Whether something was said later than a statement: in a later message, or by what renews it later in the same. */

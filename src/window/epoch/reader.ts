@@ -1,19 +1,18 @@
-/** Reads epochs whose lines copy their texts from earlier lines and from messages (window/epoch/lines.ts). */
+/** Reads epochs whose lines copy their texts from the line before and from messages (window/epoch/lines.ts). */
+import type { JsonObject } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { copiableText, epochFrom, mostLines, textsNamed } from "./lines.ts";
+import { completeData, copiableText, copiesIn, mostLines, textsIn } from "./lines.ts";
 import { epochOf } from "./record.ts";
 import type { EpochData } from "./record.ts";
 
 /** The line of an epoch. */
 export type EpochLineRecord = Pick<StoredRecordOf<"edit">, "seq" | "data">;
 
-/** Numbers that are further apart are read apart. */
+/** Messages that are further apart are read apart. */
 const widestGap = 64;
 /** Characters of messages that are kept for the next epoch. */
 const mostKept = 4_000_000;
-/** Epochs that are kept: all that the newest one rests on, so that a step back reads no more than a step on. */
-const mostEpochs = mostLines + 1;
 
 /** The epochs of one session, complete. What was read for one is kept for the next, which mostly rests on it. */
 export class EpochReader {
@@ -22,9 +21,8 @@ export class EpochReader {
   readonly #id: string;
   #messages = new Map<number, string>();
   #kept = 0;
-  /** The epochs that were read last, by their lines. */
-  readonly #epochs = new Map<number, EpochData>();
-  #reading: Promise<unknown> = Promise.resolve();
+  /** The texts of the lines that were read last. */
+  readonly #texts = new Map<number, string>();
 
   constructor(store: Store, scope: Scope, id: string) {
     this.#store = store;
@@ -32,93 +30,66 @@ export class EpochReader {
     this.#id = id;
   }
 
-  /**
-   * The epoch of a line; undefined where the line is none, or where what it rests on is damaged, masked or gone. Those who
-   * ask at the same time are served one after the other.
-   */
-  epoch(line: EpochLineRecord): Promise<EpochData | undefined> {
-    const next = this.#reading.then(() => this.#epoch(line));
-    this.#reading = next.catch(() => undefined);
-    return next;
+  /** The epoch of a line; undefined where the line is none, or where what it rests on is damaged, masked or gone. */
+  async epoch(line: EpochLineRecord): Promise<EpochData | undefined> {
+    const data = await this.complete(line);
+    return data && epochOf(data);
   }
 
-  async #epoch(line: EpochLineRecord): Promise<EpochData | undefined> {
-    const complete = epochOf(line.data);
-    if (complete) return this.#keep(line.seq, complete);
-    const named = textsNamed(line.data);
-    if (!named || named.lines.length > mostLines || named.lines.some((seq) => seq >= line.seq)) return undefined;
-    const known = this.#epochs.get(line.seq);
-    if (known) return this.#keep(line.seq, known);
-    const from = named.lines.findLastIndex((seq) => this.#epochs.has(seq));
-    const lines = await this.#lines(named.lines.slice(from + 1));
-    if (!lines) return undefined;
-    let base = this.#epochs.get(named.lines[from] ?? 0);
-    const rest = [...lines, line];
-    const messages = await this.messages(rest.flatMap(({ data }) => textsNamed(data)?.messages ?? []));
+  /** As {@link EpochReader.epoch}, as a complete line has it. */
+  async complete(line: EpochLineRecord): Promise<JsonObject | undefined> {
+    const rest = [line];
+    let before: string | undefined;
+    for (let base = copiesIn(line.data)?.base; base !== undefined && before === undefined;) {
+      before = this.#texts.get(base);
+      const found = before === undefined && rest.length <= mostLines ? await this.#line(base) : undefined;
+      if (found) rest.unshift(found);
+      else if (before === undefined) return undefined;
+      base = copiesIn(rest[0]!.data)?.base;
+    }
+    const messages = await this.#messagesOf(rest.flatMap(({ data }) => copiesIn(data)?.messages ?? []));
     for (const { seq, data } of rest) {
-      base = epochOf(data) ?? epochFrom(data, { base, messages });
-      if (!base) return undefined;
-      this.#keep(seq, base);
+      if (before !== undefined) messages.set(0, before);
+      before = textsIn(data, messages);
+      if (before === undefined) return undefined;
+      this.#texts.set(seq, before);
     }
-    return base;
+    for (const oldest of this.#texts.keys()) if (this.#texts.size > mostLines + 1) this.#texts.delete(oldest);
+    return completeData(line.data, before ?? "");
   }
 
-  #keep(seq: number, epoch: EpochData): EpochData {
-    this.#epochs.delete(seq);
-    this.#epochs.set(seq, epoch);
-    for (const oldest of this.#epochs.keys()) {
-      if (this.#epochs.size <= mostEpochs) break;
-      this.#epochs.delete(oldest);
-    }
-    return epoch;
+  async #line(seq: number): Promise<EpochLineRecord | undefined> {
+    const query = { kind: "edit", originals: true, from: seq, to: seq } as const;
+    for await (const { type, data } of this.#store.read(this.#scope, this.#id, query))
+      if (type === "epoch") return { seq, data };
+    return undefined;
   }
 
-  /** The texts of messages as lines copy them, by `seq`; without those that a mask changed and those that are gone. */
-  async messages(seqs: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    const unread = seqs.filter((seq) => !this.#messages.has(seq));
-    if (unread.length > 0 && this.#kept > mostKept) {
-      this.#messages = new Map([...this.#messages].filter(([seq]) => seqs.includes(seq)));
-      this.#kept = [...this.#messages.values()].reduce((sum, text) => sum + text.length, 0);
-    }
-    for (const { from, to, wanted } of rangesOf(unread)) {
-      for await (const record of this.#store.read(this.#scope, this.#id, { kind: "message", from, to })) {
-        const { seq, message } = record;
-        if (!wanted.has(seq) || message.masks !== undefined) continue;
+  /** The texts of messages as lines copy them, by `seq`; those that are gone are not there. */
+  async #messagesOf(seqs: readonly number[]): Promise<Map<number, string>> {
+    if (this.#kept > mostKept) [this.#messages, this.#kept] = [new Map(), 0];
+    const known = this.#messages;
+    const texts = new Map(seqs.flatMap((seq) => (known.has(seq) ? [[seq, known.get(seq)!] as const] : [])));
+    for (const range of rangesOf(seqs.filter((seq) => !texts.has(seq)))) {
+      const query = { kind: "message", originals: true, ...range } as const;
+      for await (const { seq, message } of this.#store.read(this.#scope, this.#id, query)) {
         const text = copiableText(message);
-        this.#messages.set(seq, text);
+        texts.set(seq, text);
+        known.set(seq, text);
         this.#kept += text.length;
       }
     }
-    return this.#messages;
-  }
-
-  /** Lines by their numbers, oldest first; undefined where one is missing or masked. */
-  async #lines(seqs: readonly number[]): Promise<readonly EpochLineRecord[] | undefined> {
-    const found = new Map<number, EpochLineRecord>();
-    for (const { from, to, wanted } of rangesOf(seqs)) {
-      for await (const { seq, type, data, masks } of this.#store.read(this.#scope, this.#id, {
-        kind: "edit",
-        from,
-        to,
-      })) {
-        if (wanted.has(seq) && type === "epoch" && masks === undefined) found.set(seq, { seq, data });
-      }
-    }
-    const lines = seqs.flatMap((seq) => found.get(seq) ?? []);
-    return lines.length === seqs.length ? lines : undefined;
+    return texts;
   }
 }
 
 /** The stretches of a log that numbers lie in, oldest first. */
-function rangesOf(
-  seqs: readonly number[],
-): readonly { readonly from: number; readonly to: number; readonly wanted: ReadonlySet<number> }[] {
-  const wanted = new Set(seqs);
-  const ranges: { from: number; to: number; wanted: ReadonlySet<number> }[] = [];
-  for (const seq of [...wanted].sort((left, right) => left - right)) {
+function rangesOf(seqs: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const seq of [...seqs].sort((left, right) => left - right)) {
     const last = ranges.at(-1);
     if (last && seq - last.to <= widestGap) last.to = seq;
-    else ranges.push({ from: seq, to: seq, wanted });
+    else ranges.push({ from: seq, to: seq });
   }
   return ranges;
 }

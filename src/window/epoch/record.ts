@@ -1,8 +1,8 @@
 /** Epoch records: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
-import { isObject } from "../../message/json.ts";
-import type { JsonObject, JsonValue, Role } from "../../message/message.ts";
+import { isObject, objectsOf } from "../../message/json.ts";
+import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
-import type { Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "../window.ts";
+import type { Edit, EpochReason, Insert, Report, WindowState } from "../window.ts";
 
 /** The data that an epoch record restores. */
 export interface EpochData {
@@ -56,40 +56,50 @@ export function epochRecord(
   facts: EpochFacts,
   timestamp: string,
 ): EditRecord {
-  const { budget = NaN } = facts;
-  const data: JsonObject = {
-    version: state.version,
-    epoch: state.epoch,
-    previous: state.previous ?? 0,
-    reason: facts.reason,
-    strategy: facts.strategy,
-    profile: facts.profile,
-    counter: facts.counter,
-    ...(facts.model !== undefined && { model: facts.model }),
-    ...(facts.ingestCap !== undefined && { ingest_cap: facts.ingestCap }),
-    budget: Number.isFinite(budget) ? budget : null,
-    tokens_before: facts.tokensBefore ?? null,
-    tokens_after: facts.tokensAfter ?? null,
-    ...(facts.summaries !== undefined && { summaries: facts.summaries }),
-    opened: state.opened,
-    opened_hash: state.openedHash,
-    history_tokens: historyTokens,
+  const { budget = NaN, tokensBefore = null, tokensAfter = null, ...names } = facts;
+  const data = {
+    ...onDisk({ ...names, budget: Number.isFinite(budget) ? budget : null, tokensBefore, tokensAfter }),
+    ...onDisk({ previous: 0, ...picked(state, stateFields), historyTokens, systemSeq, toolsSeq, held: conversation }),
     ...(through > state.opened && { through }),
-    system_hash: state.systemHash,
-    tools_hash: state.toolsHash,
-    ...(systemSeq !== undefined && { system_seq: systemSeq }),
-    ...(toolsSeq !== undefined && { tools_seq: toolsSeq }),
-    length: state.length,
-    prefix_hash: state.prefixHash,
-    ...(state.slot && { slot: state.slot.map((block): JsonValue => ({ ...block })) }),
-    ...(state.inserts && { inserts: state.inserts.map((insert): JsonValue => ({ ...insert })) }),
-    ...(state.reverted && { reverted: state.reverted.map((range): JsonValue => ({ ...range })) }),
-    ...(conversation && { held: conversation }),
-    ...(state.horizon !== undefined && { horizon: state.horizon }),
-    ...(state.forced && { forced: state.forced.map((epoch): JsonValue => ({ ...epoch })) }),
-    edits: state.edits.map(encodeEdit),
+    version: 1,
+    edits: state.edits.map((edit) => onDisk(picked(edit, editFields))),
   };
   return { kind: "edit", type: "epoch", data, timestamp };
+}
+
+/** The fields of a state and of an edit that a line has, but for the edits. */
+const stateFields = [
+  ...(["epoch", "previous", "opened", "openedHash", "systemHash", "toolsHash", "length", "prefixHash"] as const),
+  ...(["slot", "inserts", "reverted", "horizon", "forced"] as const),
+] satisfies readonly (keyof WindowState)[];
+const outlineFields = [
+  ...(["kind", "from", "to", "only", "callId", "part", "place", "keepsMedia", "role"] as const),
+  ...(["pass", "reason", "tokensBefore", "tokensAfter"] as const),
+] satisfies readonly (keyof Edit)[];
+const editFields = [...outlineFields, "text", "stubs"] as const satisfies readonly (keyof Edit)[];
+
+/** Some fields of an object, without those that it lacks. */
+function picked<T extends object, K extends keyof T>(object: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(
+    names.flatMap((name) => (object[name] === undefined ? [] : [[name, object[name]]])),
+  ) as Pick<T, K>;
+}
+
+/** Fields under their names on disk, without those that are undefined. */
+function onDisk(fields: object): JsonObject {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value as JsonValue]));
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Fields of a line under their own names. */
+function inMemory(line: JsonObject): JsonObject {
+  const camelCase = (name: string): string =>
+    name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(line).map(([name, value]) => [camelCase(name), value]));
 }
 
 /** The line that records what was inserted behind a message since the epoch opened. */
@@ -135,79 +145,30 @@ export type WindowOutline = Omit<WindowState, "edits"> & { readonly edits: reado
 
 /** The outline of any line of an epoch; undefined for a line that this version does not know. */
 export function outlineOf(data: JsonObject): EpochOutline | undefined {
-  const { epoch, edits, opened, length } = data;
-  const isKnown = data.version === 1 || data.version === copiesVersion;
+  const { epoch, edits, opened } = data;
+  const isKnown = data["version"] === 1 || data["version"] === copiesVersion;
   if (!isKnown || typeof epoch !== "number" || typeof opened !== "number" || !Array.isArray(edits)) return undefined;
-  const state: WindowState = {
-    version: 1,
-    epoch,
-    edits: (edits as readonly JsonObject[]).map(decodeEdit),
-    opened,
-    openedHash: text(data.opened_hash),
-    systemHash: text(data.system_hash),
-    toolsHash: text(data.tools_hash),
-    length: typeof length === "number" ? length : 0,
-    prefixHash: text(data.prefix_hash),
-    ...(typeof data.horizon === "number" && { horizon: data.horizon }),
-    ...(Array.isArray(data.forced) && { forced: data.forced as unknown as NonNullable<WindowState["forced"]> }),
-    previous: Number(data.previous ?? Math.max(0, epoch - 1)),
-    ...(Array.isArray(data.slot) && { slot: data.slot as unknown as readonly PinnedBlock[] }),
-    ...(Array.isArray(data.inserts) && { inserts: data.inserts as unknown as readonly Insert[] }),
-    ...(Array.isArray(data.reverted) && {
-      reverted: data.reverted as unknown as NonNullable<WindowState["reverted"]>,
-    }),
-  };
-  const { held, system_seq: systemSeq, tools_seq: toolsSeq } = data;
+  const line = inMemory(data) as Partial<WindowState & EpochData> & JsonObject;
+  const { historyTokens = 0, held } = line;
+  const state = { ...noWindow, ...picked(line, stateFields), epoch, opened, edits: objectsOf(edits).map(editOf) };
   return {
     state,
-    historyTokens: Number(data.history_tokens ?? 0),
-    ...(typeof data.through === "number" && { through: data.through }),
-    ...(typeof systemSeq === "number" && { systemSeq }),
-    ...(typeof toolsSeq === "number" && { toolsSeq }),
+    historyTokens,
+    ...picked(line, ["through", "systemSeq", "toolsSeq"]),
     ...(isObject(held) && { conversation: held }),
   };
 }
 
-function encodeEdit(edit: Edit): JsonObject {
-  return {
-    kind: edit.kind,
-    from: edit.from,
-    to: edit.to,
-    ...(edit.only !== undefined && { only: edit.only }),
-    ...(edit.callId !== undefined && { call_id: edit.callId }),
-    ...(edit.part !== undefined && { part: edit.part }),
-    ...(edit.place !== undefined && { place: edit.place }),
-    ...(edit.text !== undefined && { text: edit.text }),
-    ...(edit.keepsMedia && { keeps_media: true }),
-    ...(edit.role !== undefined && { role: edit.role }),
-    ...(edit.stubs !== undefined && { stubs: edit.stubs.map((stub): JsonValue => ({ ...stub })) }),
-    pass: edit.pass,
-    reason: edit.reason,
-    tokens_before: edit.tokensBefore,
-    tokens_after: edit.tokensAfter,
-  };
-}
+/** The fields that every state has, where a line lacks them. */
+const noWindow = { version: 1, openedHash: "", systemHash: "", toolsHash: "", length: 0, prefixHash: "" } as const;
 
-function decodeEdit(line: JsonObject): Edit {
+/** An edit of a line. One whose texts are copies has none. */
+function editOf(data: JsonObject): Edit {
+  const line = inMemory(data) as unknown as Edit;
+  const { text, stubs } = line;
   return {
-    kind: line.kind as Edit["kind"],
-    from: Number(line.from),
-    to: Number(line.to),
-    ...(line.only === "reasoning" && { only: "reasoning" }),
-    ...(typeof line.call_id === "string" && { callId: line.call_id }),
-    ...((line.part === "arguments" || line.part === "text") && { part: line.part }),
-    ...(typeof line.place === "number" && { place: line.place }),
-    ...(typeof line.text === "string" && { text: line.text }),
-    ...(line.keeps_media === true && { keepsMedia: true }),
-    ...(typeof line.role === "string" && { role: line.role as Role }),
-    ...(Array.isArray(line.stubs) && { stubs: line.stubs as unknown as readonly Stub[] }),
-    pass: text(line.pass),
-    reason: text(line.reason),
-    tokensBefore: Number(line.tokens_before),
-    tokensAfter: Number(line.tokens_after),
+    ...picked(line, outlineFields),
+    ...(typeof text === "string" && { text }),
+    ...(Array.isArray(stubs) && { stubs }),
   };
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

@@ -8,7 +8,6 @@ import { choosing } from "../digest/choose.ts";
 import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { keyOf } from "../digest/line.ts";
-import type { Line } from "../digest/line.ts";
 import { indexingBy } from "../digest/log-index.ts";
 import type { Indexing } from "../digest/log-index.ts";
 import type { Passage } from "../digest/passages.ts";
@@ -49,10 +48,6 @@ const heatPerCall = 0.6;
 const mostHeat = 3;
 /** Least tokens for naming what left. */
 const leastIndex = 80;
-/** Steps that are named in one go. */
-const stepsPerTurn = 64;
-/** Steps that are looked at in one go, where only their numbers are. */
-const stepsPerLook = 4_096;
 
 /**
  * Replaces all steps behind the newest by one labelled message: what they were about, with the ids that bring them back,
@@ -64,7 +59,9 @@ export function digest(options: DigestOptions = {}): Pass {
   return {
     name: "digest",
     plan: (view, context) => planDigest(view, context, options, indexing),
-    readsLog: true,
+    *read(log, context) {
+      yield* indexing(log, context);
+    },
   };
 }
 
@@ -76,104 +73,76 @@ function* planDigest(
 ): Work<readonly Edit[]> {
   if (view.tokens <= context.target) return [];
   const { tailShare = 0.15, indexShare = 0.02, filesShare = 0.025, memory = 80_000, elastic = false } = options;
-  const { counter, profile } = context;
+  const { counter, profile, sessionName } = context;
   const aim = elastic ? elasticTarget(view, context, 0) : context.target;
-  yield;
-  const leaving = yield* leavingSteps(view, Math.floor(aim * tailShare), context);
-  yield;
+  const leaving = leavingSteps(view, Math.floor(aim * tailShare), context);
   const runs = runsOf(view, leaving);
-  const [first] = runs;
-  const last = runs.at(-1);
+  const [first, last] = [runs[0], runs.at(-1)];
   if (!first || !last) return [];
-  yield;
   const task = view.steps.find((step) => step.protected && isUsers(step));
   // The task stands before the digest, also where earlier messages left.
   const place = runs.find(({ from }) => from > (task?.to ?? 0)) ?? first;
-
   const kept = view.steps.filter((step) => !leaving.has(step));
-  yield;
   const keptTokens = kept.reduce((sum, step) => sum + step.tokens, 0);
   const target = elastic ? elasticTarget(view, context, keptTokens) : context.target;
-  yield;
-  let tokensBefore = 0;
-  for (const step of leaving) tokensBefore += step.logTokens;
+  const tokensBefore = [...leaving].reduce((sum, step) => sum + step.logTokens, 0);
   const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
-  const { sessionName } = context;
   const label = noteText({ from: first.from, to: last.to, count, tokens: tokensBefore, sessionName });
-  yield;
-  const inventory = yield* inventoryOf(leaving, context);
-  const named = yield* inventory.render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));
+  const named = inventoryOf(leaving, context).render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));
   const seen = view.steps.at(-1)?.to ?? last.to;
-  const filesCap = Math.max(leastIndex, Math.floor(target * filesShare));
   const legend = `Files stand below as of ${recallId(seen)}; … is a gap, … 12 one before line 12. ${quoteNotice}`;
   const headOf = (files: string): string => [label, named.text, files, legend].filter((line) => line !== "").join("\n");
 
-  yield;
-  const index = yield* indexing(view, context);
-  const { reader, names, texts: known } = index;
+  const log = context.log ?? {
+    messages: view.steps.filter(({ kind }) => kind !== "note").flatMap(({ messages }) => messages),
+  };
+  const index = yield* indexing(log, context);
+  const { reader } = index;
   const recency = recencyOf(view, memory);
-  yield;
   const heats = heatsOf(reader, recency);
   const files = filesOf(reader.named, last.to + 1, (path) => heats.get(path) ?? 0);
+  const filesCap = Math.max(leastIndex, Math.floor(target * filesShare));
   const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
-  yield;
-  const candidates = candidatesOf(reader, kept);
-  yield;
-  const texts = textsOf(kept);
-  yield;
-  const shownLines = new Set<string>();
-  for (const text of texts) {
-    for (const line of text.split("\n")) shownLines.add(keyOf(line));
-    yield;
-  }
-  const choice = {
-    texts: known,
+  const { passages, whole } = candidatesOf(reader, kept);
+  const shownTexts = textsOf(kept);
+  const choose = choosing(passages, {
+    texts: index.texts,
     recency,
-    heat: (subject: string) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
-    isDone: (line: Line) => reader.isDone(line),
-    shownLines,
-    shownTexts: texts,
-    whole: candidates.whole,
+    heat: (subject) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
+    isDone: (line) => reader.isDone(line),
+    shownLines: new Set(shownTexts.flatMap((text) => text.split("\n")).map(keyOf)),
+    shownTexts,
+    whole,
+    stated: {
+      statements: index.statements,
+      standing: index.standing([...(context.standing ?? []), ...(task ? textsOf([task]) : [])]),
+    },
     title: titleOf,
-  };
-  const standing = index.standing([...(context.standing ?? []), ...(task ? textsOf([task]) : [])]);
-  const choose = choosing(candidates.passages, choice, { statements: index.statements, standing });
+  });
+  yield;
   const shared = { pass: "digest", reason: "older steps became a digest" };
-  const noteOf = function* (passages: readonly Passage[]): Work<Edit> {
-    const titled = new Set(passages.flatMap(({ file, subject }) => (file ? [subject] : [])));
-    const listed = yield* renderFiles(
+  const noteOf = function* (chosen: readonly Passage[]): Work<Edit> {
+    const titled = new Set(chosen.flatMap(({ file, subject }) => (file ? [subject] : [])));
+    const listed = renderFiles(
       files.filter(({ path }) => !titled.has(path)),
       counter,
       filesCap,
-      names,
     );
-    const head = headOf(listed.text);
-    const shown = passages.length === 0 ? head : `${head}\n${yield* renderPassages(passages, doubts)}`;
-    yield;
+    const shown = [headOf(listed.text), ...(chosen.length === 0 ? [] : [renderPassages(chosen, doubts)])].join("\n");
     // The log may hold half of a surrogate pair, which providers refuse.
     const text = shown.toWellFormed();
     yield* countAhead(counter, text);
-    const note: Edit & { tokensAfter: number } = {
-      kind: "replace",
-      ...place,
-      text,
-      stubs: [...named.stubs, ...listed.stubs],
-      ...shared,
-      tokensBefore,
-      tokensAfter: 0,
-    };
+    const stubs = [...named.stubs, ...listed.stubs];
+    const note = { kind: "replace", ...place, text, stubs, ...shared, tokensBefore, tokensAfter: 0 } as const;
     // Its message is counted once: it is known by this object.
-    note.tokensAfter = noteTokens(note, profile, counter);
-    return note;
+    return Object.assign(note, { tokensAfter: noteTokens(note, profile, counter) });
   };
   let note: Edit | undefined;
   // Files whose lines are chosen leave the index, so all of them are the most it takes.
-  const all = yield* renderFiles(files, counter, filesCap, names);
-  let room = target - keptTokens - counter.count(headOf(all.text)) - 8;
+  let room = target - keptTokens - counter.count(headOf(renderFiles(files, counter, filesCap).text)) - 8;
   // Counts are not quite additive: a digest that came out too large is chosen again with that much less room.
   for (let tries = 0; tries < 4 && room > 0 && !note; tries++) {
     const found = yield* noteOf(yield* choose(room));
-    yield;
     const excess = keptTokens + found.tokensAfter - target;
     if (excess <= 0) note = found;
     room -= excess + 8;
@@ -192,14 +161,13 @@ function* planDigest(
  * The newest two with results stay, too, where they are a small part of the budget. Where the window is over its limit,
  * a digest that stands may shrink though no step leaves.
  */
-function* leavingSteps(view: View, tail: number, { budget, limit }: PassContext): Work<ReadonlySet<ViewStep>> {
+function leavingSteps(view: View, tail: number, { budget, limit }: PassContext): ReadonlySet<ViewStep> {
   const leaving = new Set<ViewStep>();
   let left = tail;
   let full = false;
   let results = 0;
   for (let at = view.steps.length - 1; at >= 0; at--) {
     const step = view.steps[at] as ViewStep;
-    if (at % stepsPerLook === 0) yield;
     if (step.kind === "note") {
       leaving.add(step);
       continue;
@@ -212,18 +180,17 @@ function* leavingSteps(view: View, tail: number, { budget, limit }: PassContext)
   return view.tokens > limit || [...leaving].some((step) => step.kind !== "note") ? leaving : new Set();
 }
 
-function* inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: PassContext): Work<Inventory> {
+function inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: PassContext): Inventory {
   const steps = [...leaving].sort((left, right) => left.from - right.from);
   const inventory = new Inventory();
   const marks = new RecallMarks(recallTools);
-  for (const [index, step] of steps.entries()) {
+  for (const step of steps) {
     for (const { message } of step.messages) marks.note(message);
     const named = step.messages.filter(({ message }) => !marks.isAnswer(message));
     for (const stub of step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(named, mask))) {
       // Files are read from the log again at each epoch.
       if (step.kind !== "note" || stub.tool !== fileStub || !isPath(stub.subject)) inventory.add(stub);
     }
-    if (index % stepsPerTurn === 0) yield;
   }
   return inventory;
 }

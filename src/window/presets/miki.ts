@@ -2,8 +2,7 @@
 import { keepImportant } from "../passes/keep-important.ts";
 import { pruneUiTree } from "../passes/prune-ui-tree.ts";
 import { uiToolNames } from "../passes/importance.ts";
-import { presetWith } from "./preset.ts";
-import type { Preset } from "./preset.ts";
+import type { Strategy } from "../window.ts";
 
 /** The preset's eight limits (its HISTORY_CONFIG), in characters, elements and levels. */
 export const mikiLimits = {
@@ -43,20 +42,18 @@ export interface MikiOptions extends Partial<MikiLimits> {
  * On every call, dumps of the two tools are cut to the limits; beyond 24 messages the newest 40 % stay (10 of 24) and of
  * the older ones the most important.
  */
-export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiOptions = {}): Preset {
+export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiOptions = {}): Strategy {
   const given = { ...mikiLimits, maxMessages: mikiSizes[size][1], ...options };
   const { maxMessages, maxUiNodes: maxNodes, maxUiDepth: maxDepth, maxUiChildren: maxChildren, ...cuts } = given;
-  return presetWith(
-    "miki",
-    {
-      passes: [
-        pruneUiTree({ rule: "limits", limits: { ...cuts, maxNodes, maxDepth, maxChildren }, tools }),
-        keepImportant({ messages: maxMessages, keepRecentRatio: 0.4, note: false }),
-      ],
-      trigger: { messages: 0 },
-      lowWater: 1,
-      keepFirstUser: false,
-    },
-    { counter: "chars4-ceil", imageTokens: 100, locale: "ja" },
-  );
+  return {
+    name: "miki",
+    passes: [
+      pruneUiTree({ rule: "limits", limits: { ...cuts, maxNodes, maxDepth, maxChildren }, tools }),
+      keepImportant({ messages: maxMessages, keepRecentRatio: 0.4, note: false }),
+    ],
+    trigger: { messages: 0 },
+    lowWater: 1,
+    keepFirstUser: false,
+    settings: { counter: "chars4-ceil", imageTokens: 100, locale: "ja" },
+  };
 }

@@ -2,9 +2,7 @@
 import type { Locale } from "../../config/locale.ts";
 import { summarisingStrategy } from "../summary/strategy.ts";
 import type { SummarisingOptions, SummaryMessageOptions } from "../summary/summary.ts";
-import type { StrategyHook } from "../window.ts";
-import { presetWith } from "./preset.ts";
-import type { Preset } from "./preset.ts";
+import type { Strategy, StrategyHook } from "../window.ts";
 
 /** Options of {@link stateManager}. */
 export interface StateManagerOptions extends SummarisingOptions {
@@ -30,20 +28,17 @@ export function stateManager({
   keepTurns = 1,
   locale = "ja",
   ...options
-}: StateManagerOptions = {}): Preset {
+}: StateManagerOptions = {}): Strategy {
   const message: SummaryMessageOptions = { role: "system", prefix: prefixes[locale], ...options.message };
   const hooks = { ...options, locale, message, trigger: { ratio }, keepMessages: 0, keepTurns };
   const strategy = summarisingStrategy("state-manager", "", hooks);
-  return presetWith(
-    "state-manager",
-    {
-      ...strategy,
-      beforeCompose: withModel(strategy.beforeCompose),
-      afterStep: withModel(strategy.afterStep),
-      note: `There is no model to summarise: over the budget the oldest steps leave; with one, turns do over ${Math.round(ratio * 100)} %.`,
-    },
-    { counter: "estimate", locale },
-  );
+  return {
+    ...strategy,
+    beforeCompose: withModel(strategy.beforeCompose),
+    afterStep: withModel(strategy.afterStep),
+    note: `There is no model to summarise: over the budget the oldest steps leave; with one, turns do over ${Math.round(ratio * 100)} %.`,
+    settings: { counter: "estimate", locale },
+  };
 }
 
 /** A hook that does nothing without a summarizer. */

@@ -8,9 +8,8 @@ import { wellFormedPart } from "../../message/tidy.ts";
 import { inForm } from "../../message/wire-form.ts";
 import { formOf } from "./profile.ts";
 import type { Profile } from "./profile.ts";
-import { saysReasoning, wantsAnswer } from "./encode.ts";
+import { isForeign, isReasoning, saysReasoning, wantsAnswer } from "./encode.ts";
 import { thoughtSignature } from "../../message/parts.ts";
-import { isForeign, isReasoning } from "./signed.ts";
 
 /** A rule for which a provider would refuse the window. */
 export interface Fault {
@@ -38,9 +37,8 @@ export class WindowValidator {
   readonly #profile: Profile;
   #last: readonly Message[] = [];
   #faults: Fault[] = [];
-  /** The ids of calls, and where each came first, in their order. */
-  readonly #seen = new Set<string>();
-  readonly #calls: { readonly callId: string; readonly place: number }[] = [];
+  /** The ids of calls, and where each came first. */
+  readonly #calls = new Map<string, number>();
   /** The places, rising, before which every call is answered. */
   readonly #settled: number[] = [0];
 
@@ -61,37 +59,26 @@ export class WindowValidator {
   #back(shared: number): number {
     while ((this.#settled.at(-1) ?? 0) > shared) this.#settled.pop();
     const from = this.#settled.at(-1) ?? 0;
-    if (from === this.#last.length) return from;
     this.#faults = this.#faults.filter(({ index }) => index < from);
-    for (let call = this.#calls.at(-1); call !== undefined && call.place >= from; call = this.#calls.at(-1)) {
-      this.#seen.delete(call.callId);
-      this.#calls.pop();
-    }
+    for (const [callId, place] of this.#calls) if (place >= from) this.#calls.delete(callId);
     return from;
   }
 
   /** The faults of a window's two ends. */
   #outer(messages: readonly Message[], history: number): readonly Fault[] {
     const { rules } = this.#profile;
-    const faults: Fault[] = [];
-    if (history === -1) {
-      faults.push({ rule: "noMessages", index: 0, message: "the window holds no message beside the system block" });
-    }
-    const first = messages[history];
-    if (rules.firstIsUser && first && first.role !== "user") {
-      const message = `the first message is the ${first.role}'s, not the user's`;
-      faults.push({ rule: "firstIsUser", index: history, message });
-    }
-    const last = messages.length - 1;
-    const end = messages[last];
-    if (rules.reasoningNeedsItem && end && isBarePiece(end)) {
-      faults.push({ rule: "reasoningNeedsItem", index: last, message: "no text and no call follows the reasoning" });
-    }
-    if (rules.lastIsUser && history !== -1 && messages[last]?.role === "assistant") {
-      const message = "the last message is the assistant's, not the user's or a result";
-      faults.push({ rule: "lastIsUser", index: last, message });
-    }
-    return faults;
+    const [first, end, last] = [messages[history], messages.at(-1), messages.length - 1];
+    const fault = (isBroken: boolean | undefined, rule: Fault["rule"], index: number, message: string) =>
+      isBroken ? [{ rule, index, message }] : [];
+    const isLate = rules.firstIsUser && first && first.role !== "user";
+    const isBare = rules.reasoningNeedsItem && end && isBarePiece(end);
+    const isOpen = rules.lastIsUser && first && end?.role === "assistant";
+    return [
+      ...fault(!first, "noMessages", 0, "the window holds no message beside the system block"),
+      ...fault(isLate, "firstIsUser", history, `the first message is the ${first?.role}'s, not the user's`),
+      ...fault(isBare, "reasoningNeedsItem", last, "no text and no call follows the reasoning"),
+      ...fault(isOpen, "lastIsUser", last, "the last message is the assistant's, not the user's or a result"),
+    ];
   }
 
   /** Checks the messages from a settled place on; gives the faults of calls that nothing answers. */
@@ -128,9 +115,8 @@ export class WindowValidator {
       }
       for (const part of message.parts) {
         if (part.type !== "tool-call") continue;
-        if (!this.#seen.has(part.callId)) this.#calls.push({ callId: part.callId, place: index });
+        if (!this.#calls.has(part.callId)) this.#calls.set(part.callId, index);
         else if (rules.uniqueCallIds) fault("uniqueCallIds", index, `call id ${part.callId} is used twice`);
-        this.#seen.add(part.callId);
         open.add(part.callId);
       }
       if (message.role === "assistant") {

@@ -6,7 +6,9 @@ import { keyOf, ordered, renderRows, renderShown } from "./answer.ts";
 import type { Shown } from "./answer.ts";
 import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
+import type { RecallDocument } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
+import { NewerHits } from "./newer.ts";
 import { longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
 import { beginning, surroundings } from "./surroundings.ts";
@@ -43,6 +45,8 @@ export interface ChoiceOptions {
   readonly mask: TextMask;
   /** The newest user message: the question, where a conversation goes on. */
   readonly asked?: number;
+  /** Documents of what users said, oldest first. */
+  readonly said?: readonly RecallDocument[];
 }
 
 /** The text that was chosen, and where it is from. */
@@ -51,6 +55,13 @@ export interface Choice {
   readonly seqs: readonly number[];
   /** Whether there were more hits above the cut-off than had room. */
   readonly more: boolean;
+}
+
+/** Rows of a hit's document that are shown together. */
+interface Extract {
+  readonly hit: Hit;
+  readonly rows: readonly Row[];
+  readonly key: string;
 }
 
 /** The weight of the best hit; a question that is still to be answered has all words, and tells nothing. */
@@ -70,6 +81,9 @@ export class Chooser {
   readonly #byText = new Map<string, Shown>();
   readonly #rows = new Map<Region | string, readonly Row[]>();
   readonly #covered: boolean[] = [];
+  /** Lines that are shown, as they are compared with others. */
+  readonly #lines = new Set<string>();
+  #newer: NewerHits | undefined;
   #left: number;
   #more = false;
 
@@ -84,6 +98,8 @@ export class Chooser {
   /** @param ranked - the hits, the best first */
   *choose(ranked: readonly RankedHit[]): Work<Choice> {
     const best = bestOf(ranked, this.#options.asked);
+    this.#newer = new NewerHits(ranked, this.#options.said ?? [], this.#matcher.words, this.#rarity);
+    yield;
     const relevant = ranked.filter((hit) => this.#isRelevant(hit, best));
     let misses = 0;
     for (const hit of relevant) {
@@ -128,7 +144,7 @@ export class Chooser {
     }
   }
 
-  /** Shows a hit with what makes it whole, else by itself; false where there is no room for it. */
+  /** Shows a hit with what makes it whole and what is newer than its rows; false where there is no room for them. */
   #take(ranked: RankedHit): boolean {
     const { hit, near } = ranked;
     const { document, region } = hit;
@@ -153,7 +169,7 @@ export class Chooser {
         this.#merge(same, hit);
         return true;
       }
-      if (this.#show(hit, fresh, this.#left, key)) return true;
+      if (this.#show({ hit, rows: fresh, key }, this.#left)) return true;
     }
     return false;
   }
@@ -164,22 +180,57 @@ export class Chooser {
     return this.#matcher.levels.some((level, index) => level === 2 && this.#tells(index, telling));
   }
 
-  /** Shows rows of a hit's document; false where they take more than so many tokens. */
-  #show({ document, also, repeats }: Hit, rows: readonly Row[], most: number, key = ""): boolean {
-    const { counter } = this.#options;
-    let shown = this.#shown.get(document);
-    const text = renderRows(rows, document.count).join("\n");
-    const cost = counter.count(text) + 2 + (shown ? 8 : counter.count(headOf(document)) + 3);
-    if (cost > most) return false;
+  /** Shows an extract with what is newer than its rows, all or none; whether there was room within some tokens. */
+  #show(first: Extract, most: number): boolean {
+    const extracts = [first];
+    const documents = new Set<HitDocument>(this.#shown.keys());
+    const lines = new Set<string>();
+    let cost = 0;
+    // What is newer than the newer ones is added behind them, so that the walk comes to it too.
+    for (const { hit, rows } of extracts) {
+      cost += this.#cost(hit.document, rows, !documents.has(hit.document));
+      if (cost > most) return false;
+      documents.add(hit.document);
+      for (const row of rows) lines.add(row.text.trim());
+      for (const newer of this.#newer?.of(hit.document, rows) ?? []) {
+        const found = this.#extractOf(newer);
+        const line = (found.rows[0]?.text ?? "").trim();
+        if (lines.has(line) || this.#lines.has(line)) continue;
+        lines.add(line);
+        extracts.push(found);
+      }
+    }
     this.#left -= cost;
+    for (const extract of extracts) this.#add(extract);
+    return true;
+  }
+
+  #cost(document: HitDocument, rows: readonly Row[], isNew: boolean): number {
+    const { counter } = this.#options;
+    const text = renderRows(rows, document.count).join("\n");
+    return counter.count(text) + 2 + (isNew ? counter.count(headOf(document)) + 3 : 8);
+  }
+
+  /** The row of a hit by itself. */
+  #extractOf(ranked: RankedHit): Extract {
+    const { hit } = ranked;
+    const rows = hit.region ? this.#rowsOf(hit.region) : [];
+    const row = rows[this.#placeOf(rows, ranked)];
+    return { hit, rows: row ? [row] : [], key: keyOf(hit.document, row ? [row] : [], row) };
+  }
+
+  #add({ hit: { document, also, repeats }, rows, key }: Extract): void {
+    let shown = this.#shown.get(document);
     if (!shown) {
       shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length };
       this.#shown.set(document, shown);
       this.#byText.set(key, shown);
     }
-    for (const row of rows) shown.rows.set(row.start, row);
+    for (const row of rows) {
+      shown.rows.set(row.start, row);
+      this.#lines.add(row.text.trim());
+    }
     this.#coverBy([document.label, ...rows.map((row) => row.text)].join("\n"));
-    return true;
   }
 
   /**
@@ -203,7 +254,7 @@ export class Chooser {
     if (!shown || !region || region.offset > 0 || region.text.length > saidWhole) return;
     const fresh = this.#rowsOf(region).filter((row) => !shown.rows.has(row.start) && isWanted(row));
     const used = this.#options.maxTokens - this.#left;
-    if (fresh.length > 0) this.#show(hit, fresh, Math.min(this.#left, roomForSaid - used));
+    if (fresh.length > 0) this.#show({ hit, rows: fresh, key: "" }, Math.min(this.#left, roomForSaid - used));
   }
 
   /** The same passage again: it stands under the newest message that has it. */

@@ -5,7 +5,7 @@ import type { Block } from "./surroundings.ts";
 import type { Matcher, Rarity } from "./words.ts";
 
 /** The weight from which a word is worth a line of its own; one such as `the` has less. */
-const tellingWeight = 2;
+export const tellingWeight = 2;
 
 /** Rows that are added for words which a hit lacks. */
 const mostComplements = 3;

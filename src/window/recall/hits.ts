@@ -26,6 +26,8 @@ export interface Hit extends HitPlace {
   /** Older messages with the same line from the same call, the newest first, and how many there are. */
   also: readonly number[];
   repeats: number;
+  /** The first message that says it. */
+  since: number;
   /** The text around it. */
   region: Region | undefined;
   /** Whether others took its place. */
@@ -99,7 +101,7 @@ export class Hits {
    *
    * @param matcher - that looked at the hit
    * @param near - by word: 2 where the head or a line shortly before has it
-   * @param isTold - whether someone said it: what tools print again and again never takes its room
+   * @param isTold - whether someone said it, or it corrects something: what tools print again and again never takes its room
    * @param text - the hit's text
    */
   add(matcher: Matcher, near: Uint8Array, isTold: boolean, place: HitPlace, text: string): Hit | undefined {
@@ -109,10 +111,11 @@ export class Hits {
     const key = text.length <= comparedLength ? `${label}\n${text.trim()}` : undefined;
     const same = key === undefined ? undefined : group.byText.get(key);
     if (same?.document.seq === seq) return undefined;
-    const hit: Hit = { ...place, also: [], repeats: 0, region: undefined, dropped: false };
+    const hit: Hit = { ...place, also: [], repeats: 0, since: seq, region: undefined, dropped: false };
     if (same && !same.dropped) {
       hit.also = [same.document.seq, ...same.also].slice(0, mostAlso);
       hit.repeats = same.repeats + 1;
+      hit.since = same.since;
       same.dropped = true;
     }
     if (key !== undefined) group.byText.set(key, hit);

@@ -1,7 +1,7 @@
 /** The query of a recall, its limits and its answer, and the stretch of the log that it asks about. */
 import { WindrowError } from "../../errors.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { checkGiven, fromZero, kinds } from "../options.ts";
+import { anyOf, checkGiven, fromZero, kinds, listOf } from "../options.ts";
 import type { Kind } from "../options.ts";
 import { parseRecallId, recallId } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
@@ -95,16 +95,16 @@ const queryKinds = {
   query: kinds.text,
   from: place,
   to: place,
-} satisfies Record<keyof RecallQuery, Kind>;
+} as const satisfies Record<keyof RecallQuery, Kind>;
 
-/** The kinds of a recall's limits; the counter has a check of its own. */
+/** The kinds of the limits of a recall from a history. */
 export const limitKinds = {
   maxTokens: fromZero,
   budget: fromZero,
-  counter: kinds.any,
-  mask: kinds.any,
-  recallTools: kinds.any,
-} satisfies Record<keyof RecallLimits, Kind>;
+  counter: anyOf(kinds.text, kinds.counter),
+  mask: kinds.action,
+  recallTools: listOf(kinds.text),
+} as const satisfies Record<keyof RecallLimits, Kind>;
 
 /** Characters of an id that is none, as its error shows them: the error is an answer for the model. */
 const shownCharacters = 80;

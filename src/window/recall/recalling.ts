@@ -133,6 +133,7 @@ export class Recalling {
       ...options,
       maxTokens: options.maxTokens - (beside === "" ? 0 : this.#counter.count(beside) + 2),
       asked: this.#asked,
+      said: this.#search.said,
     });
     const found = yield* chooser.choose(ranked);
     if (found.text === "" && beside === "" && this.#isSingle && this.#hasId) return this.#filling.result();

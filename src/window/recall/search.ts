@@ -3,6 +3,7 @@
  * number of hits with the text around them. Time is linear in the text; memory does not grow with it.
  */
 import type { Work } from "../../turns.ts";
+import { isCorrection } from "../digest/saying.ts";
 import type { RecallDocument } from "./document.ts";
 import { Hits } from "./hits.ts";
 import type { Hit, HitDocument, HitPlace, RankedHit } from "./hits.ts";
@@ -26,6 +27,9 @@ const nearInOutput = 2;
 const keptWhole = 16 * 1024;
 const keptAround = 4 * 1024;
 
+/** Characters of what users said that are kept, the newest: it may change what has none of the query's words. */
+const mostSaid = 256 * 1024;
+
 /** Hits whose surroundings are copied in one step. */
 const hitsPerStep = 32;
 
@@ -34,6 +38,8 @@ export class RecallSearch {
   readonly rarity: Rarity;
   readonly #matcher: Matcher;
   readonly #hits: Hits;
+  readonly #said: RecallDocument[] = [];
+  #saidLength = 0;
 
   constructor(words: RecallWords) {
     this.#matcher = new Matcher(words);
@@ -43,7 +49,17 @@ export class RecallSearch {
 
   /** Searches a document. Nothing of its text is kept but what stands around the best hits. */
   *take(document: RecallDocument): Work<void> {
+    if (document.label === "user" && document.text.length <= keptWhole) {
+      this.#said.push(document);
+      this.#saidLength += document.text.length;
+      while (this.#saidLength > mostSaid) this.#saidLength -= this.#said.shift()!.text.length;
+    }
     yield* new Scan(document, this.#matcher, this.rarity, this.#hits).run();
+  }
+
+  /** Documents of what users said, oldest first. */
+  get said(): readonly RecallDocument[] {
+    return this.#said;
   }
 
   /** The best hits of all documents, the best first. */
@@ -164,7 +180,8 @@ class Scan {
   }
 
   #add(near: Uint8Array, place: HitPlace, text: string): void {
-    const hit = this.#hits.add(this.#matcher, near, this.#document.callId === undefined, place, text);
+    const isTold = this.#document.callId === undefined || isCorrection(text);
+    const hit = this.#hits.add(this.#matcher, near, isTold, place, text);
     if (hit) this.#found.push(hit);
   }
 

@@ -6,7 +6,7 @@ import type { Locale } from "../../config/locale.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { Model, ModelAnswer, ModelRequest } from "../../model/model.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { writtenPaths } from "../action/tool-action.ts";
+import { writtenPaths } from "../action/calls.ts";
 import { budgetOf } from "../budget.ts";
 import { clip } from "../stub/cut.ts";
 import type { StrategyContext, TextMask } from "../window.ts";

@@ -1,12 +1,10 @@
 /** Names of src/window that tests use and no door exports. */
 export type { FileAction } from "../../../src/window/action/action.ts";
-export { actionsOf } from "../../../src/window/action/calls.ts";
-export { framedFiles } from "../../../src/window/action/framed.ts";
-export { fileTextOf, outputOf, saysFailed, speaksOfFailure } from "../../../src/window/action/output.ts";
+export { actionsOf, writtenPaths } from "../../../src/window/action/calls.ts";
+export { fileTextOf, framedFiles, outputOf, saysFailed, speaksOfFailure } from "../../../src/window/action/output.ts";
 export { patchActions } from "../../../src/window/action/patch.ts";
 export { commandActions, scriptActions } from "../../../src/window/action/script.ts";
 export { shellActions } from "../../../src/window/action/shell.ts";
-export { writtenPaths } from "../../../src/window/action/tool-action.ts";
 export { counterFor } from "../../../src/window/apply-settings.ts";
 export { Composer } from "../../../src/window/composer.ts";
 export { excerpt } from "../../../src/window/digest/excerpt.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { composeWindow } from "windrow";
 import type { Edit, Pass, WindowState } from "windrow";
-import { dropOldest, explainWindow, presetOf } from "windrow/window";
+import { dropOldest, explainWindow, strategyOf } from "windrow/window";
 import { HistoryBuilder } from "../../kit/inside/message.ts";
 import { ids, texts, windowBy } from "./one-pass.ts";
 
@@ -45,7 +45,7 @@ describe("steps that leave", () => {
 
   it("stay one edit however often the head is dropped, and every token is accounted for", () => {
     const { messages } = talk(400);
-    const { strategy } = presetOf("openstarry-sliding");
+    const strategy = strategyOf("openstarry-sliding");
     let state: WindowState | undefined;
     for (let length = 1; length <= messages.length; length += 2) {
       const composed = composeWindow({

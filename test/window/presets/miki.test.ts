@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { composeWindow } from "windrow";
 import type { Composed, Message, WindowState } from "windrow";
-import { presetOf } from "windrow/window";
+import { strategyOf } from "windrow/window";
 import { HistoryBuilder, toolCalls, toolResults } from "../../kit/inside/message.ts";
 import { counterFor, mikiLimits } from "../../kit/inside/window.ts";
 
-const preset = presetOf("miki");
-const compose = (messages: readonly Message[], state?: WindowState, strategy = preset.strategy): Composed =>
-  composeWindow({ messages, budget: 100_000, strategy, counter: counterFor(preset), ...(state && { state }) });
+const preset = strategyOf("miki");
+const compose = (messages: readonly Message[], state?: WindowState, strategy = preset): Composed =>
+  composeWindow({ messages, budget: 100_000, strategy, counter: counterFor(preset.settings), ...(state && { state }) });
 const logged = (composed: Composed): string[] =>
   composed.messages.map(({ id }) => id).filter((id) => !id.startsWith("windrow:"));
 
@@ -24,8 +24,8 @@ function agent(steps: number): HistoryBuilder {
 describe("preset miki", () => {
   it("has the eight limits of HISTORY_CONFIG in one place", () => {
     expect(Object.values(mikiLimits)).toEqual([24, 1000, 2000, 200, 2, 20, 200, 8]);
-    expect(preset).toMatchObject({ counter: "chars4-ceil", imageTokens: 100 });
-    expect(presetOf("miki").strategy.trigger).toEqual({ messages: 0 });
+    expect(preset.settings).toMatchObject({ counter: "chars4-ceil", imageTokens: 100 });
+    expect(strategyOf("miki").trigger).toEqual({ messages: 0 });
   });
 
   it("keeps at most 24 messages over a thousand, the newest ten always, in order", () => {
@@ -55,12 +55,12 @@ describe("preset miki", () => {
   it("takes the sizes of jobs, and each limit by itself", () => {
     const all = agent(60).messages;
     const most = (options: object): number =>
-      logged(compose(all, undefined, presetOf("miki", options).strategy)).length;
+      logged(compose(all, undefined, strategyOf({ ...options, use: "miki" }))).length;
     expect(most({ size: "short" })).toBeLessThanOrEqual(16);
     expect(most({ size: "short" })).toBeGreaterThanOrEqual(15);
     expect(most({ size: "complex" })).toBeGreaterThanOrEqual(39);
     expect(most({ maxMessages: 14 })).toBeLessThanOrEqual(14);
-    expect(() => presetOf("miki", { maxMessage: 14 })).toThrow(/Did you mean "maxMessages"/);
+    expect(() => strategyOf({ use: "miki", maxMessage: 14 })).toThrow(/Did you mean "maxMessages"/);
   });
 
   it("cuts dumps on the first call already, and only those of its two tools", () => {

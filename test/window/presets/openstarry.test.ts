@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { composeWindow } from "windrow";
 import type { Composed, ComposeInput, Message, TokenCounter } from "windrow";
-import { presetOf } from "windrow/window";
+import { strategyOf } from "windrow/window";
 import { HistoryBuilder, messageText } from "../../kit/inside/message.ts";
 
 /** A token a character; with the four that frame a message, every sum below can be done by hand. */
@@ -69,7 +69,7 @@ describe("strategies B and C without a model", () => {
     for (const strategy of ["openstarry-summary", "openstarry-entity"]) {
       const whole = compose(history.messages, 10_000, { strategy });
       expect(whole.messages).toHaveLength(30);
-      expect(presetOf(strategy).strategy.note).toMatch(/There is no model/);
+      expect(strategyOf(strategy).note).toMatch(/There is no model/);
       const small = compose(history.messages, 300, { strategy });
       expect(small.tokens).toBeLessThanOrEqual(300);
       expect(small.report.opened?.edits[0]?.reason).toMatch(/^no room, and no (?:summary|state) stands for it$/);
@@ -77,13 +77,14 @@ describe("strategies B and C without a model", () => {
   });
 
   it("take the seed's numbers and options", () => {
-    expect(presetOf("openstarry-summary").strategy.note).toContain("the earliest 5 of more than 10 turns");
-    const twenty = presetOf("openstarry-summary", { threshold: 20, compressionModel: "gemini-1.5-flash" });
-    expect(twenty.strategy.note).toContain("of more than 20 turns");
+    expect(strategyOf("openstarry-summary").note).toContain("the earliest 5 of more than 10 turns");
+    const twenty = strategyOf({ use: "openstarry-summary", threshold: 20, compressionModel: "gemini-1.5-flash" });
+    expect(twenty.note).toContain("of more than 20 turns");
   });
 
   it("C with an extractor sends the state and the current message, and no conversation", () => {
-    const { strategy } = presetOf("openstarry-entity", {
+    const strategy = strategyOf({
+      use: "openstarry-entity",
       schema: { destination: "string", date: "string" },
       extract: (state: object, text: string) => {
         const [, field, value] = /^(\w+): (.*)$/.exec(text) ?? [];

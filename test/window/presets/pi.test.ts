@@ -3,15 +3,15 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { budgetOf, composeWindow, loadCounter } from "windrow";
 import type { Composed, Message, TokenCounter } from "windrow";
 import { estimate } from "windrow/testing";
-import { presetOf } from "windrow/window";
+import { strategyOf } from "windrow/window";
 import type { StrategyChoice } from "windrow/window";
 import { HistoryBuilder, resultText, toolResults } from "../../kit/inside/message.ts";
 
 beforeAll(async () => void (await loadCounter("cl100k")));
 
-const preset = presetOf("pi");
+const preset = strategyOf("pi");
 const compose = (messages: readonly Message[], budget: number, options: object = {}): Composed =>
-  composeWindow({ messages, budget, strategy: presetOf("pi", options).strategy, counter: estimate });
+  composeWindow({ messages, budget, strategy: strategyOf({ ...options, use: "pi" }), counter: estimate });
 
 /** One user message, then calls with a result of `lines` lines each: the seed's thirty calls of up to 50 kB. */
 function calls(count: number, lines: number): readonly Message[] {
@@ -25,8 +25,8 @@ function calls(count: number, lines: number): readonly Message[] {
 
 describe("preset pi", () => {
   it("has the seed's constants, and all six can be set", () => {
-    expect(preset).toMatchObject({ counter: "cl100k", imageTokens: 85, ratio: 0.75, locale: "zh" });
-    expect(budgetOf({ contextWindow: 1_000, maxOutput: 0, ratio: preset.ratio ?? 0 })).toBe(750);
+    expect(preset.settings).toMatchObject({ counter: "cl100k", imageTokens: 85, ratio: 0.75, locale: "zh" });
+    expect(budgetOf({ contextWindow: 1_000, maxOutput: 0, ratio: preset.settings?.ratio ?? 0 })).toBe(750);
     const composed = compose(calls(5, 30), 1_000_000, {
       keepRecentToolResults: 2,
       headLines: 1,
@@ -34,7 +34,7 @@ describe("preset pi", () => {
       keepRecentThinking: 2,
       keepRecentMessages: 7,
     });
-    expect(presetOf("pi", { contextRatio: 0.5 })).toMatchObject({ ratio: 0.5 });
+    expect(strategyOf({ use: "pi", contextRatio: 0.5 }).settings).toMatchObject({ ratio: 0.5 });
     const shown = composed.messages.flatMap(toolResults).map(resultText);
     const [first = ""] = shown;
     expect(first.replaceAll(/: x+/g, "").split("\n")).toEqual([

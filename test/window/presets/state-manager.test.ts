@@ -1,9 +1,10 @@
 /** Seed 004 §1 and seed 001 §4.2, by hand from their documents. */
 import { describe, expect, it } from "vitest";
 import { composeWindow } from "windrow";
-import { presetOf } from "windrow/window";
+import { strategyOf } from "windrow/window";
 import { HistoryBuilder, messageText, toolCalls, toolResults } from "../../kit/inside/message.ts";
 import { chars4Floor } from "../../kit/inside/tokens.ts";
+import { answered, asked, openSession } from "../../kit/sessions.ts";
 
 function working(): HistoryBuilder {
   const history = new HistoryBuilder().add("system", [{ type: "text", text: "You are careful." }]).user("Compare them");
@@ -31,14 +32,26 @@ describe("preset state-manager", () => {
       );
     }
   });
+
+  it("has a summary stand as a system message that begins 前文の要約：", async () => {
+    const session = await openSession({ strategy: "state-manager", budget: 4_000 });
+    for (let turn = 1; turn <= 6; turn++) {
+      await session.append(asked(`Question ${turn}: which of the files are to be compared?`));
+      await session.append(answered(`The answer to question ${turn} names the files a${turn} and b${turn}.`));
+    }
+    await session.compact();
+    const { messages } = await session.compose();
+    const texts = messages.filter(({ role }) => role === "system").map(messageText);
+    expect(texts).toContainEqual(expect.stringMatching(/^前文の要約：/));
+  });
 });
 
 describe("preset coding-agent", () => {
   it("has seed 001's numbers", () => {
-    const preset = presetOf("coding-agent");
-    expect(preset).toMatchObject({ counter: "chars4-floor", ratio: 0.7, folder: "logs/contexts" });
-    expect(preset.strategy.note).toContain("and 10 messages, all but the newest 5");
-    expect(presetOf("coding-agent", { mode: "any" }).strategy.note).toContain("or 10 messages");
+    const preset = strategyOf("coding-agent");
+    expect(preset.settings).toMatchObject({ counter: "chars4-floor", ratio: 0.7, folder: "logs/contexts" });
+    expect(preset.note).toContain("and 10 messages, all but the newest 5");
+    expect(strategyOf({ use: "coding-agent", mode: "any" }).note).toContain("or 10 messages");
   });
 
   it("builds the list by priority: system first, then from the newest back to the first that does not fit", () => {
