@@ -28,7 +28,7 @@ class LogFrom implements LogBehind {
   readonly from: number;
   readonly messages: NumberedMessage[] = [];
   length = 0;
-  /** The message with which it is as long as a horizon leaves it; the next one begins there. */
+  /** The message with which it is as long as a horizon leaves it, behind its first; the next one begins there. */
   next: number | undefined;
 
   constructor(from: number) {
@@ -38,7 +38,7 @@ class LogFrom implements LogBehind {
   add(numbered: NumberedMessage): void {
     this.messages.push(numbered);
     this.length += lengthOf(numbered.message);
-    if (this.length > horizonLength) this.next ??= numbered.seq;
+    if (this.length > horizonLength && this.messages.length > 1) this.next ??= numbered.seq;
   }
 }
 

@@ -5,7 +5,7 @@ import type { ViewStep } from "../window.ts";
 import type { FileView } from "./file-view.ts";
 import { split } from "./line.ts";
 import type { Line, Stretch } from "./line.ts";
-import type { Passage } from "./passages.ts";
+import type { Passage } from "./line.ts";
 import type { Reader, RecordText } from "./reading.ts";
 
 /** The passages of a log. */

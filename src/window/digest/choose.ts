@@ -2,8 +2,7 @@
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import { Heap } from "./heap.ts";
-import type { Line } from "./line.ts";
-import type { Passage } from "./passages.ts";
+import type { Line, Passage } from "./line.ts";
 import { isRule } from "./requests.ts";
 import { rowsOf } from "./rows.ts";
 import type { ChoiceOptions, Row, Rows, Stated, Title } from "./rows.ts";
@@ -17,8 +16,9 @@ const gapTokens = 2;
 /** A line that closes what stands before it. */
 const closing = /^[\])};,]+$/;
 
-/** Lines that are looked at in one step. */
+/** Lines that are looked at in one step, and those whose newer ones are looked for. */
 const linesPerStep = 512;
+const looksPerStep = 32;
 
 /** Lines without room between two looks at whether what is left has room for any. */
 const missesPerLook = 1_024;
@@ -41,7 +41,7 @@ export function lineChooser(
   passages: readonly Passage[],
   options: ChoiceOptions,
 ): (room: number) => readonly Passage[] {
-  const choose = choosing(passages, options);
+  const choose = atOnce(choosing(passages, options));
   return (room) => atOnce(choose(room));
 }
 
@@ -49,12 +49,13 @@ export function lineChooser(
  * Chooses, for as many tokens as it is given (with what stands around the lines), passages of the lines worth most for
  * theirs, in the order of those they are from.
  */
-export function choosing(
+export function* choosing(
   passages: readonly Passage[],
   options: ChoiceOptions,
-): (room: number) => Work<readonly Passage[]> {
+): Work<(room: number) => Work<readonly Passage[]>> {
   const given = rowsOf(passages, options);
-  const first = firstOf(given, options.stated);
+  yield;
+  const first = yield* firstOf(given, options.stated);
   const shownWords = options.shownTexts.flatMap((text) => options.texts.known(text));
   return (room) => choose(given, first, new Choice(given, shownWords, room, first.newerOf));
 }
@@ -71,7 +72,7 @@ interface FirstChoices {
   readonly newerOf: (row: Row) => readonly Row[];
 }
 
-function firstOf({ rows, whole, rowOf }: Rows, stated: Stated | undefined): FirstChoices {
+function* firstOf({ rows, whole, rowOf }: Rows, stated: Stated | undefined): Work<FirstChoices> {
   const newer = (statement: Statement | undefined, least = 0): readonly Row[] => {
     if (!stated || !statement) return [];
     return stated.statements.newerOf(statement).flatMap((one) => {
@@ -84,10 +85,19 @@ function firstOf({ rows, whole, rowOf }: Rows, stated: Stated | undefined): Firs
     const { seq, said } = row.line;
     return (row.newer ??= newer(said, said?.file === undefined ? 0 : seq));
   };
-  const changing = (stated?.standing ?? []).flatMap((statement) => newer(statement));
+  const changing: Row[] = [];
+  const after: Row[] = [];
+  for (const [index, statement] of (stated?.standing ?? []).entries()) {
+    changing.push(...newer(statement));
+    if (index % looksPerStep === 0) yield;
+  }
+  for (const [index, row] of whole.entries()) {
+    after.push(...newerOf(row));
+    if (index % looksPerStep === 0) yield;
+  }
   return {
     amendments: [...new Set(changing.filter(isUsers))].sort(newestFirst),
-    later: oftenest([...whole.flatMap(newerOf), ...changing.filter((row) => !isUsers(row))]),
+    later: oftenest([...after, ...changing.filter((row) => !isUsers(row))]),
     instructions: instructionsIn(rows.filter(isUsers)),
     newerOf,
   };
@@ -111,9 +121,13 @@ function oftenest(named: readonly Row[]): readonly Row[] {
 /** The user's messages, newest first: the rules of all, then those short enough to stand whole. */
 function instructionsIn(users: readonly Row[]): readonly (readonly Row[])[] {
   const lines = users.filter(({ line, isDone }) => line.key !== "" && !isDone);
-  const newest = [...new Set(lines.map(({ line }) => line.seq))]
-    .sort((left, right) => right - left)
-    .map((seq) => lines.filter(({ line }) => line.seq === seq));
+  const messages = new Map<number, Row[]>();
+  for (const row of lines) {
+    const known = messages.get(row.line.seq);
+    if (known) known.push(row);
+    else messages.set(row.line.seq, [row]);
+  }
+  const newest = [...messages].sort(([left], [right]) => right - left).map(([, rows]) => rows);
   return [
     ...newest.map((rows) => rows.filter(({ line }) => isRule(line.text))),
     ...newest.filter((rows) => tokensOf(rows) <= shortMessage),

@@ -8,7 +8,7 @@ import type { TextMask } from "../window.ts";
 import { lineChooser } from "./choose.ts";
 import { condensed, linesOf } from "./line.ts";
 import { Texts } from "./texts.ts";
-import type { Passage } from "./passages.ts";
+import type { Passage } from "./line.ts";
 
 /** Options of an excerpt. */
 export interface ExcerptOptions {

@@ -20,20 +20,12 @@ export class FileView {
   /** The newest message that may have changed the file in a way that is not known; what is older may be out of date. */
   #doubt = 0;
 
-  #version = 0;
-
   get doubt(): number {
     return this.#doubt;
   }
 
-  /** A number that is another whenever it changed. */
-  get version(): number {
-    return this.#version;
-  }
-
   /** Notes that message `seq` may have changed the file: earlier lines and line numbers are no longer certain. */
   touch(seq: number): void {
-    this.#version++;
     this.#doubt = seq;
     this.#shifted = true;
   }
@@ -50,7 +42,6 @@ export class FileView {
 
   /** The whole text, as it was read or written. */
   write(lines: readonly Line[]): void {
-    this.#version++;
     this.#stretches = lines.length === 0 ? [] : [{ at: 1, lines }];
     this.#shifted = false;
     this.#whole = true;
@@ -59,7 +50,6 @@ export class FileView {
   /** A part of the text; `at` is 0 where its place is not known. */
   read(at: number, lines: readonly Line[]): void {
     if (lines.length === 0) return;
-    this.#version++;
     const end = at + lines.length;
     // Short lines repeat, so they count only while line numbers are sure; a longer line that matches elsewhere has
     // moved.
@@ -92,7 +82,6 @@ export class FileView {
 
   /** Old texts gave way to new ones. */
   edit(changes: readonly Change[], toLines: (text: string) => readonly Line[]): void {
-    this.#version++;
     let spot: Spot = { stretch: 0, line: 0 };
     for (const change of changes) {
       if (change.hunk) spot = this.#patch(change, change.hunk, toLines, spot);
@@ -114,7 +103,6 @@ export class FileView {
 
   /** A text stands behind line `after`, in the place of the lines up to `to`. */
   insert(after: number, to: number, lines: readonly Line[]): void {
-    this.#version++;
     const shift = lines.length - Math.max(0, to - after);
     const rest: Stretch[] = [];
     for (const stretch of this.#stretches) {

@@ -33,6 +33,16 @@ export interface Stretch {
   readonly lines: readonly Line[];
 }
 
+/** A stretch that a digest shows. */
+export interface Passage extends Stretch {
+  /** Whether it is a file's text as it stands now, or as far as is known. */
+  readonly file: boolean;
+  /** The path of a file; what the call was about. */
+  readonly subject: string;
+  /** For a record: who said it, or the tool and what its call was about. */
+  readonly label: string;
+}
+
 /** The stretches that are left of one when lines leave it. */
 export function split(stretch: Stretch, stays: (line: Line, index: number) => boolean): readonly Stretch[] {
   if (stretch.lines.every(stays)) return [stretch];

@@ -36,18 +36,11 @@ export interface RecordText extends Stretch {
 /** Calls whose results may still come. */
 const mostCalls = 256;
 
-/** The records and file views of messages. */
-export interface Reading {
-  readonly records: readonly RecordText[];
-  readonly files: ReadonlyMap<string, FileView>;
-  /** Calls that have to do with a file, by its path. */
-  readonly named: readonly { readonly path: string; readonly seq: number }[];
-}
-
 /** Reads messages as the log has them, oldest first. */
-export class Reader implements Reading {
+export class Reader {
   readonly records: RecordText[] = [];
   readonly files = new Map<string, FileView>();
+  /** Calls that have to do with a file, by its path. */
   readonly named: { path: string; seq: number }[] = [];
   /** The paths of files whose views the last message changed. */
   readonly changed = new Set<string>();

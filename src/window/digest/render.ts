@@ -1,7 +1,7 @@
 /** The digest's text: files first, each with its known lines, then answers and output in order. */
 import { inlineText, quoteLine } from "../../message/quote.ts";
 import { recallId } from "../stub/stub.ts";
-import type { Passage } from "./passages.ts";
+import type { Passage } from "./line.ts";
 
 /** The title of a file's lines. */
 function fileTitle(path: string, seqs: readonly number[], doubt: number): string {

@@ -1,7 +1,6 @@
 /** Rows: the lines that a choice is made from, with their worth, each beside its neighbours. */
 import type { LineKind } from "./line-kind.ts";
-import type { Line } from "./line.ts";
-import type { Passage } from "./passages.ts";
+import type { Line, Passage } from "./line.ts";
 import { asserts, changes } from "./saying.ts";
 import type { Statement, Statements } from "./statements.ts";
 import type { TextFacts, Texts } from "./texts.ts";

@@ -86,6 +86,8 @@ interface Term {
   readonly units: number;
   readonly isNumber: boolean;
   readonly isName: boolean;
+  /** Whether anything was stated with it. */
+  isStated: boolean;
   /** In how many statements it stands that may say something newer; and in how many of these the agent made. */
   count: number;
   countOfAgent: number;
@@ -115,13 +117,14 @@ export class Statements {
     let statement = this.#known.get(key);
     if (statement && (source === 2 || !statement.isNews)) return statement;
     if (!statement) {
-      const isFirst = spellings.some((spelling) => !this.#terms.has(spelling) && isTelling(spelling));
+      const isFirst = spellings.some((one) => isTelling(one) && this.#terms.get(one)?.isStated !== true);
       const isChange = (looks & corrects) !== 0 || (looks & (asserts | changes)) === (asserts | changes);
       const isNews = source !== 2 || isFirst || isChange;
       const terms = this.#termsOf(spellings);
-      for (const term of isNews ? terms : []) {
-        term.count++;
-        if (source === 2) term.countOfAgent++;
+      for (const term of terms) {
+        term.isStated = true;
+        if (isNews) term.count++;
+        if (isNews && source === 2) term.countOfAgent++;
       }
       if (isNews) this.#news++;
       const names = this.#namesOf(file);
@@ -210,7 +213,7 @@ export class Statements {
       let term = this.#terms.get(spelling);
       if (term) return term;
       const facts = { units: unitsOf(spelling), isNumber: isNumeral(spelling), isName: isNamed(spelling) };
-      term = { ...facts, count: 0, countOfAgent: 0, said: [] };
+      term = { ...facts, isStated: false, count: 0, countOfAgent: 0, said: [] };
       this.#terms.set(detached(spelling), term);
       return term;
     });
@@ -275,10 +278,11 @@ function sharing({ terms, names }: Statement, after: number): ReadonlyMap<Said, 
   return shared;
 }
 
-/** The names of a file: its path, its last part, and that without its ending. */
+/** The names of a file: its path, every end of that, and its last part without the ending. */
 function namesOf(path: string): readonly string[] {
-  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-  return [...new Set([path.toLowerCase(), name, name.replace(/\.\w+$/, "")])];
+  const parts = path.toLowerCase().split("/");
+  const ends = parts.map((_, index) => parts.slice(index).join("/"));
+  return [...new Set([...ends, (parts.at(-1) ?? "").replace(/\.\w+$/, "")])].filter((name) => name !== "");
 }
 
 /** Whether a term is a number, or a name with a digit: a new one makes what the agent says news. */

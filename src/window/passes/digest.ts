@@ -10,7 +10,7 @@ import { Inventory } from "../digest/inventory.ts";
 import { keyOf } from "../digest/line.ts";
 import { indexingBy } from "../digest/log-index.ts";
 import type { Indexing } from "../digest/log-index.ts";
-import type { Passage } from "../digest/passages.ts";
+import type { Passage } from "../digest/line.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
 import { heatsOf, recencyOf } from "../digest/worth.ts";
@@ -105,7 +105,7 @@ function* planDigest(
   const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
   const { passages, whole } = candidatesOf(reader, kept);
   const shownTexts = textsOf(kept);
-  const choose = choosing(passages, {
+  const choose = yield* choosing(passages, {
     texts: index.texts,
     recency,
     heat: (subject) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
