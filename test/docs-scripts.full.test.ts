@@ -67,6 +67,20 @@ const [system, tools] = ["You help.", {}];
     behind: "await manager.close();",
   },
   {
+    page: "writing-a-pass",
+    at: 1,
+    behind: `
+import { composeWindow } from "windrow";
+const messages = Array.from({ length: 40 }, (_, at) => {
+  const parts = [{ type: "text", text: "word ".repeat(1 + ((at * 7) % 40)) }];
+  return { id: String(at), role: at % 2 === 0 ? "user" : "assistant", parts };
+});
+const rest = { trigger: { ratio: 1 }, lowWater: 0.6, keepFirstUser: true };
+const { tokens } = composeWindow({ messages, budget: 600, strategy: { name: "shortest", passes: [dropShortest], ...rest } });
+console.log(tokens > 100 && tokens <= 600);`,
+    prints: /^true\n$/,
+  },
+  {
     page: "writing-an-engine",
     at: 1,
     prints: /# fail 0/,
