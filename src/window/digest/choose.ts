@@ -203,7 +203,7 @@ class Choice {
       if (at > block.from && this.#rows[at - 1]!.isChosen) beside++;
       if (at + 1 < block.to && this.#rows[at + 1]!.isChosen) beside++;
     }
-    const cost = tokens + 0.75 * gapTokens * (2 - beside);
+    const cost = tokens + 0.75 * gapTokens * (2 - beside) + 0.25 * this.#titling(block.title);
     const base = (isAgain ? 0 : 0.2) + 0.02 * Math.min(tokens, 40);
     return (weight * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
   }
