@@ -9,7 +9,7 @@ import { lengthBeside, textAlone } from "./text-alone.ts";
  * Characters behind which a message is too old to be read for a digest: about 300,000 tokens, where a line's worth is a
  * fortieth of a new one's.
  */
-export const horizonLength = 1_200_000;
+const horizonLength = 1_200_000;
 
 /** Characters of images, files and reasoning that the log has in memory at most; the oldest then go, and their texts stay. */
 const mostBeside = 4_000_000;
@@ -79,25 +79,21 @@ export class LogReading {
    * the horizon of the epoch that stands; one that is only tried may go back.
    */
   take(horizon: number): void {
-    if (this.#next && horizon === this.#next.from) this.#fill(this.#next.from, this.#next.messages);
+    if (this.#next && horizon === this.#next.from) this.#begin(this.#next);
     for (const numbered of this.#waiting) this.#add(numbered);
     this.#waiting = [];
   }
 
   #add(numbered: NumberedMessage): void {
     this.#now.add(numbered);
-    if (this.#next) this.#next.add(numbered);
-    else if (this.#now.next !== undefined) (this.#next = new LogFrom(this.#now.next)).add(numbered);
-    if (this.#next && isFull(this.#next)) this.#next = rest(this.#next);
+    this.#next?.add(numbered);
+    if (!this.#next || isFull(this.#next)) this.#next = nextOf(this.#next ?? this.#now);
   }
 
-  /** Begins anew at a message, with those that are known from there on. */
-  #fill(from: number, messages: readonly NumberedMessage[]): void {
-    const known = this.#next?.from === from ? this.#next : undefined;
-    this.#now = known ?? new LogFrom(from);
-    this.#next = undefined;
-    if (!known) for (const numbered of messages) this.#add(numbered);
-    else this.#next = rest(known);
+  /** Goes on with a log that begins elsewhere. */
+  #begin(log: LogFrom): void {
+    this.#now = log;
+    this.#next = nextOf(log);
     this.#beside = 0;
     for (const { message } of [...this.#now.messages, ...this.#waiting]) this.#beside += lengthBeside(message);
     if (this.#beside > mostBeside) this.#lighten();
@@ -129,11 +125,7 @@ export class LogReading {
     this.#unfed = undefined;
     this.take(horizon);
     const all = [...found, ...this.#now.messages].toSorted((left, right) => left.seq - right.seq);
-    this.#next = undefined;
-    this.#fill(
-      horizon,
-      all.filter(({ seq }) => seq >= horizon),
-    );
+    this.#begin(logFrom(horizon, all));
   }
 
   /** Others' messages that are older than all of the log that is known, and the log's, also those that wait. */
@@ -159,18 +151,23 @@ function isFull({ length }: LogFrom): boolean {
   return length > 2 * horizonLength;
 }
 
-/** The log from its next horizon on; undefined for a short one. */
-function rest({ next, messages }: LogFrom): LogFrom | undefined {
+/** The log from the next horizon on that leaves no more than two lengths; undefined for a short one. */
+function nextOf({ next, messages }: LogFrom): LogFrom | undefined {
   if (next === undefined) return undefined;
-  const log = new LogFrom(next);
-  for (const numbered of messages) if (numbered.seq >= next) log.add(numbered);
+  const log = logFrom(next, messages);
+  return isFull(log) ? nextOf(log) : log;
+}
+
+function logFrom(from: number, messages: readonly NumberedMessage[]): LogFrom {
+  const log = new LogFrom(from);
+  for (const numbered of messages) if (numbered.seq >= from) log.add(numbered);
   return log;
 }
 
 const lengths = new WeakMap<Message, number>();
 
 /** Characters of a message that a digest may show. */
-export function lengthOf(message: Message): number {
+function lengthOf(message: Message): number {
   let length = lengths.get(message);
   if (length !== undefined) return length;
   length = 0;

@@ -137,8 +137,8 @@ export interface Pass {
   /** The edits; a pass that may take long yields between short steps, so that a session can let other work run. */
   plan(view: View, context: PassContext): readonly Edit[] | Work<readonly Edit[]>;
   /**
-   * Reads what is new of the log that `context.log` may be at the next epoch, before each window. Without a pass that reads it,
-   * the log behind the window is not kept in memory.
+   * Called before every window, once for each log that the next plan may get as `context.log`, so that an epoch finds it read. A
+   * plan works without it. The log behind the window is held in memory only for a pass that has this.
    */
   read?(log: LogBehind, context: ReadingContext): Work<void>;
 }

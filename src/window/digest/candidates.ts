@@ -4,15 +4,14 @@ import { resultText } from "../../message/message.ts";
 import type { ViewStep } from "../window.ts";
 import type { FileView } from "./file-view.ts";
 import { split } from "./line.ts";
-import type { Line, Stretch } from "./line.ts";
-import type { Passage } from "./line.ts";
+import type { Line, Passage, Stretch } from "./line.ts";
 import type { Reader, RecordText } from "./reading.ts";
 
 /** The passages of a log. */
 export interface Candidates {
   /**
-   * Those to choose from, in the order they are shown: user texts, files by when they were last seen (doubtful ones first),
-   * then answers and output.
+   * Those to choose from, in the order they are shown: the user's texts, then files, the least recently seen first and inside
+   * of each its doubtful lines first, then answers and output.
    */
   readonly passages: readonly Passage[];
   /** The user's messages that stand whole. */

@@ -7,9 +7,8 @@ import type { Stub } from "../window.ts";
 /** A file of the index. */
 export interface IndexedFile {
   readonly path: string;
-  /** How many calls had to do with it, and the messages of the first and the last. */
+  /** How many calls had to do with it, and the message of the last. */
   readonly calls: number;
-  readonly from: number;
   readonly to: number;
   /** How much it is wanted; the names of the files with the most are shown first. */
   readonly want: number;
@@ -30,14 +29,14 @@ export function filesOf(
   before: number,
   want: (path: string) => number,
 ): readonly IndexedFile[] {
-  const files = new Map<string, { path: string; calls: number; from: number; to: number; want: number }>();
+  const files = new Map<string, { path: string; calls: number; to: number; want: number }>();
   for (const { path, seq } of named) {
     if (seq >= before || path.endsWith("/")) continue;
     const known = files.get(path);
     if (known) {
       known.calls++;
       known.to = seq;
-    } else files.set(path, { path, calls: 1, from: seq, to: seq, want: want(path) });
+    } else files.set(path, { path, calls: 1, to: seq, want: want(path) });
   }
   return [...files.values()];
 }

@@ -155,26 +155,17 @@ export class Statements {
    */
   standing(text: string, spellings: Iterable<string>, since = 0): Statement {
     const terms = this.#termsOf(spellings);
-    const shared = {
-      looks: 0,
-      source: 0,
-      file: undefined,
-      names: [],
-      place: 0,
-      isNews: false,
-      looked: 0,
-      newer: [],
-    } as const;
     // Nothing was said before it: its terms tell the most.
     const told = terms.reduce((sum, term) => (term.units === enough ? sum : sum + tellsOf(term, 0, 0)), 0);
-    return { text, terms, since, told, ...shared };
+    const place = { source: 0, since, place: 0, looked: 0 } as const;
+    return { ...place, text, terms, told, looks: 0, names: [], isNews: false, newer: [] };
   }
 
   /** The newest statements of what one speaks of, which it never stands without. */
   newerOf(statement: Statement): readonly Newer[] {
     const { looked, newer } = statement;
     if (looked < this.#place) {
-      const fresh = found(statement, looked);
+      const fresh = linksTo(statement, looked);
       const older = newer.filter(
         (one) => !fresh.some((other) => other.statement === one.statement || covers(other, one)),
       );
@@ -238,9 +229,9 @@ interface Shared {
 }
 
 /** What was said after a place of what a statement speaks of, newest first; of those that say as much, as surely, the newest. */
-function found(statement: Statement, after: number): readonly Newer[] {
+function linksTo(statement: Statement, after: number): readonly Newer[] {
   const newer: Newer[] = [];
-  const all = [...sharing(statement, after)].sort(([one], [other]) => other.place - one.place);
+  const all = [...sharedWith(statement, after)].sort(([one], [other]) => other.place - one.place);
   for (const [said, { mask, units, weight, repeated, isRare, named }] of all) {
     const isNamed = named > 0;
     if (mask === 0 || (!isNamed && !isLater(said, statement))) continue;
@@ -257,7 +248,7 @@ function found(statement: Statement, after: number): readonly Newer[] {
   return newer;
 }
 
-function sharing({ terms, names }: Statement, after: number): ReadonlyMap<Said, Shared> {
+function sharedWith({ terms, names }: Statement, after: number): ReadonlyMap<Said, Shared> {
   const shared = new Map<Said, Shared>();
   for (const [index, term] of [...terms, ...names].entries()) {
     const { units, isNumber, said } = term;

@@ -1,4 +1,4 @@
-/** What is known of texts: their tokens, their words, and what they look like. Each text of a log is examined once. */
+/** Texts: the tokens and words of each, and whether it reports a failure. Each text of a log is examined once. */
 import { detached } from "../../message/detached.ts";
 import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -23,12 +23,12 @@ export interface TextFacts {
 
 /** The texts of one log, by one counter. */
 export class Texts {
-  readonly counter: TokenCounter;
+  readonly #counter: TokenCounter;
   readonly #facts = new Map<string, TextFacts>();
   readonly #words = new Map<string, Word>();
 
   constructor(counter: TokenCounter) {
-    this.counter = counter;
+    this.#counter = counter;
   }
 
   /** The facts of a line, which has them from then on: a line belongs to one log. */
@@ -50,7 +50,7 @@ export class Texts {
     let facts = this.#facts.get(text);
     if (facts) return facts;
     const words = new Set(wordsOf(text).map((spelling) => this.#wordOf(spelling)));
-    facts = { tokens: this.counter.count(quoteLine(text)), words: [...words], isFailing: errorWords.test(text) };
+    facts = { tokens: this.#counter.count(quoteLine(text)), words: [...words], isFailing: errorWords.test(text) };
     this.#facts.set(detached(text), facts);
     return facts;
   }

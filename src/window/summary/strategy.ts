@@ -1,4 +1,4 @@
-/** What every strategy that summarises is made of: its hooks, and the pass for what no summary was made of in time. */
+/** The parts of every strategy that summarises: its hooks, and the pass for messages that no summary took in in time. */
 import { dropOldest } from "../passes/drop-oldest.ts";
 import type { Strategy, StrategyHook } from "../window.ts";
 import type { SummaryHookOptions } from "./summary.ts";
