@@ -118,7 +118,6 @@ const strategies: Readonly<Record<string, Maker>> = {
   "adaptive": maker<AdaptiveOptions>(adaptive, {
     lowWater: share,
     tailShare: share,
-    indexShare: part,
   }),
   "sliding-window": maker<SlidingWindowOptions>(slidingWindow, {
     lowWater: share,

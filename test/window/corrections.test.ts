@@ -268,6 +268,11 @@ it.each([
   ["Use Kirra for the build. The region is eu-west-1.", "Correction: the region is us-east-2.", "kirra build"],
   ["The owner of billing is Alice.", "The owner of billing is Bob.", "does Alice own billing"],
   ["We ship on Tuesday.", "We ship on Thursday instead.", "Tuesday"],
+  [
+    "先週の会議で営業部と開発部が長く話し合った結果として、夜間処理の保存期間は百二十に決まりました。",
+    "新しい利用者が増えることを見込んで関係者全員の同意を得たうえで、夜間処理の保存期間は百五十に変更になりました。",
+    "夜間処理 保存期間 百二十",
+  ],
 ])("answers with what the user corrected later, whatever the question's words: %s", (older, newer, query) => {
   const history = new HistoryBuilder().user(older).assistant("Noted.").user(newer).assistant("Noted.").user("?");
   const { text } = recallFrom(history.messages, { query });

@@ -1,18 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Message, Strategy } from "windrow";
+import type { Message } from "windrow";
 import { estimate } from "windrow/testing";
-import { digest, profileOf, strategyOf } from "windrow/window";
+import { profileOf, strategyOf } from "windrow/window";
 import { messageText } from "../kit/inside/message.ts";
 import { Composer } from "../kit/inside/window.ts";
 
 /** A session that reads files one by one, and the label of its window at the end. */
 function labelOf(paths: readonly string[], budget: number): string {
-  return labelBy(strategyOf("adaptive"), "path", paths, budget);
-}
-
-/** As {@link labelOf}, by a strategy; `field` is the argument that says what is read. */
-function labelBy(strategy: Strategy, field: string, paths: readonly string[], budget: number): string {
-  const composer = new Composer({ strategy, profile: profileOf("openai-chat"), counter: estimate });
+  const composer = new Composer({
+    strategy: strategyOf("adaptive"),
+    profile: profileOf("openai-chat"),
+    counter: estimate,
+  });
   const messages: Message[] = [{ id: "u", role: "user", parts: [{ type: "text", text: "look at all of them" }] }];
   paths.forEach((path, step) => {
     const callId = `c${step}`;
@@ -24,7 +23,7 @@ function labelBy(strategy: Strategy, field: string, paths: readonly string[], bu
       {
         id: `a${step}`,
         role: "assistant",
-        parts: [{ type: "tool-call", callId, name: "read", args: { [field]: path } }],
+        parts: [{ type: "tool-call", callId, name: "read", args: { path } }],
       },
       { id: `t${step}`, role: "tool", parts: [{ type: "tool-result", callId, name: "read", content }] },
     );
@@ -54,15 +53,5 @@ describe("the index of files that left", () => {
     expect(label).not.toMatch(/^--- src\/forged/m);
     // oxlint-disable-next-line no-control-regex -- none may be there
     expect(label).not.toMatch(/\u001B/);
-  });
-
-  it("takes no room where there are no files to name", () => {
-    const orders = Array.from({ length: 60 }, (_, at) => `O-${at}`);
-    const withShare = (filesShare: number): string => {
-      const strategy = { ...strategyOf("adaptive"), passes: [digest({ filesShare })] };
-      return labelBy(strategy, "order", orders, 4_000);
-    };
-    expect(withShare(0.4)).toContain("value_");
-    expect(withShare(0.4)).toBe(withShare(0));
   });
 });

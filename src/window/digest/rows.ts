@@ -105,7 +105,7 @@ const longestHead = 40;
 
 /** The rows of passages, in their order. */
 export function rowsOf(passages: readonly Passage[], options: ChoiceOptions): Rows {
-  const { shownLines, whole = [], texts, title } = options;
+  const { shownLines, whole = [], texts, title, recency, heat } = options;
   const titles = new Map<string, Title>();
   const titleOf = (passage: Passage): Title => {
     const text = title(passage);
@@ -114,29 +114,30 @@ export function rowsOf(passages: readonly Passage[], options: ChoiceOptions): Ro
     return known;
   };
   const seen = seenKeys(passages, shownLines);
-  const weigh = weighing(seen.newest, options);
   const blocks: Block[] = [];
   const rows: Row[] = [];
   const add = (passage: Passage, stands: boolean): void => {
-    const { file, lines } = passage;
+    const { file, subject, lines } = passage;
     const from = rows.length;
     const hasHead = lines[0]?.kind === "user" && isHead(lines[0], texts);
     const block = { passage, from, to: from + lines.length, title: titleOf(passage), hasHead };
     blocks.push(block);
-    const weightOf = weigh(passage);
+    const factor = 1 + heat(subject);
     for (const line of lines) {
       const facts = texts.of(line);
-      const isShown = stands || shownLines.has(line.key);
-      const shows = seen.first.get(line.key);
-      const isElsewhere = shows !== undefined && shows !== line;
-      const isDone = line.kind === "user" && (options.isDone?.(line) ?? false);
+      const { kind, key, seq } = line;
+      const isShown = stands || shownLines.has(key);
+      const { shownAs = line, newest = seq } = seen.get(key) ?? {};
+      const isElsewhere = shownAs !== line;
+      const isDone = kind === "user" && (options.isDone?.(line) ?? false);
+      const worth = isDone ? doneWeight : weights[kind === "result" && facts.isFailing ? "error" : kind];
       rows.push({
         line,
         facts,
         block,
         at: rows.length,
         tokens: facts.tokens + 1,
-        weight: weightOf(line, facts, isDone),
+        weight: worth * factor * recency(newest),
         isNew: !isElsewhere && !isShown && facts.words.length > 0,
         isShown,
         isAgain: isElsewhere && file,
@@ -171,39 +172,27 @@ function isHead(line: Line, texts: Texts): boolean {
   return tokens < longestHead && words.some(({ worth }) => worth >= 1);
 }
 
-/** By key: the newest message with it, and the line that shows it in the digest: one of a file, or else the newest. */
-interface SeenKeys {
-  readonly newest: ReadonlyMap<string, number>;
-  readonly first: ReadonlyMap<string, Line>;
+/** What is known of all lines with one key. */
+interface Seen {
+  /** The newest message with such a line. */
+  newest: number;
+  /** The line that shows it in the digest: one of a file, or else the newest. Undefined where each may. */
+  readonly shownAs: Line | undefined;
 }
 
-function seenKeys(passages: readonly Passage[], shownLines: ReadonlySet<string>): SeenKeys {
-  const newest = new Map<string, number>();
-  const first = new Map<string, Line>();
+function seenKeys(passages: readonly Passage[], shownLines: ReadonlySet<string>): ReadonlyMap<string, Seen> {
+  const known = new Map<string, Seen>();
   const order = passages.toSorted((left, right) => {
     return Number(right.file) - Number(left.file) || (right.lines[0]?.seq ?? 0) - (left.lines[0]?.seq ?? 0);
   });
   for (const { lines } of order) {
     for (const line of lines) {
       const { key, seq } = line;
-      const known = newest.get(key);
-      if (known === undefined && !shownLines.has(key) && key.length > bracketLength) first.set(key, line);
-      if (known === undefined || seq > known) newest.set(key, seq);
+      const seen = known.get(key);
+      if (seen) seen.newest = Math.max(seen.newest, seq);
+      else
+        known.set(key, { newest: seq, shownAs: key.length > bracketLength && !shownLines.has(key) ? line : undefined });
     }
   }
-  return { newest, first };
-}
-
-/** The weights of a passage's lines: by their kind, by when they were last seen, and by how much calls use their file. */
-function weighing(
-  newest: ReadonlyMap<string, number>,
-  { recency, heat }: ChoiceOptions,
-): (passage: Passage) => (line: Line, facts: TextFacts, isDone: boolean) => number {
-  return ({ subject }) => {
-    const factor = 1 + heat(subject);
-    return ({ kind, key, seq }, { isFailing }, isDone) => {
-      const worth = isDone ? doneWeight : weights[kind === "result" && isFailing ? "error" : kind];
-      return worth * factor * recency(newest.get(key) ?? seq);
-    };
-  };
+  return known;
 }

@@ -7,9 +7,6 @@ import { detached } from "../../message/detached.ts";
 import { asserts, changes, corrects, enough, isDated, isNamed, isNumeral, states, unitsOf } from "./saying.ts";
 import type { Saying } from "./saying.ts";
 
-/** A term that stands in more statements, and in a larger share of them, tells nothing. */
-const commonCount = 400;
-const commonShare = 0.25;
 /** A term that stands in fewer, or in a smaller share, is rare; a name is always. */
 const rareCount = 12;
 const rareShare = 0.02;
@@ -23,8 +20,6 @@ const sameShare = 0.6;
 const allShare = 0.9;
 /** The newer statements that one never stands without. */
 const mostNewer = 12;
-/** Terms of a statement, one bit each. */
-const mostTerms = 31;
 
 /** The sources of statements: what users wrote, what tools brought, and what the agent said. */
 export type Source = 0 | 1 | 2;
@@ -42,7 +37,7 @@ export interface Origin {
 export interface Statement extends Origin {
   readonly text: string;
   readonly looks: number;
-  readonly terms: readonly Term[];
+  readonly terms: ReadonlySet<Term>;
   /** Its place among all that was said, when it was said first. */
   readonly place: number;
   /** Whether it may say something newer than another. */
@@ -50,7 +45,7 @@ export interface Statement extends Origin {
   /** What its terms tell together, as far as they are no key. */
   readonly told: number;
   /** The names of its file, by which a user speaks of it. */
-  readonly names: readonly Term[];
+  readonly names: ReadonlySet<Term>;
   /** The place up to which newer statements were looked for, and those that were found, newest first. */
   looked: number;
   newer: readonly Newer[];
@@ -59,12 +54,13 @@ export interface Statement extends Origin {
 /** A newer statement of the same. */
 export interface Newer {
   readonly statement: Statement;
-  /** The message that says it. */
+  /** The message that says it, and its place among all that was said. */
   readonly seq: number;
+  readonly place: number;
   /** Whether a user says it of the file by its name: then it counts whichever is the newer. */
   readonly isNamed: boolean;
-  /** The terms that both have, a bit each. */
-  readonly mask: number;
+  /** The terms that both have. */
+  readonly terms: ReadonlySet<Term>;
   readonly weight: number;
   /** How surely it says a new value. */
   readonly certainty: number;
@@ -79,6 +75,8 @@ interface Said {
   readonly whole: number;
   /** The numbers among its terms. */
   readonly numbers: number;
+  /** What it has in common with the statement that was looked for last. */
+  shared: Shared | undefined;
 }
 
 interface Term {
@@ -88,9 +86,8 @@ interface Term {
   readonly isName: boolean;
   /** Whether anything was stated with it. */
   isStated: boolean;
-  /** In how many statements it stands that may say something newer; and in how many of these the agent made. */
+  /** In how many statements it stands that may say something newer. */
   count: number;
-  countOfAgent: number;
   /** What was said with it, what it told then, and whether it was rare. */
   readonly said: { readonly said: Said; readonly tells: number; readonly isRare: boolean }[];
 }
@@ -99,7 +96,7 @@ interface Term {
 export class Statements {
   readonly #terms = new Map<string, Term>();
   readonly #known = new Map<string, Statement>();
-  readonly #namesOfFiles = new Map<string, readonly Term[]>();
+  readonly #namesOfFiles = new Map<string, ReadonlySet<Term>>();
   /** Statements that may say something newer. */
   #news = 0;
   #place = 0;
@@ -124,11 +121,10 @@ export class Statements {
       for (const term of terms) {
         term.isStated = true;
         if (isNews) term.count++;
-        if (isNews && source === 2) term.countOfAgent++;
       }
       if (isNews) this.#news++;
       const names = this.#namesOf(file);
-      const looked = since < seq || names.some(({ said }) => said.length > 0) ? 0 : place;
+      const looked = since < seq || [...names].some(({ said }) => said.length > 0) ? 0 : place;
       const told = this.#sum(terms, 0);
       statement = { text, looks, terms, source, file, names, since, place, isNews, told, looked, newer: [] };
       this.#known.set(key, statement);
@@ -139,10 +135,9 @@ export class Statements {
 
   #say(statement: Statement, seq: number, place: number): void {
     const { terms } = statement;
-    const numbers = terms.filter(({ isNumber }) => isNumber).length;
-    const said: Said = { statement, seq, place, whole: this.#sum(terms, 2), numbers };
+    const numbers = [...terms].filter(({ isNumber }) => isNumber).length;
+    const said: Said = { statement, seq, place, whole: this.#sum(terms, 2), numbers, shared: undefined };
     for (const term of terms) {
-      if (this.#isCommon(term)) continue;
       const isRare = term.isName || term.units === enough || term.count <= Math.max(rareCount, rareShare * this.#news);
       term.said.push({ said, tells: tellsOf(term, term.count, this.#news), isRare });
     }
@@ -156,9 +151,9 @@ export class Statements {
   standing(text: string, spellings: Iterable<string>, since = 0): Statement {
     const terms = this.#termsOf(spellings);
     // Nothing was said before it: its terms tell the most.
-    const told = terms.reduce((sum, term) => (term.units === enough ? sum : sum + tellsOf(term, 0, 0)), 0);
+    const told = [...terms].reduce((sum, term) => (term.units === enough ? sum : sum + tellsOf(term, 0, 0)), 0);
     const place = { source: 0, since, place: 0, looked: 0 } as const;
-    return { ...place, text, terms, told, looks: 0, names: [], isNews: false, newer: [] };
+    return { ...place, text, terms, told, looks: 0, names: new Set(), isNews: false, newer: [] };
   }
 
   /** The newest statements of what one speaks of, which it never stands without. */
@@ -179,35 +174,29 @@ export class Statements {
   }
 
   /** What terms tell together that stand in so many statements at least and are no keys, whose words are known already. */
-  #sum(terms: readonly Term[], least: number): number {
+  #sum(terms: ReadonlySet<Term>, least: number): number {
     let sum = 0;
     for (const term of terms)
-      if (term.units !== enough && term.count >= least && !this.#isCommon(term))
-        sum += tellsOf(term, term.count, this.#news);
+      if (term.units !== enough && term.count >= least) sum += tellsOf(term, term.count, this.#news);
     return sum;
   }
 
-  /** Whether a term stands in so many statements that it tells nothing. What the agent says often may still be rare. */
-  #isCommon({ count, countOfAgent }: Term): boolean {
-    return count - countOfAgent > Math.max(commonCount, commonShare * this.#news);
-  }
-
-  #namesOf(file: string | undefined): readonly Term[] {
-    if (file === undefined) return [];
+  #namesOf(file = ""): ReadonlySet<Term> {
     let names = this.#namesOfFiles.get(file);
     if (!names) this.#namesOfFiles.set(file, (names = this.#termsOf(namesOf(file))));
     return names;
   }
 
-  #termsOf(spellings: Iterable<string>): readonly Term[] {
-    return [...spellings].slice(0, mostTerms).map((spelling) => {
+  #termsOf(spellings: Iterable<string>): ReadonlySet<Term> {
+    const terms = [...spellings].map((spelling) => {
       let term = this.#terms.get(spelling);
       if (term) return term;
       const facts = { units: unitsOf(spelling), isNumber: isNumeral(spelling), isName: isNamed(spelling) };
-      term = { ...facts, isStated: false, count: 0, countOfAgent: 0, said: [] };
+      term = { ...facts, isStated: false, count: 0, said: [] };
       this.#terms.set(detached(spelling), term);
       return term;
     });
+    return new Set(terms);
   }
 }
 
@@ -217,9 +206,10 @@ function tellsOf({ isNumber, units }: Term, count: number, all: number): number 
   return isNumber ? 0 : Math.max(0, 1 - Math.log(Math.max(2, count)) / Math.log(size)) ** 2 * units;
 }
 
-/** What a later statement has in common with another. */
+/** What a statement has in common with the one that was looked for last. */
 interface Shared {
-  mask: number;
+  /** The look that found it. */
+  look: number;
   units: number;
   weight: number;
   repeated: number;
@@ -228,45 +218,58 @@ interface Shared {
   named: number;
 }
 
+/** The looks for newer statements so far. */
+let looks = 0;
+
 /** What was said after a place of what a statement speaks of, newest first; of those that say as much, as surely, the newest. */
 function linksTo(statement: Statement, after: number): readonly Newer[] {
   const newer: Newer[] = [];
-  const all = [...sharedWith(statement, after)].sort(([one], [other]) => other.place - one.place);
-  for (const [said, { mask, units, weight, repeated, isRare, named }] of all) {
-    const isNamed = named > 0;
-    if (mask === 0 || (!isNamed && !isLater(said, statement))) continue;
-    // What says the number of another with one more revises it, whatever its words.
-    const look = said.statement.looks | (repeated > 0 && said.numbers > repeated ? corrects | changes : 0);
-    if (units < ((look & corrects) === 0 ? enough : enough / 2)) continue;
-    // A value alone is a newer one of the same only if the rest of the lines is much the same.
-    const share = !isRare ? allShare : (look & changes) === 0 ? sameShare : leastShare;
-    if (weight < share * Math.min(statement.told + named, said.whole)) continue;
-    const certainty = look & (asserts | changes | corrects);
-    const link = { statement: said.statement, seq: said.seq, isNamed, mask, weight, certainty };
+  const links = saidWith(statement, after).flatMap((said) => linkTo(statement, said) ?? []);
+  for (const link of links.sort((one, other) => other.place - one.place))
     if (!newer.some((other) => other.statement === link.statement || covers(other, link))) newer.push(link);
-  }
   return newer;
 }
 
-function sharedWith({ terms, names }: Statement, after: number): ReadonlyMap<Said, Shared> {
-  const shared = new Map<Said, Shared>();
-  for (const [index, term] of [...terms, ...names].entries()) {
-    const { units, isNumber, said } = term;
-    const isOfFile = index >= terms.length;
+/** The link from a statement to one that it has terms in common with; undefined where that says nothing newer of the same. */
+function linkTo(statement: Statement, said: Said): Newer | undefined {
+  const { units, weight, repeated, isRare, named } = said.shared!;
+  const isNamed = named > 0;
+  // What says the number of another with one more revises it, whatever its words.
+  const look = said.statement.looks | (repeated > 0 && said.numbers > repeated ? corrects | changes : 0);
+  if (units < ((look & corrects) === 0 ? enough : enough / 2)) return undefined;
+  // A value alone is a newer one of the same only if the rest of the lines is much the same.
+  const share = !isRare ? allShare : (look & changes) === 0 ? sameShare : leastShare;
+  if (weight < share * Math.min(statement.told + named, said.whole)) return undefined;
+  if (!isNamed && !isLater(said, statement)) return undefined;
+  const terms = new Set([...statement.terms].filter((term) => said.statement.terms.has(term)));
+  if (terms.size === 0) return undefined;
+  const certainty = look & (asserts | changes | corrects);
+  return { statement: said.statement, seq: said.seq, place: said.place, isNamed, terms, weight, certainty };
+}
+
+/** What was said after a place with any term of a statement or a name of its file. */
+function saidWith({ terms, names }: Statement, after: number): readonly Said[] {
+  const found: Said[] = [];
+  const look = ++looks;
+  const note = ({ units, isNumber, said }: Term, isOfFile: boolean): void => {
     for (let at = said.length - 1; at >= 0 && said[at]!.said.place > after; at--) {
       const { said: one, tells, isRare } = said[at]!;
       if (isOfFile && one.statement.source !== 0) continue;
-      let sum = shared.get(one);
-      if (!sum) shared.set(one, (sum = { mask: 0, units: 0, weight: 0, repeated: 0, isRare: false, named: 0 }));
-      if (isOfFile) sum.named += tells;
-      else sum.mask |= 1 << index;
-      sum.units += units;
-      sum.weight += tells;
-      sum.isRare ||= isRare;
-      if (isNumber) sum.repeated++;
+      let { shared } = one;
+      if (shared?.look !== look) {
+        one.shared = shared = { look, units: 0, weight: 0, repeated: 0, isRare: false, named: 0 };
+        found.push(one);
+      }
+      if (isOfFile) shared.named += tells;
+      shared.units += units;
+      shared.weight += tells;
+      shared.isRare ||= isRare;
+      if (isNumber) shared.repeated++;
     }
-  }
-  return shared;
+  };
+  for (const term of terms) note(term, false);
+  for (const name of names) note(name, true);
+  return found;
 }
 
 /** The names of a file: its path, every end of that, and its last part without the ending. */
@@ -301,14 +304,14 @@ function renews(other: Statement, statement: Statement, isFile: boolean): boolea
 }
 
 function keyOf({ terms }: Statement): Term | undefined {
-  return terms.find(({ units }) => units === enough);
+  return [...terms].find(({ units }) => units === enough);
 }
 
 /** Whether a newer statement says as much of the same as another of its source that is older. */
 function covers(newer: Newer, older: Newer): boolean {
   return (
     newer.statement.source === older.statement.source &&
-    (newer.mask & older.mask) === older.mask &&
+    [...older.terms].every((term) => newer.terms.has(term)) &&
     (newer.certainty & older.certainty) === older.certainty
   );
 }

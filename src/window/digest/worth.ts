@@ -2,12 +2,13 @@
 import type { View } from "../window.ts";
 import type { Reader } from "./reading.ts";
 
+/** Tokens of history after which a line is worth a third of what it was. */
+const memory = 80_000;
+
 /**
  * How recent messages are, 1 for the newest. Inside of what left before, the tokens count as if all messages were as long.
- *
- * @param memory - tokens of history after which it is a third
  */
-export function recencyOf(view: View, memory: number): (seq: number) => number {
+export function recencyOf(view: View): (seq: number) => number {
   const spans: { readonly from: number; readonly to: number; readonly after: number; readonly tokens: number }[] = [];
   let after = 0;
   for (const step of view.steps.toReversed()) {

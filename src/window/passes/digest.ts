@@ -6,15 +6,18 @@ import { candidatesOf, textsOf } from "../digest/candidates.ts";
 import type { Work } from "../../turns.ts";
 import { choosing } from "../digest/choose.ts";
 import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
+import type { IndexedFile } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { keyOf } from "../digest/line.ts";
 import type { Passage } from "../digest/line.ts";
 import { indexingBy } from "../digest/log-index.ts";
 import type { Indexing } from "../digest/log-index.ts";
+import type { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
 import { heatsOf, recencyOf } from "../digest/worth.ts";
 import { runsOf } from "./dropping.ts";
+import type { Range } from "./dropping.ts";
 import { RecallMarks } from "../stub/recalled.ts";
 import { isPath, noteText, recallId, stubsOf } from "../stub/stub.ts";
 import { isUsers } from "../task.ts";
@@ -25,12 +28,6 @@ import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 export interface DigestOptions {
   /** Share of the target for the newest steps, whole. Default 0.15: references are mostly near. */
   readonly tailShare?: number;
-  /** Share of the target for naming what left, by tool; at least 80 tokens. Default 0.02. */
-  readonly indexShare?: number;
-  /** Share of the target for naming the files that calls had to do with; at least 80 tokens. Default 0.025. */
-  readonly filesShare?: number;
-  /** Tokens of history after which a line is worth a third of what it was. Default 80,000. */
-  readonly memory?: number;
   /** Whether it may leave the window above the target where the room holds few calls. Default false. */
   readonly elastic?: boolean;
   /**
@@ -46,7 +43,9 @@ const newestShare = 0.25;
 /** Heat of a file for each call that names it, and at most. */
 const heatPerCall = 0.6;
 const mostHeat = 3;
-/** Least tokens for naming what left. */
+/** Share of the target for naming what left by tool, and for naming files; and the least tokens for each. */
+const indexShare = 0.02;
+const filesShare = 0.025;
 const leastIndex = 80;
 
 /**
@@ -65,94 +64,141 @@ export function digest(options: DigestOptions = {}): Pass {
   };
 }
 
+const shared = { pass: "digest", reason: "older steps became a digest" } as const;
+
 function* planDigest(
   view: View,
   context: PassContext,
   options: DigestOptions,
   indexing: Indexing,
 ): Work<readonly Edit[]> {
-  if (view.tokens <= context.target) return [];
-  const { tailShare = 0.15, indexShare = 0.02, filesShare = 0.025, memory = 80_000, elastic = false } = options;
-  const { counter, profile, sessionName } = context;
-  const aim = elastic ? elasticTarget(view, context, 0) : context.target;
-  const leaving = leavingSteps(view, Math.floor(aim * tailShare), context);
-  const runs = runsOf(view, leaving);
-  const [first, last] = [runs[0], runs.at(-1)];
-  if (!first || !last) return [];
-  const task = view.steps.find((step) => step.protected && isUsers(step));
-  // The task stands before the digest, also where earlier messages left.
-  const place = runs.find(({ from }) => from > (task?.to ?? 0)) ?? first;
-  const kept = view.steps.filter((step) => !leaving.has(step));
-  const keptTokens = kept.reduce((sum, step) => sum + step.tokens, 0);
-  const target = elastic ? elasticTarget(view, context, keptTokens) : context.target;
-  const tokensBefore = [...leaving].reduce((sum, step) => sum + step.logTokens, 0);
-  const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
-  const label = noteText({ from: first.from, to: last.to, count, tokens: tokensBefore, sessionName });
-  const named = inventoryOf(leaving, context).render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));
-  const seen = view.steps.at(-1)?.to ?? last.to;
-  const legend = `Files stand below as of ${recallId(seen)}; … is a gap, … 12 one before line 12. ${quoteNotice}`;
-  const headOf = (files: string): string => [label, named.text, files, legend].filter((line) => line !== "").join("\n");
-
-  const log = context.log ?? {
-    messages: view.steps.filter(({ kind }) => kind !== "note").flatMap(({ messages }) => messages),
-  };
-  const index = yield* indexing(log, context);
-  const { reader } = index;
-  const recency = recencyOf(view, memory);
-  const heats = heatsOf(reader, recency);
-  const files = filesOf(reader.named, last.to + 1, (path) => heats.get(path) ?? 0);
-  const filesCap = Math.max(leastIndex, Math.floor(target * filesShare));
-  const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
-  const { passages, whole } = candidatesOf(reader, kept);
-  const shownTexts = textsOf(kept);
+  const plan = view.tokens > context.target ? planOf(view, context, options) : undefined;
+  if (!plan) return [];
+  const messages = view.steps.filter(({ kind }) => kind !== "note").flatMap((step) => step.messages);
+  const index = yield* indexing(context.log ?? { messages }, context);
+  const recency = recencyOf(view);
+  const heats = heatsOf(index.reader, recency);
+  const { reader, texts, statements } = index;
+  const { passages, whole } = candidatesOf(reader, plan.kept);
+  const shownTexts = textsOf(plan.kept);
+  const standing = [...(context.standing ?? []), ...(plan.task ? textsOf([plan.task]) : [])];
   const choose = yield* choosing(passages, {
-    texts: index.texts,
+    texts,
     recency,
     heat: (subject) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
     isDone: (line) => reader.isDone(line),
     shownLines: new Set(shownTexts.flatMap((text) => text.split("\n")).map(keyOf)),
     shownTexts,
     whole,
-    stated: {
-      statements: index.statements,
-      standing: index.standing([...(context.standing ?? []), ...(task ? textsOf([task]) : [])]),
-    },
+    stated: { statements, standing: index.standing(standing) },
     title: titleOf,
   });
   yield;
-  const shared = { pass: "digest", reason: "older steps became a digest" };
-  const noteOf = function* (chosen: readonly Passage[]): Work<Edit> {
-    const titled = new Set(chosen.flatMap(({ file, subject }) => (file ? [subject] : [])));
-    const listed = renderFiles(
-      files.filter(({ path }) => !titled.has(path)),
-      counter,
-      filesCap,
-    );
-    const shown = [headOf(listed.text), ...(chosen.length === 0 ? [] : [renderPassages(chosen, doubts)])].join("\n");
-    // The log may hold half of a surrogate pair, which providers refuse.
-    const text = shown.toWellFormed();
-    yield* countAhead(counter, text);
-    const stubs = [...named.stubs, ...listed.stubs];
-    const note = { kind: "replace", ...place, text, stubs, ...shared, tokensBefore, tokensAfter: 0 } as const;
-    // Its message is counted once: it is known by this object.
-    return Object.assign(note, { tokensAfter: noteTokens(note, profile, counter) });
+  const files = filesOf(reader.named, plan.last + 1, (path) => heats.get(path) ?? 0);
+  const note = yield* fittingNote(plan, noteWriter(plan, context, reader, files), choose);
+  const drops = plan.runs.filter((run) => run !== plan.place);
+  return [note, ...drops.map((run): Edit => ({ kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 }))];
+}
+
+/** What leaves, where the digest of it stands, and how much room it has. */
+interface DigestPlan {
+  readonly leaving: ReadonlySet<ViewStep>;
+  readonly kept: readonly ViewStep[];
+  readonly task: ViewStep | undefined;
+  /** The ranges that leave: the digest stands in the place of one, the others leave nothing behind. */
+  readonly runs: readonly Range[];
+  readonly place: Range;
+  /** The newest message that leaves, and the newest of all. */
+  readonly last: number;
+  readonly seen: number;
+  /** Tokens that the digest may have; of them, those for naming tools, and for naming files. */
+  readonly room: number;
+  readonly indexCap: number;
+  readonly filesCap: number;
+}
+
+/** Undefined where nothing leaves. */
+function planOf(view: View, context: PassContext, options: DigestOptions): DigestPlan | undefined {
+  const { tailShare = 0.15, elastic = false } = options;
+  const targetFor = (kept: number): number => (elastic ? elasticTarget(view, context, kept) : context.target);
+  const leaving = leavingSteps(view, Math.floor(targetFor(0) * tailShare), context);
+  const runs = runsOf(view, leaving);
+  const [first, last] = [runs[0], runs.at(-1)];
+  if (!first || !last) return undefined;
+  const task = view.steps.find((step) => step.protected && isUsers(step));
+  const kept = view.steps.filter((step) => !leaving.has(step));
+  const keptTokens = kept.reduce((sum, { tokens }) => sum + tokens, 0);
+  const target = targetFor(keptTokens);
+  return {
+    leaving,
+    kept,
+    task,
+    runs,
+    // The task stands before the digest, also where earlier messages left.
+    place: runs.find(({ from }) => from > (task?.to ?? 0)) ?? first,
+    last: last.to,
+    seen: view.steps.at(-1)?.to ?? last.to,
+    room: target - keptTokens,
+    indexCap: Math.max(leastIndex, Math.floor(target * indexShare)),
+    filesCap: Math.max(leastIndex, Math.floor(target * filesShare)),
   };
-  let note: Edit | undefined;
-  // Files whose lines are chosen leave the index, so all of them are the most it takes.
-  let room = target - keptTokens - counter.count(headOf(renderFiles(files, counter, filesCap).text)) - 8;
-  // Counts are not quite additive: a digest that came out too large is chosen again with that much less room.
-  for (let tries = 0; tries < 4 && room > 0 && !note; tries++) {
-    const found = yield* noteOf(yield* choose(room));
-    const excess = keptTokens + found.tokensAfter - target;
-    if (excess <= 0) note = found;
+}
+
+/** The largest digest that its room takes: counts are not quite additive, so that one too large is chosen again. */
+function* fittingNote(
+  { room: most }: DigestPlan,
+  writer: NoteWriter,
+  choose: (room: number) => Work<readonly Passage[]>,
+): Work<Edit> {
+  let room = most - writer.headTokens - 8;
+  for (let tries = 0; tries < 4 && room > 0; tries++) {
+    const note = yield* writer.noteOf(yield* choose(room));
+    const excess = note.tokensAfter - most;
+    if (excess <= 0) return note;
     room -= excess + 8;
   }
-  return [
-    note ?? (yield* noteOf([])),
-    ...runs
-      .filter((run) => run !== place)
-      .map((run): Edit => ({ kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 })),
-  ];
+  return yield* writer.noteOf([]);
+}
+
+/** Writes digests: a label, what left by tool and by file, a legend, and the lines that were chosen. */
+interface NoteWriter {
+  /** The most tokens that a digest has without lines. */
+  readonly headTokens: number;
+  readonly noteOf: (chosen: readonly Passage[]) => Work<Edit>;
+}
+
+function noteWriter(
+  { leaving, runs, place, last, seen, indexCap, filesCap }: DigestPlan,
+  context: PassContext,
+  reader: Reader,
+  files: readonly IndexedFile[],
+): NoteWriter {
+  const { counter, profile, sessionName } = context;
+  const tokensBefore = [...leaving].reduce((sum, { logTokens }) => sum + logTokens, 0);
+  const count = runs.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  const label = noteText({ from: runs[0]?.from ?? last, to: last, count, tokens: tokensBefore, sessionName });
+  const named = inventoryOf(leaving, context).render(counter, indexCap);
+  const legend = `Files stand below as of ${recallId(seen)}; … is a gap, … 12 one before line 12. ${quoteNotice}`;
+  const headOf = (listed: string): string =>
+    [label, named.text, listed, legend].filter((line) => line !== "").join("\n");
+  const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
+  return {
+    // Files whose lines are chosen leave the index, so all of them are the most it takes.
+    headTokens: counter.count(headOf(renderFiles(files, counter, filesCap).text)),
+    *noteOf(chosen) {
+      const titled = new Set(chosen.flatMap(({ file, subject }) => (file ? [subject] : [])));
+      const untitled = files.filter(({ path }) => !titled.has(path));
+      const listed = renderFiles(untitled, counter, filesCap);
+      const lines = chosen.length === 0 ? [] : [renderPassages(chosen, doubts)];
+      // The log may hold half of a surrogate pair, which providers refuse.
+      const text = [headOf(listed.text), ...lines].join("\n").toWellFormed();
+      yield* countAhead(counter, text);
+      const stubs = [...named.stubs, ...listed.stubs];
+      const note = { kind: "replace", ...place, text, stubs, ...shared, tokensBefore, tokensAfter: 0 } as const;
+      // Its message is counted once: it is known by this object.
+      return Object.assign(note, { tokensAfter: noteTokens(note, profile, counter) });
+    },
+  };
 }
 
 /**

@@ -10,8 +10,6 @@ export interface AdaptiveOptions {
   readonly lowWater?: number;
   /** Share of that mark for the newest steps, whole. Default 0.15. */
   readonly tailShare?: number;
-  /** Share of the mark for naming what left. Default 0.02. */
-  readonly indexShare?: number;
 }
 
 /**
