@@ -1,6 +1,6 @@
 /** File views: the current text of a file as far as the session's reads, edits and writes imply it. */
 import { splitLines } from "../../message/quote.ts";
-import type { Change, HunkPlace } from "../action/action.ts";
+import type { Change } from "../action/action.ts";
 import { applyHunk } from "./hunks.ts";
 import type { Spot } from "./hunks.ts";
 import { split } from "./line.ts";
@@ -84,20 +84,21 @@ export class FileView {
   edit(changes: readonly Change[], toLines: (text: string) => readonly Line[]): void {
     let spot: Spot = { stretch: 0, line: 0 };
     for (const change of changes) {
-      if (change.hunk) spot = this.#patch(change, change.hunk, toLines, spot);
-      else if (!this.#replace(change, toLines)) this.#removeAnywhere(change, toLines);
+      const isFound = change.hunk === undefined && this.#replace(change, toLines);
+      if (!isFound) spot = this.#patch(change, toLines, spot);
       else if (change.everywhere === true) this.#replaceRest(change, toLines);
     }
   }
 
-  #patch({ before, after }: Change, place: HunkPlace, toLines: (text: string) => readonly Line[], from: Spot): Spot {
+  #patch({ before, after, hunk }: Change, toLines: (text: string) => readonly Line[], from: Spot): Spot {
     const old = before === "" ? [] : toLines(before);
     const fresh = after === "" ? [] : toLines(after);
-    const patched = applyHunk(this.#stretches, { ...place, old, fresh }, from, !this.#shifted);
+    const isDoubtful = hunk === undefined && (this.#whole || isPartly(this.#stretches, splitLines(before)));
+    const patched = applyHunk(this.#stretches, { ...hunk, old, fresh }, from, !this.#shifted);
     this.#stretches = [...patched.stretches];
     this.#shifted ||= patched.shifted;
     const [line] = fresh.length > 0 ? fresh : old;
-    if (patched.doubt && line) this.touch(line.seq);
+    if (line && (patched.doubt || isDoubtful)) this.touch(line.seq);
     return patched.next;
   }
 
@@ -163,31 +164,6 @@ export class FileView {
           : [line],
       ),
     }));
-  }
-
-  #removeAnywhere({ before, after }: Change, toLines: (text: string) => readonly Line[]): void {
-    const fresh = after === "" ? [] : toLines(after);
-    // A long line is known cut: its whole text would not be found.
-    const kept = new Set(fresh.map(({ key }) => key));
-    const gone = new Set(
-      toLines(before)
-        .map(({ key }) => key)
-        .filter((key) => key !== "" && !kept.has(key)),
-    );
-    const repeated = new Set(fresh.map(({ key }) => key).filter((key) => key.length > 3));
-    let place = -1;
-    const rest: Stretch[] = [];
-    for (const stretch of this.#stretches) {
-      const left = split(stretch, ({ key }) => !gone.has(key) && !repeated.has(key));
-      if (place < 0 && (left.length !== 1 || left[0] !== stretch)) place = rest.length + Math.min(1, left.length);
-      rest.push(...left);
-    }
-    const [line] = fresh.length > 0 ? fresh : toLines(before);
-    const contradicts = (this.#whole && place < 0) || isPartly(rest, splitLines(before));
-    if (fresh.length > 0) rest.splice(place < 0 ? rest.length : place, 0, { at: 0, lines: fresh });
-    this.#stretches = rest;
-    this.#shifted = true;
-    if (contradicts && line) this.touch(line.seq);
   }
 }
 
