@@ -84,10 +84,9 @@ export class Epochs {
 
   /** The messages that left the window, without their images: an undo reads those from the store. */
   async #left(state: WindowState, shown: ShownAs): Promise<readonly NumberedMessage[]> {
-    const { store, scope, id } = this.#context;
     const left: NumberedMessage[] = [];
     const turns = new Turns();
-    for await (const record of leftRecords(store, scope, id, state)) {
+    for await (const record of leftRecords(this.#context, state)) {
       const { seq, message } = record;
       const given = shown(record);
       this.#noteMask(seq, given, message);
@@ -212,8 +211,7 @@ export class Epochs {
         `Session ${this.#context.id} has no epoch to undo: its window is the whole log.`,
       );
     }
-    const { id, store, scope } = this.#context;
-    const back = state.previous ? await recordedEpoch(store, scope, id, state.previous) : undefined;
+    const back = state.previous ? await recordedEpoch(this.#context, state.previous) : undefined;
     if (back) this.#sent.known(back);
     const whole = undone(state, back?.state ?? initialState, this.#composer.last, this.#context.composer.profile);
     const restored = mayLeaveAgain ? { ...whole, reverted: state.reverted ?? [] } : whole;
@@ -225,13 +223,13 @@ export class Epochs {
 
   /** A composer of another state over the log. Messages of this process are fed as the host gave them, unmasked. */
   async #reread(state: WindowState): Promise<Composer> {
-    const { id, store, scope } = this.#context;
     const given = new Map(this.#composer.messages.map(({ seq, message }: NumberedMessage) => [seq, message]));
     for (const [seq, message] of given) if (isTextAlone(message)) given.delete(seq);
     const { strategy } = this.#context.composer;
     const composer = new Composer({ ...this.#context.composer, state });
     const turns = new Turns();
-    for await (const record of windowRecords(store, scope, id, { state, historyTokens: 0 }, strategy)) {
+    const horizon = readsLog(strategy) ? (state.horizon ?? 1) : Infinity;
+    for await (const record of windowRecords(this.#context, state, horizon)) {
       const { seq } = record;
       // Messages appended since are pushed by their own append; skip them here.
       if (seq <= this.#composer.last) composer.push(seq, given.get(seq) ?? this.#maskedMessages.of(record));

@@ -1,5 +1,4 @@
 /** The system prompts and tool definitions of a session: each distinct one is in the log once, and read back by its hash. */
-import type { Scope, Store } from "../store/store.ts";
 import type { EpochData } from "../window/epoch/record.ts";
 import { noToolsHash, sentOf, sentRecord } from "../window/sent.ts";
 import type { SentBlocks, SentType } from "../window/sent.ts";
@@ -79,9 +78,7 @@ export type SentNames = SentPlaces & Pick<WindowState, "systemHash" | "toolsHash
 
 /** The blocks of an epoch's requests, as far as they are in the log. Of an empty list of tools there is no line. */
 export async function sentIn(
-  store: Store,
-  scope: Scope,
-  id: string,
+  { store, scope, id }: Pick<SessionContext, "store" | "scope" | "id">,
   { systemSeq, toolsSeq, systemHash, toolsHash }: SentNames,
 ): Promise<SentBlocks> {
   let found: SentBlocks = toolsHash === noToolsHash ? { tools: [] } : {};

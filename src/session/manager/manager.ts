@@ -224,7 +224,7 @@ export class SessionManager {
     const { store: whole, scope } = this.#shared;
     const store = readOnly ? readOnlyStore(whole) : whole;
     try {
-      const newest = edits ?? (await newestEdits(store, scope, lock.id));
+      const newest = edits ?? (await newestEdits({ store, scope, id: lock.id }));
       const { metadata, state } = await store.info(scope, lock.id);
       const on = readOnly ? readOnlyListener(this.#shared.on) : this.#shared.on;
       const sessionName = this.#parts.options.namesSession ? metadata.uuid.slice(0, 8) : undefined;

@@ -50,8 +50,7 @@ export class FixedCounts {
   }
 
   async #count(line: EpochLine): Promise<FixedTokens> {
-    const { store, scope, id } = this.#place;
-    const { system, tools } = await sentIn(store, scope, id, line);
+    const { system, tools } = await sentIn(this.#place, line);
     const own = system === undefined ? await this.#leading() : [];
     const fixed = new FixedBlocks(this.#counter).of({
       own,

@@ -136,8 +136,8 @@ export class EpochWindows {
 }
 
 /** The blocks that were sent with an epoch's windows, as far as they are on disk. */
-export function sentWithEpoch({ store, scope, id }: Place, epoch: EpochData | undefined): Promise<SentBlocks> {
-  return epoch ? sentIn(store, scope, id, { ...epoch, ...epoch.state }) : Promise.resolve({});
+export function sentWithEpoch(place: Place, epoch: EpochData | undefined): Promise<SentBlocks> {
+  return epoch ? sentIn(place, { ...epoch, ...epoch.state }) : Promise.resolve({});
 }
 
 /** The tools of sent blocks. */
