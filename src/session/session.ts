@@ -71,7 +71,7 @@ export class Session {
 
   /** @internal */
   constructor(options: SessionOptions) {
-    const { metadata, composer, contextWindow } = options;
+    const { metadata, contextWindow } = options;
     const conversation = new ConversationState();
     const meter = new UsageMeter(contextWindow);
     const context: SessionContext = {
@@ -86,10 +86,7 @@ export class Session {
     this.metadata = metadata;
     this.#context = context;
     this.#writer = new SessionWriter(context, () => this.#epochs);
-    this.#epochs = new Epochs(context, composer.state !== undefined, () => ({
-      historyTokens: this.#writer.tokens,
-      conversation: { ...conversation.toJSON(), calibration: meter.toJSON() },
-    }));
+    this.#epochs = new Epochs(context, () => this.#writer.tokens);
     this.#runs = new ToolRuns(context, this.#writer);
     this.#hooks = new Hooks(context, this.#epochs, this.#writer);
     const facets = facetsOf(context, this.#writer, (plan) => this.#record(plan));
