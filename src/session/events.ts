@@ -61,8 +61,6 @@ type Happened =
   | Of<"offload-failed", { readonly memory: string; readonly reason: string }>
   /** The memory gave nothing at the start; the session began without it. */
   | Of<"bootstrap-failed", { readonly memory: string; readonly reason: string }>
-  /** A pinned text does not stand in a window that was composed: a fault of Windrow's. */
-  | Of<"pins-missing", { readonly pins: readonly string[] }>
   /** The store refused records, or the state behind written ones; the next state, or the session's end, carries it then. */
   | Of<"append-failed", { readonly error: WindrowError }>
   /**

@@ -34,7 +34,6 @@ import {
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
 import type { RecallOptions } from "./recall.ts";
-import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
 import { ConversationState } from "./state/state.ts";
 import { ToolRuns } from "./tool-run.ts";
@@ -201,10 +200,6 @@ export class Session {
       meter.composed(composed, budget, this.#epochs.composer.last);
       await this.#writer.composed({ currentContextTokens: composed.tokens, epochCount: composed.state.epoch });
       if (opened) tell(on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
-      const missing = missingPins(conversation.pins.holding(conversation.moment(time)), composed.messages);
-      if (missing.length > 0) {
-        tell(on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
-      }
       const call = this.#writer.state.llmCallCount + meter.unanswered;
       const { messages, report } = composed;
       const asked = defined({ model: composer.profile.model });

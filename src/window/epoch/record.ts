@@ -86,7 +86,7 @@ function picked<T extends object, K extends keyof T>(object: T, names: readonly 
 }
 
 /** Fields under their names on disk, without those that are undefined. */
-function onDisk(fields: object): JsonObject {
+export function onDisk(fields: object): JsonObject {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value as JsonValue]));
 }
@@ -96,7 +96,7 @@ function snakeCase(name: string): string {
 }
 
 /** Fields of a line under their own names. */
-function inMemory(line: JsonObject): JsonObject {
+export function inMemory(line: JsonObject): JsonObject {
   const camelCase = (name: string): string =>
     name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(line).map(([name, value]) => [camelCase(name), value]));
