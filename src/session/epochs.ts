@@ -69,7 +69,7 @@ export class Epochs {
    * @param shown - a message as that process was given it
    */
   resumed(epoch: EpochData, base: EpochBase | undefined, shown: ShownAs): void {
-    this.#sent.resumed(epoch);
+    this.#sent.known(epoch);
     this.#base = base;
     if (!readsLog(this.#context.composer.strategy)) return;
     this.#unfed = () => this.#left(epoch.state, shown);

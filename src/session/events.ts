@@ -111,11 +111,6 @@ export function listenToMask(listener: Listener | undefined, { rules }: SecretRu
   return onRuleFailure(rules, (rule) => tell(listener, { type: "mask-rule-failed", rule }));
 }
 
-/** A listener of a session that is only read: each event says so. */
-export function readOnlyListener(listener: Listener | undefined): Listener | undefined {
-  return listener && ((event) => listener({ ...event, readOnly: true }));
-}
-
 /** The event of a usage that went into the log. */
 export function usageRecorded(sessionId: string, { purpose, usage, model }: UsageRecord): SessionEvent {
   return { type: "usage-recorded", sessionId, purpose, usage, ...defined({ model }) };

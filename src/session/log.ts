@@ -3,8 +3,8 @@ import { WindrowError } from "../errors.ts";
 import { defined } from "../message/json.ts";
 import { toolResults } from "../message/message.ts";
 import type { JsonObject, JsonValue, Message, NewMessage } from "../message/message.ts";
-import type { EditRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
-import type { Lock, Scope, Store } from "../store/store.ts";
+import type { EditRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
+import type { Lock, ReadQuery, Scope, Store } from "../store/store.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
 import { baseOf } from "../window/epoch/lines.ts";
@@ -14,10 +14,10 @@ import type { EpochData, EpochOutline } from "../window/epoch/record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
 import { EditIndex } from "../window/edits.ts";
-import { comparedBlocks, sentChange } from "../window/sent.ts";
+import { comparedBlocks, noToolsHash, sentChange, sentOf } from "../window/sent.ts";
+import type { SentBlocks } from "../window/sent.ts";
 import type { WindowState } from "../window/window.ts";
 import { EpochReader } from "../window/epoch/reader.ts";
-import { sentIn } from "./sent.ts";
 
 /** A tool run that began and of which no end was recorded. */
 export interface OpenCall {
@@ -47,19 +47,28 @@ export interface NewestEdits {
   readonly pos: number;
 }
 
+/** The records that a query names, all at once. */
+export async function recordsOf<K extends RecordKind>(
+  { store, scope, id }: SessionPlace,
+  query: ReadQuery<K>,
+): Promise<readonly StoredRecordOf<K>[]> {
+  const records: StoredRecordOf<K>[] = [];
+  for await (const record of store.read(scope, id, query)) records.push(record);
+  return records;
+}
+
 /**
  * The records of a log from the newest that fits on, oldest first; without one that fits, all there are. Each look back
  * reads sixteen times as many: what stands behind it is read, and hardly more.
  */
 async function fromLast<K extends "edit" | "usage">(
-  { store, scope, id }: SessionPlace,
+  place: SessionPlace,
   kind: K,
   fits: (record: StoredRecordOf<K>) => boolean,
 ): Promise<readonly StoredRecordOf<K>[]> {
   const enough = (record: StoredRecord): boolean => fits(record as StoredRecordOf<K>);
   for (let last = 8; ; last *= 16) {
-    const records: StoredRecordOf<K>[] = [];
-    for await (const record of store.read(scope, id, { kind, originals: true, last, enough })) records.push(record);
+    const records = await recordsOf(place, { kind, originals: true, last, enough });
     const newest = records.findLastIndex(fits);
     if (newest >= 0 || records.length < last) return records.slice(Math.max(0, newest));
   }
@@ -249,6 +258,28 @@ export async function explainEpoch(
     composer.push(seq, message);
   }
   return explainStored(place, composer, options, epoch, state.opened);
+}
+
+/** The lines of `edits.jsonl` that keep an epoch's blocks, by `seq`. */
+export type SentPlaces = Pick<EpochData, "systemSeq" | "toolsSeq">;
+
+/** The hashes of the blocks of an epoch's requests, and the lines of `edits.jsonl` that keep them. */
+export type SentNames = SentPlaces & Pick<WindowState, "systemHash" | "toolsHash">;
+
+/** The blocks of an epoch's requests, as far as they are in the log. Of an empty list of tools there is no line. */
+export async function sentIn(
+  place: SessionPlace,
+  { systemSeq, toolsSeq, systemHash, toolsHash }: SentNames,
+): Promise<SentBlocks> {
+  let found: SentBlocks = toolsHash === noToolsHash ? { tools: [] } : {};
+  for (const [seq, hash] of [[systemSeq, systemHash] as const, [toolsSeq, toolsHash] as const]) {
+    if (seq === undefined) continue;
+    for (const record of await recordsOf(place, { kind: "edit", from: seq, to: seq })) {
+      const sent = sentOf(record);
+      if (sent?.hash === hash) found = { ...found, ...sent.blocks };
+    }
+  }
+  return found;
 }
 
 /** The blocks that go with the windows of an epoch, and how they differ from those of the epoch before. */

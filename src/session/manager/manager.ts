@@ -12,7 +12,8 @@ import type { FinalStatus, ListQuery, Lock, ReadQuery, SessionInfo, SessionState
 import { eachInTurn } from "../../turns.ts";
 import { checkGiven } from "../../window/options.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { listenToMask, readOnlyListener, tell } from "../events.ts";
+import { listenToMask, tell } from "../events.ts";
+import type { Listener } from "../events.ts";
 import { newestEdits } from "../log.ts";
 import type { NewestEdits, Originals } from "../log.ts";
 import { bootstrap } from "../memory.ts";
@@ -226,7 +227,8 @@ export class SessionManager {
     try {
       const newest = edits ?? (await newestEdits({ store, scope, id: lock.id }));
       const { metadata, state } = await store.info(scope, lock.id);
-      const on = readOnly ? readOnlyListener(this.#shared.on) : this.#shared.on;
+      const { on: listener } = this.#shared;
+      const on: Listener | undefined = readOnly && listener ? (event) => listener({ ...event, readOnly }) : listener;
       const sessionName = this.#parts.options.namesSession ? metadata.uuid.slice(0, 8) : undefined;
       const session = new Session({
         ...this.#shared,

@@ -1,7 +1,7 @@
 /** Windows made again from disk: the state of their epoch, and the messages that stand in it. */
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { sentIn } from "../../session/sent.ts";
+import { sentIn } from "../../session/log.ts";
 import { Turns } from "../../turns.ts";
 import { Composer } from "../../window/composer.ts";
 import type { Shown } from "../../window/compose-options.ts";
