@@ -241,7 +241,7 @@ export async function explainStored(
   for await (const record of store.read(scope, id, { kind: "message", ...defined({ to }) })) {
     log.push(logged(record.seq, record.message, record.tokenCount, counter));
   }
-  const explanation = explain(log, composer.shown(), { edits: composer.state.edits, profile, counter });
+  const explanation = explain(log, composer, { profile, counter });
   return { ...explanation, ...(epoch && (await sentWith(place, epoch))) };
 }
 

@@ -92,6 +92,7 @@ function watched(pass: Pass, onProfileRead: () => void): Pass {
   let plans = 0;
   return {
     name: pass.name,
+    ...(pass.read && { read: pass.read.bind(pass) }),
     plan(view, { profile, ...rest }) {
       const context: PassContext = {
         ...rest,

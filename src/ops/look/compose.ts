@@ -5,7 +5,7 @@ import type { JsonObject, Message, ToolDefinition } from "../../message/message.
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { findModel } from "../../tokens/models.ts";
-import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
+import { budgetFor, loadCounterFor } from "../../window/settings.ts";
 import { readsLog } from "../../window/compose-options.ts";
 import { Composer } from "../../window/composer.ts";
 import { explain, logged } from "../../window/explain.ts";
@@ -72,8 +72,7 @@ export function composeHistory(messages: readonly Message[], settings: WindowSet
     log.push(logged(index + 1, message, countOnce(settings.counter, message), settings.counter));
   }
   const composed = composer.compose(settings);
-  const { profile, counter } = settings;
-  return preview(composed, explain(log, composer.shown(), { edits: composed.state.edits, profile, counter }), settings);
+  return preview(composed, explain(log, composer, settings), settings);
 }
 
 /** An earlier window that could not fit was the agent's trouble then; later ones may fit. */

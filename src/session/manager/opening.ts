@@ -11,7 +11,7 @@ import { everyOf } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { modelOf } from "../../tokens/models.ts";
-import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
+import { budgetFor, loadCounterFor } from "../../window/settings.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import type { StrategySpecifier } from "../../window/by-name.ts";
 import { checkGiven } from "../../window/options.ts";
