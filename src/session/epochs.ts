@@ -9,8 +9,8 @@ import { initialState, readsLog } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
 import { undone } from "../window/edits.ts";
-import { epochRecord, factsOf, insertRecord, windowRecord } from "../window/epoch/record.ts";
-import type { EpochData, EpochFacts } from "../window/epoch/record.ts";
+import { epochRecord, insertRecord, windowRecord } from "../window/epoch/record.ts";
+import type { EpochData } from "../window/epoch/record.ts";
 import type { SessionContext } from "./context.ts";
 import { MaskedMessages } from "../mask/masked-messages.ts";
 import { baseOf, lineInCopies } from "../window/epoch/lines.ts";
@@ -150,7 +150,8 @@ export class Epochs {
     const opened = before?.epoch !== epoch;
     if (opened || before.systemHash !== systemHash || before.toolsHash !== toolsHash) {
       await this.#sent.keep(options, state);
-      await this.#record(state, factsOf(composed.report));
+      const { reason = "first", tokensBefore = composed.tokens } = composed.report.opened ?? {};
+      await this.#record(state, reason, tokensBefore, composed.tokens);
     } else {
       const timestamp = this.#timestamp();
       const fresh = inserts.slice(before.inserts?.length ?? 0);
@@ -173,8 +174,7 @@ export class Epochs {
     const tokensBefore = this.tokens;
     if (!this.composer.commit(edits, reason)) return false;
     const summaries = records.filter(({ kind }) => kind === "summary").length;
-    const facts = { ...this.#facts(reason, tokensBefore), summaries };
-    await this.#record(this.composer.state, facts, records);
+    await this.#record(this.composer.state, reason, tokensBefore, this.tokens, { records, summaries });
     return true;
   }
 
@@ -209,7 +209,7 @@ export class Epochs {
     const restored = mayLeaveAgain ? { ...whole, reverted: state.reverted ?? [] } : whole;
     const tokensBefore = this.tokens;
     this.composer = await this.#reread(restored);
-    await this.#record(restored, this.#facts("undo", tokensBefore));
+    await this.#record(restored, "undo", tokensBefore, this.tokens);
     return { undone: state.epoch, epoch: restored.epoch };
   }
 
@@ -234,28 +234,23 @@ export class Epochs {
     return this.#context.now().toISOString();
   }
 
-  #facts(reason: EpochReason, tokensBefore: number): EpochFacts {
-    const { strategy, profile, counter } = this.#context.composer;
-    return {
-      reason,
-      strategy: strategy.name,
-      profile: profile.name,
-      counter: counter.name,
-      budget: this.#budget,
-      tokensBefore,
-      tokensAfter: this.tokens,
-    };
-  }
-
   /** Writes records and, behind them, the line of an epoch: its texts as copies from the line before and from the log. */
-  async #record(state: WindowState, facts: EpochFacts, records: readonly NewRecord[] = []): Promise<void> {
+  async #record(
+    state: WindowState,
+    reason: EpochReason,
+    tokensBefore: number,
+    tokensAfter: number,
+    { records, summaries }: { readonly records: readonly NewRecord[]; readonly summaries?: number } = { records: [] },
+  ): Promise<void> {
     const { store, conversation, meter, write } = this.#context;
-    const { profile, ingestCap, mask } = this.#context.composer;
+    const { strategy, profile, counter, ingestCap, mask } = this.#context.composer;
+    const names = { strategy: strategy.name, profile: profile.name, counter: counter.name, model: profile.model };
+    const facts = { reason, ...names, ingestCap, budget: this.#budget, tokensBefore, tokensAfter, summaries };
     const { last: through, messages } = this.composer;
     const held = { ...conversation.toJSON(), calibration: meter.toJSON() };
     const places = this.#sent.placesOf(state);
     const data = { state, ...places, historyTokens: this.#historyTokens(), conversation: held, through };
-    const complete = epochRecord(data, { ...facts, model: profile.model, ingestCap }, this.#timestamp());
+    const complete = epochRecord(data, facts, this.#timestamp());
     const known = messages.filter(({ seq }) => !this.#maskedSeqs.has(seq));
     // A resume over a network has its epoch with one look: what is copied would be further ones.
     const line = store.capabilities.inOrder
