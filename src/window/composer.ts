@@ -123,8 +123,8 @@ export class Composer {
   }
 
   /**
-   * As {@link Composer.compose}, in steps. Messages pushed meanwhile wait for the next window; aborted work restores
-   * the earlier state.
+   * As {@link Composer.compose}, in steps, during which callers push nothing: a session composes in its turn. Aborted work
+   * restores the earlier state.
    */
   *composing(options: ComposeOptions): Work<Composed> {
     const [state, { raw }] = [this.#state, this.#history];

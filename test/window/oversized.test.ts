@@ -213,7 +213,7 @@ describe("a step that is larger than the budget", () => {
           }
           const line = epochRecord(
             { state: live.state, historyTokens: 0 },
-            { ...live.report, reason: "first", tokensBefore: 0, tokensAfter: 0 },
+            { reason: "first", strategy: "", profile: "", counter: "", budget, tokensBefore: 0, tokensAfter: 0 },
             "2026-01-01T00:00:00Z",
           );
           const read = epochOf(JSON.parse(JSON.stringify(line.data)) as JsonObject);
