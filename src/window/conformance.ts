@@ -128,7 +128,6 @@ function compose(
   // A composition does without a pass that throws; a case does not.
   const failures: unknown[] = [];
   const passes = strategy.passes.map((pass): Pass => {
-    const { name, read } = pass;
     const plan: Pass["plan"] = (view, context) => {
       try {
         const answer = pass.plan(view, context);
@@ -138,7 +137,7 @@ function compose(
         throw error;
       }
     };
-    return { name, plan, ...(read && { read: read.bind(pass) }) };
+    return { name: pass.name, plan, ...(pass.read && { read: pass.read.bind(pass) }) };
   });
   const alike = { ...strategy, passes };
   let composed: Composed | undefined;
