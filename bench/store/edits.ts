@@ -56,7 +56,7 @@ async function measured(folder: string, transcript: Transcript, budget: number):
   const read = { edit: 0, message: 0 };
   const again = filesStore({ folder });
   const before = performance.now();
-  await newestEdits(counting(again, read), {}, session.id);
+  await newestEdits({ store: counting(again, read), scope: {}, id: session.id });
   const milliseconds = performance.now() - before;
   await again.close();
   return {

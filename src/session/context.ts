@@ -58,14 +58,11 @@ export interface SessionContext extends SessionOptions {
 }
 
 /** The settings a session composes and masks with. */
-export type SessionSettings = Omit<SessionComposer, "state"> & {
-  /** Tokens of a window; undefined where each `compose` brings its own budget. */
-  readonly budget: number | undefined;
-  /** The rules by which the store masks records. */
-  readonly secretRules: SecretRules;
-  /** Whether windows show masked messages in place of the host's own. */
-  readonly liveMask: boolean;
-};
+export type SessionSettings = Omit<SessionComposer, "state"> &
+  Pick<SessionOptions, "budget" | "secretRules"> & {
+    /** Whether windows show masked messages in place of the host's own. */
+    readonly liveMask: boolean;
+  };
 
 /** A session in numbers. */
 export interface SessionStats {

@@ -61,8 +61,6 @@ type Happened =
   | Of<"offload-failed", { readonly memory: string; readonly reason: string }>
   /** The memory gave nothing at the start; the session began without it. */
   | Of<"bootstrap-failed", { readonly memory: string; readonly reason: string }>
-  /** A pinned text does not stand in a window that was composed: a fault of Windrow's. */
-  | Of<"pins-missing", { readonly pins: readonly string[] }>
   /** The store refused records, or the state behind written ones; the next state, or the session's end, carries it then. */
   | Of<"append-failed", { readonly error: WindrowError }>
   /**
@@ -111,11 +109,6 @@ export function listenToMask(listener: Listener | undefined, { rules }: SecretRu
   if (!listener) return () => undefined;
   // The event names the rule alone. It does not pass the mask, which would ask that rule again.
   return onRuleFailure(rules, (rule) => tell(listener, { type: "mask-rule-failed", rule }));
-}
-
-/** A listener of a session that is only read: each event says so. */
-export function readOnlyListener(listener: Listener | undefined): Listener | undefined {
-  return listener && ((event) => listener({ ...event, readOnly: true }));
 }
 
 /** The event of a usage that went into the log. */

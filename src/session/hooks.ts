@@ -6,15 +6,15 @@ import { WindrowError } from "../errors.ts";
 import { defined } from "../message/json.ts";
 import type { JsonObject } from "../message/message.ts";
 import { countsOf, usedTokens } from "../message/parts.ts";
-import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
-import type { NumberedMessage } from "../message/step.ts";
+import type { UsageRecord } from "../message/record.ts";
 import { checkedModel } from "../model/answer.ts";
 import type { Model, ModelLike } from "../model/model.ts";
 import type { SessionContext } from "./context.ts";
 import { summaryHooks } from "../window/summary/strategy.ts";
-import type { StrategyContext, StrategyHook } from "../window/window.ts";
+import type { StrategyContext } from "../window/window.ts";
 import { tell, usageRecorded } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
+import { recordsOf } from "./log.ts";
 import type { WindowNumbers } from "./usage.ts";
 import type { SessionWriter } from "./writer.ts";
 
@@ -49,37 +49,38 @@ export class Hooks {
     return { failures: this.#failures, open: this.#resting > 0 };
   }
 
-  /** Runs a hook, the one after a step only while no other runs. Rejects only for `compact`. */
-  run(name: HookName, signal?: AbortSignal): Promise<void> {
-    const window = this.#context.meter.numbers ?? this.#nextWindow();
-    const { strategy } = this.#context.composer;
-    const hook =
-      name === "compact" ? (strategy.compact ?? strategy.afterStep ?? summaryHooks().compact) : strategy[name];
-    if (!hook) return Promise.resolve();
-    if (name === "compact") return this.#byHand(hook, window, signal);
-    if (this.#resting > 0) {
+  /**
+   * Runs a hook, the one after a step only while no other runs.
+   *
+   * @throws WindrowError `model-failed` where `compact` came to nothing
+   */
+  async run(name: HookName, signal?: AbortSignal): Promise<void> {
+    const { id, composer, meter } = this.#context;
+    const { strategy } = composer;
+    const isByHand = name === "compact";
+    const hook = isByHand ? (strategy.compact ?? strategy.afterStep ?? summaryHooks().compact) : strategy[name];
+    if (!hook) return;
+    if (isByHand) this.#resting = 0;
+    else if (this.#resting > 0) {
       if (--this.#resting === 0) this.#failures = mostFailures - 1;
-      return Promise.resolve();
+      return;
     }
-    const run = (): Promise<void> => this.#guarded(() => hook(this.#strategyContext(window), this.#signal(signal)));
-    // A window that is about to be composed waits for its own hook: the one that runs may serve another.
-    return name === "beforeCompose" ? this.#queue(run) : (this.#running ?? this.#queue(run));
-  }
-
-  async #byHand(hook: StrategyHook, window: WindowNumbers, signal: AbortSignal | undefined): Promise<void> {
-    this.#resting = 0;
     const before = this.#failures;
-    await this.#queue(() => this.#guarded(() => hook(this.#strategyContext(window), this.#signal(signal))));
-    if (this.#failures <= before) return;
-    const { id } = this.#context;
-    throw new WindrowError("model-failed", `Session ${id} was not summarised: ${this.#reason}. Nothing else changed.`, {
-      id,
-    });
+    const window = meter.numbers ?? this.#nextWindow();
+    // A window that is about to be composed waits for its own hook: the one that runs may serve another.
+    const running = name === "afterStep" ? this.#running : undefined;
+    const work = (): Promise<void> => {
+      const { signal: closed } = this.#abort;
+      return hook(this.#strategyContext(window), signal ? AbortSignal.any([signal, closed]) : closed);
+    };
+    await (running ?? this.#queue(() => this.#guarded(work)));
+    if (!isByHand || this.#failures <= before) return;
+    const message = `Session ${id} was not summarised: ${this.#reason}. Nothing else changed.`;
+    throw new WindrowError("model-failed", message, { id });
   }
 
   #queue(run: () => Promise<void>): Promise<void> {
-    const before = this.#running ?? Promise.resolve();
-    const running = before.then(run).finally(() => {
+    const running = (this.#running ?? Promise.resolve()).then(run).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
@@ -97,10 +98,6 @@ export class Hooks {
   async close(): Promise<void> {
     this.#abort.abort(new WindrowError("closed", "The session was closed."));
     await this.#running;
-  }
-
-  #signal(signal: AbortSignal | undefined): AbortSignal {
-    return signal ? AbortSignal.any([signal, this.#abort.signal]) : this.#abort.signal;
   }
 
   async #guarded(work: () => Promise<void>): Promise<void> {
@@ -124,12 +121,8 @@ export class Hooks {
     this.#reason = reason;
     if (this.#failures >= mostFailures) this.#resting = rest;
     const { id, on } = this.#context;
-    const record: NewRecord = {
-      kind: "edit",
-      type: "summary-failed",
-      data: { ...data, reason, failures: this.#failures },
-      timestamp: this.#timestamp(),
-    };
+    const about = { ...data, reason, failures: this.#failures };
+    const record = { kind: "edit", type: "summary-failed", data: about, timestamp: this.#timestamp() } as const;
     await this.#context.inTurn(() => this.#context.write([record]));
     const { problem } = data;
     const why = typeof problem === "string" && { problem };
@@ -151,7 +144,7 @@ export class Hooks {
   }
 
   #strategyContext({ tokens, budget, room }: WindowNumbers): StrategyContext {
-    const { id, store, scope, composer, on, conversation: state, maxSummaryTokens } = this.#context;
+    const { id, composer, on, conversation: state, maxSummaryTokens } = this.#context;
     const epochs = this.#epochs;
     const summarizer = this.#context.summarizer && this.#shown(this.#context.summarizer);
     const timestamp = this.#timestamp();
@@ -173,14 +166,10 @@ export class Hooks {
           const committed = await epochs.commit(edits, "summary", records);
           this.#committed ||= committed;
           if (!committed) return false;
-          const { compressionCount } = this.#writer.state;
-          const summarised = records.some(({ kind }) => kind === "summary");
-          await this.#writer.keepState({
-            ...epochs.numbers,
-            ...(summarised && { compressionCount: compressionCount + 1 }),
-          });
-          const event = { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch } as const;
           const summaries = records.filter((record) => record.kind === "summary");
+          const compressionCount = this.#writer.state.compressionCount + Math.min(1, summaries.length);
+          await this.#writer.keepState({ ...epochs.numbers, compressionCount });
+          const event = { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch } as const;
           for (const { originalTokens, summaryTokens } of summaries)
             tell(on, { ...event, originalTokens, summaryTokens });
           if (summaries.length === 0) tell(on, event);
@@ -194,13 +183,8 @@ export class Hooks {
       fail: (reason, data = {}) => this.#fail(reason, data),
       spend: async (purpose, reported, model) => {
         const usage = countsOf(reported);
-        const record: UsageRecord = {
-          kind: "usage",
-          purpose,
-          usage,
-          ...(model !== undefined && { model }),
-          timestamp: this.#timestamp(),
-        };
+        const timestamp = this.#timestamp();
+        const record: UsageRecord = { kind: "usage", purpose, usage, ...defined({ model }), timestamp };
         await this.#context.inTurn(async () => {
           await this.#context.write([record]);
           tell(on, usageRecorded(id, record));
@@ -208,18 +192,8 @@ export class Hooks {
           this.#writer.note({ totalTokensUsed: totalTokensUsed + usedTokens(usage) });
         });
       },
-      read: async (from, to) => {
-        const messages: NumberedMessage[] = [];
-        for await (const { seq, message } of store.read(scope, id, { kind: "message", from, to })) {
-          messages.push({ seq, message });
-        }
-        return messages;
-      },
-      summaries: async (last) => {
-        const records: StoredRecordOf<"summary">[] = [];
-        for await (const record of store.read(scope, id, { kind: "summary", last })) records.push(record);
-        return records;
-      },
+      read: (from, to) => recordsOf(this.#context, { kind: "message", from, to }),
+      summaries: (last) => recordsOf(this.#context, { kind: "summary", last }),
     };
   }
 }

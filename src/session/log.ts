@@ -1,10 +1,10 @@
 /** Reads of a session's log, without its lock: epochs, their messages, explanations of windows, calls in doubt. */
 import { WindrowError } from "../errors.ts";
+import { defined } from "../message/json.ts";
 import { toolResults } from "../message/message.ts";
 import type { JsonObject, JsonValue, Message, NewMessage } from "../message/message.ts";
-import type { EditRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
-import type { Lock, Scope, Store } from "../store/store.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
+import type { EditRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
+import type { Lock, ReadQuery, Scope, Store } from "../store/store.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
 import { baseOf } from "../window/epoch/lines.ts";
@@ -13,13 +13,11 @@ import { epochOf, outlineOf, withInsert, withWindow } from "../window/epoch/reco
 import type { EpochData, EpochOutline } from "../window/epoch/record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
-import { readsLog } from "../window/compose-options.ts";
-import type { Profile } from "../window/provider/profile.ts";
 import { EditIndex } from "../window/edits.ts";
-import { comparedBlocks, sentChange } from "../window/sent.ts";
-import type { Strategy, WindowState } from "../window/window.ts";
+import { comparedBlocks, noToolsHash, sentChange, sentOf } from "../window/sent.ts";
+import type { SentBlocks } from "../window/sent.ts";
+import type { WindowState } from "../window/window.ts";
 import { EpochReader } from "../window/epoch/reader.ts";
-import { sentIn } from "./sent.ts";
 
 /** A tool run that began and of which no end was recorded. */
 export interface OpenCall {
@@ -28,6 +26,13 @@ export interface OpenCall {
   readonly arguments: JsonValue;
   /** When it began; ISO 8601, UTC. */
   readonly timestamp: string;
+}
+
+/** A session in its store. */
+export interface SessionPlace {
+  readonly store: Store;
+  readonly scope: Scope;
+  readonly id: string;
 }
 
 /** The newest epoch of a session and the lines of `edits.jsonl` behind it. */
@@ -42,29 +47,31 @@ export interface NewestEdits {
   readonly pos: number;
 }
 
+/** The records that a query names, all at once. */
+export async function recordsOf<K extends RecordKind>(
+  { store, scope, id }: SessionPlace,
+  query: ReadQuery<K>,
+): Promise<readonly StoredRecordOf<K>[]> {
+  const records: StoredRecordOf<K>[] = [];
+  for await (const record of store.read(scope, id, query)) records.push(record);
+  return records;
+}
+
 /**
  * The records of a log from the newest that fits on, oldest first; without one that fits, all there are. Each look back
  * reads sixteen times as many: what stands behind it is read, and hardly more.
  */
 async function fromLast<K extends "edit" | "usage">(
-  { store, scope, id }: SessionPlace,
+  place: SessionPlace,
   kind: K,
   fits: (record: StoredRecordOf<K>) => boolean,
 ): Promise<readonly StoredRecordOf<K>[]> {
   const enough = (record: StoredRecord): boolean => fits(record as StoredRecordOf<K>);
   for (let last = 8; ; last *= 16) {
-    const records: StoredRecordOf<K>[] = [];
-    for await (const record of store.read(scope, id, { kind, originals: true, last, enough })) records.push(record);
+    const records = await recordsOf(place, { kind, originals: true, last, enough });
     const newest = records.findLastIndex(fits);
     if (newest >= 0 || records.length < last) return records.slice(Math.max(0, newest));
   }
-}
-
-/** A session in its store. */
-interface SessionPlace {
-  readonly store: Store;
-  readonly scope: Scope;
-  readonly id: string;
 }
 
 /** The outline of the epoch that a line records; undefined for any other line. */
@@ -102,8 +109,8 @@ async function newestReadable(
  *
  * @throws WindrowError `session-not-found`
  */
-export async function newestEdits(store: Store, scope: Scope, id: string): Promise<NewestEdits> {
-  const { complete, records } = await newestReadable({ store, scope, id }, () => true);
+export async function newestEdits(place: SessionPlace): Promise<NewestEdits> {
+  const { complete, records } = await newestReadable(place, () => true);
   const opened = complete && epochOf(complete);
   const [record, ...behind] = records;
   if (!opened || !record) return { epoch: undefined, later: records, pos: 0 };
@@ -120,13 +127,8 @@ export async function newestEdits(store: Store, scope: Scope, id: string): Promi
 }
 
 /** The usages that were recorded behind a place of the log, oldest first. Reads the end of `usage.jsonl` alone. */
-export async function usagesBehind(
-  store: Store,
-  scope: Scope,
-  id: string,
-  pos: number,
-): Promise<readonly StoredRecordOf<"usage">[]> {
-  const records = await fromLast({ store, scope, id }, "usage", (record) => record.pos <= pos);
+export async function usagesBehind(place: SessionPlace, pos: number): Promise<readonly StoredRecordOf<"usage">[]> {
+  const records = await fromLast(place, "usage", (record) => record.pos <= pos);
   return records.filter((record) => record.pos > pos);
 }
 
@@ -143,21 +145,12 @@ function masked(epoch: EpochData): EpochData {
 }
 
 /**
- * The newest epoch of a session.
- *
- * @throws WindrowError `session-not-found`
- */
-export async function newestEpoch(store: Store, scope: Scope, id: string): Promise<EpochData | undefined> {
-  return (await newestEdits(store, scope, id)).epoch;
-}
-
-/**
  * The newest epoch of a session without the texts of its edits, for which its line alone is read.
  *
  * @throws WindrowError `session-not-found`
  */
-export async function newestOutline(store: Store, scope: Scope, id: string): Promise<EpochOutline | undefined> {
-  const [line] = await fromLast({ store, scope, id }, "edit", (record) => outlineIn(record) !== undefined);
+export async function newestOutline(place: SessionPlace): Promise<EpochOutline | undefined> {
+  const [line] = await fromLast(place, "edit", (record) => outlineIn(record) !== undefined);
   return line && outlineIn(line);
 }
 
@@ -166,63 +159,51 @@ export async function newestOutline(store: Store, scope: Scope, id: string): Pro
  *
  * @throws WindrowError `not-found` for an epoch the log does not hold
  */
-export async function recordedEpoch(store: Store, scope: Scope, id: string, epoch: number): Promise<EpochData> {
-  const { complete } = await newestReadable({ store, scope, id }, ({ state }) => state.epoch === epoch);
+export async function recordedEpoch(place: SessionPlace, epoch: number): Promise<EpochData> {
+  const { complete } = await newestReadable(place, ({ state }) => state.epoch === epoch);
   const found = complete && epochOf(complete);
   if (found) return found;
+  const { id } = place;
   throw new WindrowError("not-found", `Session ${id} has no epoch ${epoch}; its stats() name the newest.`, {
     id,
     epoch,
   });
 }
 
-/** The messages that an epoch's window holds, oldest first; what left it stays unread. Streams. */
-export async function* shownRecords(
-  store: Store,
-  scope: Scope,
-  id: string,
-  epoch: EpochData | undefined,
+/**
+ * The messages that a window holds, oldest first, and all from the horizon on; what left the window before it stays unread.
+ * Streams.
+ */
+export async function* windowRecords(
+  place: SessionPlace,
+  { edits }: Pick<WindowState, "edits">,
+  horizon = Infinity,
 ): AsyncGenerator<StoredRecordOf<"message">> {
-  yield* messagesIn(store, scope, id, gaps(new EditIndex(epoch?.state.edits ?? []), Infinity));
+  let from = 1;
+  for (const range of new EditIndex(edits).ranges) {
+    if (range.from >= horizon) break;
+    if (range.from > from) yield* messagesIn(place, from, range.from - 1);
+    from = Math.max(from, Math.min(range.to + 1, horizon));
+  }
+  yield* messagesIn(place, from);
 }
 
 /** The messages from an epoch's horizon on that left its window, oldest first. Streams. */
 export async function* leftRecords(
-  store: Store,
-  scope: Scope,
-  id: string,
+  place: SessionPlace,
   { horizon = 1, edits }: WindowState,
 ): AsyncGenerator<StoredRecordOf<"message">> {
-  const left = new EditIndex(edits).ranges.filter(({ to }) => to >= horizon);
-  const ranges = left.map(({ from, to }) => ({ from: Math.max(from, horizon), to }));
-  yield* messagesIn(store, scope, id, ranges);
+  for (const { from, to } of new EditIndex(edits).ranges)
+    if (to >= horizon) yield* messagesIn(place, Math.max(from, horizon), to);
 }
 
-/**
- * The messages that an epoch's window holds, and, for a strategy that reads the log, all from its horizon on: what left the
- * window before that stays unread. Streams.
- */
-export async function* windowRecords(
-  store: Store,
-  scope: Scope,
-  id: string,
-  epoch: EpochData | undefined,
-  strategy: Strategy,
-): AsyncGenerator<StoredRecordOf<"message">> {
-  const { edits = [], opened = 0, horizon: known = 1 } = epoch?.state ?? {};
-  const horizon = readsLog(strategy) ? known : opened + 1;
-  yield* messagesIn(store, scope, id, [...gaps(new EditIndex(edits), horizon - 1), { from: horizon, to: Infinity }]);
-}
-
-/** The messages of stretches of the log, as they were before any mask where the store has that. */
-async function* messagesIn(
-  store: Store,
-  scope: Scope,
-  id: string,
-  ranges: readonly { readonly from: number; readonly to: number }[],
-): AsyncGenerator<StoredRecordOf<"message">> {
-  for (const { from, to } of ranges)
-    yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== Infinity && { to }) });
+/** The messages of a stretch of the log, as they were before any mask where the store has that. */
+function messagesIn(
+  { store, scope, id }: SessionPlace,
+  from: number,
+  to?: number,
+): AsyncIterable<StoredRecordOf<"message">> {
+  return store.read(scope, id, { kind: "message", originals: true, from, ...defined({ to }) });
 }
 
 /** Gives a masked message as it was before the mask; undefined where it is not at hand. */
@@ -242,93 +223,76 @@ export function originalOf(
   return given ? { ...check({ ...given, id: message.id }), id: message.id } : message;
 }
 
-/** The stretches of the log up to `last` that no edit took out of the window. */
-function gaps(index: EditIndex, last: number): readonly { readonly from: number; readonly to: number }[] {
-  const found: { from: number; to: number }[] = [];
-  let from = 1;
-  for (const range of [...index.ranges, { from: last + 1, to: last + 1 }]) {
-    const to = Math.min(range.from - 1, last);
-    if (to >= from) found.push({ from, to });
-    from = Math.max(from, range.to + 1);
-  }
-  return found;
-}
-
-/** The composer of a stored window, and what it counts with. */
-export interface ExplainContext {
-  readonly composer: Composer;
-  readonly profile: Profile;
-  readonly counter: TokenCounter;
-  /** The last message to explain, by `seq`. Default: the newest. */
-  readonly to?: number;
-}
-
-/** Explains what a composer shows of a session: the whole log is read once, message by message. */
+/**
+ * Explains what a composer shows of a session: the whole log is read once, message by message.
+ *
+ * @param epoch - the epoch of that window, whose blocks go with it; undefined where there is none
+ * @param to - the last message to explain, by `seq`. Default: the newest
+ */
 export async function explainStored(
-  store: Store,
-  scope: Scope,
-  id: string,
-  { composer, profile, counter, to }: ExplainContext,
+  place: SessionPlace,
+  composer: Composer,
+  { profile, counter }: Pick<ComposerOptions, "profile" | "counter">,
+  epoch: EpochData | undefined,
+  to?: number,
 ): Promise<Explanation> {
+  const { store, scope, id } = place;
   const log = [];
-  for await (const record of store.read(scope, id, { kind: "message", ...(to !== undefined && { to }) })) {
+  for await (const record of store.read(scope, id, { kind: "message", ...defined({ to }) })) {
     log.push(logged(record.seq, record.message, record.tokenCount, counter));
   }
-  return explain(log, composer.shown(), { edits: composer.state.edits, profile, counter });
+  const explanation = explain(log, composer, { profile, counter });
+  return { ...explanation, ...(epoch && (await sentWith(place, epoch))) };
 }
 
-/** Explains what a composer shows of a session now, with the blocks of its newest epoch. */
-export async function explainNewest(
-  store: Store,
-  scope: Scope,
-  id: string,
-  context: ExplainContext,
-): Promise<Explanation> {
-  const explanation = await explainStored(store, scope, id, context);
-  const epoch = await newestEpoch(store, scope, id);
-  return { ...explanation, ...(epoch && (await sentWith(store, scope, id, epoch))) };
-}
-
-/**
- * Explains the window of an epoch, as it was when that epoch opened.
- *
- * @throws WindrowError `not-found` for an epoch the log does not hold
- */
+/** Explains the window of an epoch, as it was when that epoch opened. */
 export async function explainEpoch(
-  store: Store,
-  scope: Scope,
-  id: string,
-  epoch: number,
+  place: SessionPlace,
+  epoch: EpochData,
   options: ComposerOptions,
 ): Promise<Explanation> {
-  const found = await recordedEpoch(store, scope, id, epoch);
-  const { state } = found;
+  const { store, scope, id } = place;
+  const { state } = epoch;
   const composer = new Composer({ ...options, state });
   for await (const { seq, message } of store.read(scope, id, { kind: "message", to: state.opened })) {
     composer.push(seq, message);
   }
-  const { profile, counter } = options;
-  const explanation = await explainStored(store, scope, id, { composer, profile, counter, to: state.opened });
-  return { ...explanation, ...(await sentWith(store, scope, id, found)) };
+  return explainStored(place, composer, options, epoch, state.opened);
+}
+
+/** The lines of `edits.jsonl` that keep an epoch's blocks, by `seq`. */
+export type SentPlaces = Pick<EpochData, "systemSeq" | "toolsSeq">;
+
+/** The hashes of the blocks of an epoch's requests, and the lines of `edits.jsonl` that keep them. */
+export type SentNames = SentPlaces & Pick<WindowState, "systemHash" | "toolsHash">;
+
+/** The blocks of an epoch's requests, as far as they are in the log. Of an empty list of tools there is no line. */
+export async function sentIn(
+  place: SessionPlace,
+  { systemSeq, toolsSeq, systemHash, toolsHash }: SentNames,
+): Promise<SentBlocks> {
+  let found: SentBlocks = toolsHash === noToolsHash ? { tools: [] } : {};
+  for (const [seq, hash] of [[systemSeq, systemHash] as const, [toolsSeq, toolsHash] as const]) {
+    if (seq === undefined) continue;
+    for (const record of await recordsOf(place, { kind: "edit", from: seq, to: seq })) {
+      const sent = sentOf(record);
+      if (sent?.hash === hash) found = { ...found, ...sent.blocks };
+    }
+  }
+  return found;
 }
 
 /** The blocks that go with the windows of an epoch, and how they differ from those of the epoch before. */
 export async function sentWith(
-  store: Store,
-  scope: Scope,
-  id: string,
+  place: SessionPlace,
   epoch: EpochData,
 ): Promise<Required<Pick<Explanation, "sent">> & Pick<Explanation, "changed">> {
-  const sent = await sentIn(store, scope, id, { ...epoch, ...epoch.state });
+  const sent = await sentIn(place, { ...epoch, ...epoch.state });
   const { previous = 0, epoch: number } = epoch.state;
-  if (number === 0) return { sent };
-  const before = await recordedEpoch(store, scope, id, previous).catch(() => undefined);
-  const isSame =
-    before?.state.systemHash === epoch.state.systemHash && before.state.toolsHash === epoch.state.toolsHash;
-  if (!before || isSame) return { sent };
-  const known = comparedBlocks(before.state, await sentIn(store, scope, id, { ...before, ...before.state }));
-  const changed = sentChange(known, comparedBlocks(epoch.state, sent));
-  return { sent, ...(changed && { changed }) };
+  const before = number === 0 ? undefined : await recordedEpoch(place, previous).catch(() => undefined);
+  if (!before) return { sent };
+  const known = comparedBlocks(before.state, await sentIn(place, { ...before, ...before.state }));
+  return { sent, ...defined({ changed: sentChange(known, comparedBlocks(epoch.state, sent)) }) };
 }
 
 /**
@@ -337,7 +301,7 @@ export async function sentWith(
  *
  * @throws WindrowError `session-not-found`
  */
-export async function openCalls(store: Store, scope: Scope, id: string): Promise<readonly OpenCall[]> {
+export async function openCalls({ store, scope, id }: SessionPlace): Promise<readonly OpenCall[]> {
   const open = new Map<string, StoredRecordOf<"call">>();
   const answered = (callId: string, pos: number): void => {
     // An id may be used again, so only later results answer its call.

@@ -12,6 +12,8 @@ import type { CountedLimits, Recalled, RecallLimits, RecallQuery } from "../wind
 import { recallId } from "../window/stub/stub.ts";
 import { recallNotice } from "../window/stub/recalled.ts";
 import type { SessionContext } from "./context.ts";
+import { recordsOf } from "./log.ts";
+import type { SessionPlace } from "./log.ts";
 
 /** A summary as the log has it. */
 type SummaryRecord = StoredRecordOf<"summary">;
@@ -21,9 +23,6 @@ const keptCharacters = 1_024;
 
 /** Options of {@link Session.recall}; `budget` is by default that of the last window. */
 export type RecallOptions = Pick<RecallLimits, "maxTokens" | "budget">;
-
-/** A session's log, to be read. */
-type Log = Pick<SessionContext, "id" | "store" | "scope">;
 
 /**
  * Brings back messages of a session; `s3` is its third summary, with the ids of the summaries it was made of. A record says
@@ -49,9 +48,8 @@ export async function recallOnRecord(
   };
   const record = async (outcome: JsonObject): Promise<void> => {
     const asked = defined({ ...query, query: query.query?.slice(0, keptCharacters).toWellFormed() });
-    const data = { ...asked, ...outcome };
     const timestamp = context.now().toISOString();
-    const line = { kind: "edit", type: "recall", data, timestamp } as const;
+    const line = { kind: "edit", type: "recall", data: { ...asked, ...outcome }, timestamp } as const;
     // The writer tells of a refusal, and the answer needs no record.
     await context.inTurn(() => context.write([line])).catch(() => undefined);
   };
@@ -67,7 +65,7 @@ export async function recallOnRecord(
 
 /** Gives the event loop turns while it reads. */
 async function recallFrom(
-  log: Log,
+  log: SessionPlace,
   length: number,
   query: RecallQuery,
   limits: CountedLimits,
@@ -82,15 +80,13 @@ async function recallFrom(
   const maxTokens = Math.max(1, answerTokens(limits) - taken);
   const recalling = new Recalling(query, range, { ...limits, maxTokens });
   const turns = new Turns(signal);
-  for await (const numbered of messagesIn(log, recalling.first, range.to)) {
+  const { store, scope, id } = log;
+  const read = { kind: "message", originals: true, from: recalling.first, to: range.to } as const;
+  for await (const numbered of store.read(scope, id, read)) {
     if (!(await turns.run(recalling.take(numbered)))) break;
     await turns.turn();
   }
   return turns.run(recalling.result(title));
-}
-
-function messagesIn({ id, store, scope }: Log, from: number, to: number): AsyncIterable<StoredRecordOf<"message">> {
-  return store.read(scope, id, { kind: "message", originals: true, from, to });
 }
 
 /** The number in a summary's id (`s3`), or undefined where the id is none. */
@@ -104,7 +100,7 @@ function summaryNumber(id: string | undefined): number | undefined {
  *
  * @throws WindrowError `not-found` where there is no such summary
  */
-async function recallSummary(log: Log, number: number, limits: CountedLimits): Promise<Recalled> {
+async function recallSummary(log: SessionPlace, number: number, limits: CountedLimits): Promise<Recalled> {
   const all = await summariesOf(log);
   const found = all.find(({ seq }) => seq === number);
   if (!found) throw new WindrowError("not-found", `There is no summary s${number}.`, { id: `s${number}` });
@@ -113,16 +109,17 @@ async function recallSummary(log: Log, number: number, limits: CountedLimits): P
 }
 
 /** The line of the newest summary that stands for exactly this range, where it is made of others; else empty. */
-async function summaryTitle(log: Log, { from, to }: { readonly from: number; readonly to: number }): Promise<string> {
+async function summaryTitle(
+  log: SessionPlace,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<string> {
   const all = await summariesOf(log);
   const found = all.findLast((record) => fromOf(record) === from && toOf(record) === to);
   return found ? titleOf(found, all) : "";
 }
 
-async function summariesOf({ id, store, scope }: Log): Promise<readonly SummaryRecord[]> {
-  const records: SummaryRecord[] = [];
-  for await (const record of store.read(scope, id, { kind: "summary", originals: true })) records.push(record);
-  return records;
+function summariesOf(log: SessionPlace): Promise<readonly SummaryRecord[]> {
+  return recordsOf(log, { kind: "summary", originals: true });
 }
 
 function titleOf(record: SummaryRecord, all: readonly SummaryRecord[]): string {

@@ -7,7 +7,7 @@ import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import { checkEnd } from "../store/shared/rules.ts";
 import type { FinalStatus, ReadQuery, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
-import { callKinds } from "../window/compose-options.ts";
+import { callKinds, initialState } from "../window/compose-options.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
 import { checkGiven, kinds } from "../window/options.ts";
 import type { Explanation } from "../window/explain.ts";
@@ -21,11 +21,19 @@ import type { CloseReason } from "./events.ts";
 import { facetsOf } from "./facets.ts";
 import type { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
 import { Hooks } from "./hooks.ts";
-import { explainEpoch, explainNewest, openCalls, originalOf, shownRecords, usagesBehind } from "./log.ts";
+import {
+  explainEpoch,
+  explainStored,
+  newestEdits,
+  openCalls,
+  originalOf,
+  recordedEpoch,
+  usagesBehind,
+  windowRecords,
+} from "./log.ts";
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
 import type { RecallOptions } from "./recall.ts";
-import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
 import { ConversationState } from "./state/state.ts";
 import { ToolRuns } from "./tool-run.ts";
@@ -62,7 +70,7 @@ export class Session {
 
   /** @internal */
   constructor(options: SessionOptions) {
-    const { metadata, composer, contextWindow } = options;
+    const { metadata, contextWindow } = options;
     const conversation = new ConversationState();
     const meter = new UsageMeter(contextWindow);
     const context: SessionContext = {
@@ -77,10 +85,7 @@ export class Session {
     this.metadata = metadata;
     this.#context = context;
     this.#writer = new SessionWriter(context, () => this.#epochs);
-    this.#epochs = new Epochs(context, composer.state !== undefined, () => ({
-      historyTokens: this.#writer.tokens,
-      conversation: { ...conversation.toJSON(), calibration: meter.toJSON() },
-    }));
+    this.#epochs = new Epochs(context, () => this.#writer.tokens);
     this.#runs = new ToolRuns(context, this.#writer);
     this.#hooks = new Hooks(context, this.#epochs, this.#writer);
     const facets = facetsOf(context, this.#writer, (plan) => this.#record(plan));
@@ -102,7 +107,7 @@ export class Session {
 
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
   async restore({ epoch, base, later, pos }: NewestEdits, originals?: Originals): Promise<void> {
-    const { id, store, scope, conversation, meter, check } = this.#context;
+    const { id, store, scope, composer, conversation, meter, check } = this.#context;
     const given = (record: StoredRecordOf<"message">): Message => originalOf(record, originals, check);
     const through = epoch?.through ?? epoch?.state.opened ?? 0;
     this.#writer.counted(through, epoch?.historyTokens ?? 0);
@@ -114,9 +119,9 @@ export class Session {
       for await (const record of store.read(scope, id, query)) conversation.begin(record.seq, given(record));
     }
     for (const record of later) conversation.apply(record);
-    meter.resumed(epoch?.conversation?.calibration, await usagesBehind(store, scope, id, pos));
+    meter.resumed(epoch?.conversation?.calibration, await usagesBehind(this.#context, pos));
     const turns = new Turns();
-    for await (const record of shownRecords(store, scope, id, epoch)) {
+    for await (const record of windowRecords(this.#context, composer.state ?? initialState)) {
       await turns.turn();
       const shown = this.#epochs.restore(record, given(record));
       if (record.seq <= through) continue;
@@ -195,10 +200,6 @@ export class Session {
       meter.composed(composed, budget, this.#epochs.composer.last);
       await this.#writer.composed({ currentContextTokens: composed.tokens, epochCount: composed.state.epoch });
       if (opened) tell(on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
-      const missing = missingPins(conversation.pins.holding(conversation.moment(time)), composed.messages);
-      if (missing.length > 0) {
-        tell(on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
-      }
       const call = this.#writer.state.llmCallCount + meter.unanswered;
       const { messages, report } = composed;
       const asked = defined({ model: composer.profile.model });
@@ -320,12 +321,14 @@ export class Session {
   async explain(options: { readonly epoch?: number } = {}): Promise<Explanation> {
     this.#writer.checkOpen();
     checkGiven("explain", options, { epoch: kinds.number });
-    const { id, store, scope, composer } = this.#context;
-    return this.#writer.inTurn(() =>
-      options.epoch === undefined
-        ? explainNewest(store, scope, id, { ...composer, composer: this.#epochs.composer })
-        : explainEpoch(store, scope, id, options.epoch, composer),
-    );
+    const context = this.#context;
+    return this.#writer.inTurn(async () => {
+      if (options.epoch !== undefined) {
+        return explainEpoch(context, await recordedEpoch(context, options.epoch), context.composer);
+      }
+      const { epoch } = await newestEdits(context);
+      return explainStored(context, this.#epochs.composer, context.composer, epoch);
+    });
   }
 
   /**
@@ -334,8 +337,7 @@ export class Session {
    */
   async inDoubt(): Promise<readonly OpenCall[]> {
     this.#writer.checkOpen();
-    const { id, store, scope } = this.#context;
-    const open = await openCalls(store, scope, id);
+    const open = await openCalls(this.#context);
     return open.filter(({ callId }) => !this.#runs.running.has(callId));
   }
 

@@ -59,9 +59,12 @@ export interface WindowNumbers {
 export class UsageMeter {
   readonly #contextWindow: number | undefined;
   #calibration: CalibrationState = initialCalibration;
-  #window: UsedWindow | undefined;
-  #numbers: WindowNumbers | undefined;
-  #unanswered = 0;
+  /** The window that the next usage reports on; undefined where none was composed since the last usage. */
+  window: UsedWindow | undefined;
+  /** The numbers of the last window; undefined before the first. */
+  numbers: WindowNumbers | undefined;
+  /** Windows that were composed since the last usage. */
+  unanswered = 0;
 
   constructor(contextWindow: number | undefined) {
     this.#contextWindow = contextWindow;
@@ -77,24 +80,9 @@ export class UsageMeter {
     const { epoch, cost, windowHash: hash, blocks } = report;
     const before = givenTail(messages) && hashName(hashMessages(messages, 0, 0, messages.length - 1));
     const tail = before === undefined ? undefined : { tokens: blocks.dynamic, before };
-    this.#window = { epoch, last, tokens, cached: cost.cached, hash, ...defined({ tail }) };
-    this.#numbers = { tokens, budget, room: report.budget - (tokens - blocks.notes - blocks.history) };
-    this.#unanswered++;
-  }
-
-  /** The numbers of the last window; undefined before the first. */
-  get numbers(): WindowNumbers | undefined {
-    return this.#numbers;
-  }
-
-  /** Windows that were composed since the last usage. */
-  get unanswered(): number {
-    return this.#unanswered;
-  }
-
-  /** The window that the next usage reports on; undefined where none was composed since the last usage. */
-  get window(): UsedWindow | undefined {
-    return this.#window;
+    this.window = { epoch, last, tokens, cached: cost.cached, hash, ...defined({ tail }) };
+    this.numbers = { tokens, budget, room: report.budget - (tokens - blocks.notes - blocks.history) };
+    this.unanswered++;
   }
 
   /**
@@ -103,9 +91,9 @@ export class UsageMeter {
    * @returns a warning where the figure cannot be true; it is ignored
    */
   used(usage: Usage): string | undefined {
-    const window = this.#window;
-    this.#window = undefined;
-    this.#unanswered = 0;
+    const window = this.window;
+    this.window = undefined;
+    this.unanswered = 0;
     return window && this.#observe(window, usage);
   }
 
@@ -129,7 +117,7 @@ export class UsageMeter {
 
   /** The tokens a provider will report for the last window, with the band they should stand in. */
   get corrected(): CorrectedCount {
-    return correct(this.#calibration, this.#numbers?.tokens ?? 0);
+    return correct(this.#calibration, this.numbers?.tokens ?? 0);
   }
 
   /** The count a window may have so that the provider sees at most `budget` tokens. */

@@ -22,40 +22,28 @@ import { resumedRecord } from "./log.ts";
 export class SessionWriter {
   readonly #context: SessionContext;
   readonly #epochs: () => Epochs;
-  #state: SessionState;
+  /** The session's state, with changes that are not at the store yet. */
+  state: SessionState;
   #queue: Promise<unknown> = Promise.resolve();
   #inFlight = 0;
   #touched: number;
-  #closed = false;
+  /** Whether the session accepts calls. */
+  isOpen = true;
   /** Whether the store has a state of this process. */
   #begun = false;
   /** Whether a model is asked for a summary. */
   #asking = false;
   #closing: Promise<void> | undefined;
-  #messages = 0;
-  #tokens = 0;
+  /** Messages in the log, and the tokens of all of them. */
+  messages = 0;
+  tokens = 0;
 
   /** @param epochs - gives the windows that are fed, once they are there */
   constructor(context: SessionContext, epochs: () => Epochs) {
     this.#context = context;
     this.#epochs = epochs;
-    this.#state = context.state;
+    this.state = context.state;
     this.#touched = context.now().getTime();
-  }
-
-  /** The session's state, with changes that are not at the store yet. */
-  get state(): SessionState {
-    return this.#state;
-  }
-
-  /** Messages in the log. */
-  get messages(): number {
-    return this.#messages;
-  }
-
-  /** Tokens of all messages in the log. */
-  get tokens(): number {
-    return this.#tokens;
   }
 
   /** The time of the last call, in milliseconds since 1970; undefined while a write is under way. */
@@ -63,15 +51,10 @@ export class SessionWriter {
     return this.#inFlight > 0 ? undefined : this.#touched;
   }
 
-  /** Whether the session accepts calls. */
-  get isOpen(): boolean {
-    return !this.#closed;
-  }
-
   /** @throws WindrowError `closed` */
   checkOpen(): void {
     const { id } = this.#context;
-    if (this.#closed) throw new WindrowError("closed", `Session ${id} is closed; resume it to go on.`, { id });
+    if (!this.isOpen) throw new WindrowError("closed", `Session ${id} is closed; resume it to go on.`, { id });
   }
 
   /** Runs work when all work that was given before it has ended. */
@@ -84,8 +67,8 @@ export class SessionWriter {
 
   /** Counts messages that the log already has, up to `seq`. */
   counted(seq: number, tokens: number): void {
-    this.#messages = Math.max(this.#messages, seq);
-    this.#tokens += tokens;
+    this.messages = Math.max(this.messages, seq);
+    this.tokens += tokens;
   }
 
   /**
@@ -133,7 +116,7 @@ export class SessionWriter {
   /** Appends a message behind everything under way, with records that name it by its number. */
   async appendLast(message: Message, recordsOf: (seq: number) => readonly NewRecord[]): Promise<void> {
     while (this.#inFlight > 0) await this.#queue;
-    await this.append([message], recordsOf(this.#messages + 1));
+    await this.append([message], recordsOf(this.messages + 1));
   }
 
   #take(stored: readonly StoredRecord[], messages: readonly Message[]): void {
@@ -169,7 +152,7 @@ export class SessionWriter {
     const { store, lock } = this.#context;
     try {
       // First, so that no session at rest has records of a writer whom nobody looks for.
-      const woken = isRested ? store.setState(lock, this.#state) : undefined;
+      const woken = isRested ? store.setState(lock, this.state) : undefined;
       if (store.capabilities.inOrder !== true) await woken;
       await Promise.all([woken, store.append(lock, [resumedRecord(lock, this.#now())])]);
     } catch (error) {
@@ -179,7 +162,7 @@ export class SessionWriter {
 
   /** Changes the state in memory; the next {@link SessionWriter.setState} hands it to the store. */
   note(change: Partial<SessionState>): void {
-    this.#state = { ...this.#state, ...change };
+    this.state = { ...this.state, ...change };
   }
 
   /** Says in the state, at the store, whether a model is asked for a summary. */
@@ -194,7 +177,7 @@ export class SessionWriter {
    * Called inside a turn.
    */
   async composed(change: Pick<SessionState, "currentContextTokens" | "epochCount">): Promise<void> {
-    const opened = change.epochCount !== this.#state.epochCount;
+    const opened = change.epochCount !== this.state.epochCount;
     this.note(change);
     if (opened || !this.#begun) await this.keepState({});
   }
@@ -204,17 +187,17 @@ export class SessionWriter {
    * a caller who tried again would write them twice. The next state, or the end of the session, has the change too.
    */
   async setState(change: (state: SessionState) => Partial<SessionState>): Promise<void> {
-    await this.inTurn(() => this.keepState(change(this.#state)));
+    await this.inTurn(() => this.keepState(change(this.state)));
   }
 
   /** As {@link SessionWriter.setState}. Called inside a turn. */
   async keepState(change: Partial<SessionState>): Promise<void> {
-    const { status: known } = this.#state;
+    const { status: known } = this.state;
     const status = isFinal(known) ? known : this.#asking ? "compressing" : "processing";
     this.#begun = true;
     this.note({ ...change, status, updatedAt: this.#now() });
     try {
-      await this.#context.store.setState(this.#context.lock, this.#state);
+      await this.#context.store.setState(this.#context.lock, this.state);
     } catch (error) {
       if (!this.#refused(error)) throw error;
     }
@@ -226,10 +209,10 @@ export class SessionWriter {
       const now = this.#now();
       // The log tells it first: a lost state is made again from it. Where it cannot be told, the session ends all the same.
       if (error !== null) await this.store([endedRecord({ status, error }, now)]).catch(() => undefined);
-      const state = { ...this.#state, status, updatedAt: now, completedAt: now, error };
+      const state = { ...this.state, status, updatedAt: now, completedAt: now, error };
       await this.#context.store.finish(this.#context.lock, state);
-      this.#state = state;
-      this.#closed = true;
+      this.state = state;
+      this.isOpen = false;
     });
     this.#context.closed();
   }
@@ -241,15 +224,15 @@ export class SessionWriter {
   }
 
   async #release(reason: CloseReason): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (!this.isOpen) return;
+    this.isOpen = false;
     await this.#queue;
     const { id: sessionId, store, lock, closed, on } = this.#context;
     // A session that nobody touched for long is at rest: a resume makes it `processing` again.
     if (reason === "idle") this.note({ status: "closed", lastActivity: "idle", updatedAt: this.#now() });
     let isTaken = false;
     try {
-      await store.setState(lock, this.#state);
+      await store.setState(lock, this.state);
     } catch (error) {
       // What was acknowledged is in the log, and the session is no longer this process's.
       isTaken = isWindrowError(error, "fenced") && this.#refused(error);

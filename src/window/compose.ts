@@ -9,11 +9,23 @@ import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
-import { composeKinds } from "./compose-options.ts";
-import { aboveZero, anyOf, checkGiven, count, having, kinds, listOf, oneOf, usageReport, whole } from "./options.ts";
+import { callKinds } from "./compose-options.ts";
+import {
+  aboveZero,
+  anyOf,
+  checkGiven,
+  count,
+  having,
+  kinds,
+  listOf,
+  oneOf,
+  usageReport,
+  whole,
+  withTexts,
+} from "./options.ts";
 import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
-import { budgetFor, counterFor } from "./apply-settings.ts";
+import { budgetFor, counterFor } from "./settings.ts";
 import { strategyOf } from "./by-name.ts";
 import type { ComposeInput, Composed, CountedWindow, Edit, WindowState } from "./window.ts";
 
@@ -73,7 +85,8 @@ const windowState = having("an object that composeWindow returned as `state`, wh
 });
 
 const inputKinds = {
-  ...composeKinds,
+  ...callKinds,
+  pinned: listOf(withTexts("id", "text")),
   messages: kinds.list,
   strategy: anyOf(kinds.text, kinds.object),
   model: anyOf(kinds.text, kinds.object),

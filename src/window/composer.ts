@@ -105,7 +105,7 @@ export class Composer {
 
   /** The log's id of a call that windows show under `callId`; `callId` itself where they show none. */
   hostIdOf(callId: string): string {
-    return this.#history.hostIdOf(callId);
+    return this.#history.reader.hostIdOf(callId);
   }
 
   /** Takes the messages that were not fed, as before an epoch. */
@@ -123,8 +123,8 @@ export class Composer {
   }
 
   /**
-   * As {@link Composer.compose}, in steps. Messages pushed meanwhile wait for the next window; aborted work restores
-   * the earlier state.
+   * As {@link Composer.compose}, in steps, during which callers push nothing: a session composes in its turn. Aborted work
+   * restores the earlier state.
    */
   *composing(options: ComposeOptions): Work<Composed> {
     const [state, { raw }] = [this.#state, this.#history];
@@ -202,7 +202,10 @@ export class Composer {
     const history = this.#history.steps().flatMap((step) => step.messages);
     const leading = length === 0 || own === systemHash ? system : [];
     const lead = this.#lead(history.map(({ message }) => message)).map((message) => ({ seq: 0, message }));
-    return { messages: withAnswers(this.#profile, [...leading, ...lead, ...history]), repairs: this.#history.repairs };
+    return {
+      messages: withAnswers(this.#profile, [...leading, ...lead, ...history]),
+      repairs: this.#history.reader.repairs,
+    };
   }
 
   #lastHash(): string {
@@ -333,7 +336,7 @@ export class Composer {
       ...defined({ note: this.#strategy.note }),
       ...adviceOn(this.#state, budget, this.#strategy.lowWater, () => this.#history.steps()),
       counts: countFates(this.#last, this.#state.edits),
-      repairs: countRepairs(this.#history.repairs),
+      repairs: countRepairs(this.#history.reader.repairs),
       faults: this.#validator.faultsOf(messages),
       windowHash: this.#windowHashes.nameOf(messages),
     };

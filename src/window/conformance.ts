@@ -92,6 +92,7 @@ function watched(pass: Pass, onProfileRead: () => void): Pass {
   let plans = 0;
   return {
     name: pass.name,
+    ...(pass.read && { read: pass.read.bind(pass) }),
     plan(view, { profile, ...rest }) {
       const context: PassContext = {
         ...rest,
@@ -124,13 +125,37 @@ function compose(
   profile: Profile,
   state?: WindowState,
 ): Composed | undefined {
+  // A composition does without a pass that throws; a case does not.
+  const failures: unknown[] = [];
+  const passes = strategy.passes.map((pass): Pass => {
+    const plan: Pass["plan"] = (view, context) => {
+      try {
+        const answer = pass.plan(view, context);
+        return isWork(answer) ? atOnce(answer) : answer;
+      } catch (error) {
+        failures.push(error);
+        throw error;
+      }
+    };
+    return { name: pass.name, plan, ...(pass.read && { read: pass.read.bind(pass) }) };
+  });
+  const alike = { ...strategy, passes };
+  let composed: Composed | undefined;
   try {
-    return composeWindow({ messages, budget, strategy, profile, counter: estimate, ...(state && { state }) });
+    composed = composeWindow({
+      messages,
+      budget,
+      strategy: alike,
+      profile,
+      counter: estimate,
+      ...(state && { state }),
+    });
   } catch (error) {
     if (!isWindrowError(error)) throw error;
     assert(error.code === "over-budget" || error.code === "budget-too-small", error.message);
-    return undefined;
   }
+  if (failures.length > 0) throw failures[0];
+  return composed;
 }
 
 function fits(make: () => Strategy, { messages }: Sample, profile: Profile): void {

@@ -8,7 +8,7 @@ import { countPart } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { counterOf } from "../tokens/counters.ts";
 import { Composer } from "./composer.ts";
-import type { Shown } from "./compose-options.ts";
+import type { ComposerOptions, Shown } from "./compose-options.ts";
 import { profileOf } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
 import { none } from "./strategies/none.ts";
@@ -24,7 +24,9 @@ import type { Edit, WindowState } from "./window.ts";
  * - `dropped`: not in the window;
  * - `added`: in the window and not in the log: the labelled messages, and what makes the window valid.
  */
-export type Fate = "kept" | "stubbed" | "replaced" | "dropped" | "added";
+export type Fate = (typeof fates)[number];
+
+const fates = ["kept", "stubbed", "replaced", "dropped", "added"] as const;
 
 /** The fate of one message. */
 export interface ExplainedItem {
@@ -110,7 +112,7 @@ export function explainWindow(
     composer.push(index + 1, message);
     return logged(index + 1, message, countOnce(counter, message), counter);
   });
-  return explain(log, composer.shown(), { edits: state.edits, profile, counter });
+  return explain(log, composer, { profile, counter });
 }
 
 /** The facts of a logged message, for an explanation. */
@@ -123,14 +125,11 @@ export function logged(seq: number, message: Message, tokens: number, counter: T
 /** Compares a log with the messages that a composer shows of it. */
 export function explain(
   log: readonly LoggedMessage[],
-  shown: Shown,
-  {
-    edits,
-    profile,
-    counter,
-  }: { readonly edits: readonly Edit[]; readonly profile: Profile; readonly counter: TokenCounter },
+  composer: Composer,
+  { profile, counter }: Pick<ComposerOptions, "profile" | "counter">,
 ): Explanation {
-  const causes = new Causes(shown, edits, profile);
+  const shown = composer.shown();
+  const causes = new Causes(shown, composer.state.edits, profile);
   const kept = new Map<number, number>();
   const added = new Map<number, ExplainedItem[]>();
   const ids = new Map(log.map((entry) => [entry.seq, entry.id]));
@@ -139,16 +138,8 @@ export function explain(
     const tokensAfter = countOnce(counter, message);
     if (ids.get(seq) === id) kept.set(seq, (kept.get(seq) ?? 0) + tokensAfter);
     else {
-      const item = {
-        id,
-        seq,
-        role,
-        fate: "added",
-        ...causes.ofAdded(seq, message),
-        tokensBefore: 0,
-        tokensAfter,
-      } as const;
-      added.set(seq, [...(added.get(seq) ?? []), item]);
+      const about = { id, seq, role, fate: "added", tokensBefore: 0, tokensAfter } as const;
+      added.set(seq, [...(added.get(seq) ?? []), { ...about, ...causes.ofAdded(seq, message) }]);
     }
   }
   const items = [...(added.get(0) ?? [])];
@@ -163,21 +154,15 @@ export function explain(
       reasoning = { messages: reasoning.messages + 1, tokens: reasoning.tokens + reasoningTokens };
     }
   }
-  const sum = (...fates: readonly Fate[]): FateTotal => {
-    const some = items.filter(({ fate }) => fates.length === 0 || fates.includes(fate));
-    const of = (tokens: "tokensBefore" | "tokensAfter"): number =>
-      some.reduce((total, item) => total + item[tokens], 0);
-    return { messages: some.length, tokensBefore: of("tokensBefore"), tokensAfter: of("tokensAfter") };
-  };
-  const totals = {
-    kept: sum("kept"),
-    stubbed: sum("stubbed"),
-    replaced: sum("replaced"),
-    dropped: sum("dropped"),
-    added: sum("added"),
-  };
-  const { tokensBefore, tokensAfter } = sum();
-  return { items, totals, tokensBefore, tokensAfter, reasoning };
+  const totals = fates.map((fate) => [fate, totalOf(items.filter((item) => item.fate === fate))] as const);
+  const { tokensBefore, tokensAfter } = totalOf(items);
+  return { items, totals: Object.fromEntries(totals) as Record<Fate, FateTotal>, tokensBefore, tokensAfter, reasoning };
+}
+
+function totalOf(items: readonly ExplainedItem[]): FateTotal {
+  const sum = (tokens: "tokensBefore" | "tokensAfter"): number =>
+    items.reduce((total, item) => total + item[tokens], 0);
+  return { messages: items.length, tokensBefore: sum("tokensBefore"), tokensAfter: sum("tokensAfter") };
 }
 
 type Reason = Pick<ExplainedItem, "pass" | "reason">;

@@ -1,7 +1,6 @@
 /** The window's history: the log's steps with the edits in force and the inserts, updated message by message. */
 import type { Message } from "../message/message.ts";
 import { StepReader } from "../message/repair.ts";
-import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
@@ -51,12 +50,12 @@ export class History {
   readonly #ingestCap: number;
   readonly #mask: TextMask;
   #ingested: Edit[] = [];
-  /** The messages that are in the window, whole or in part. */
-  readonly #raw: NumberedMessage[] = [];
-  readonly #reader: StepReader;
+  /** The messages that are in the window, whole or in part, as the log has them. */
+  readonly raw: NumberedMessage[] = [];
+  readonly reader: StepReader;
   #taken = 0;
   /** The leading system messages of the history. */
-  readonly #system: NumberedMessage[] = [];
+  readonly system: NumberedMessage[] = [];
   readonly #closed: StepList;
   readonly #inserts: Insert[];
   /** Behind the closed steps. */
@@ -67,7 +66,7 @@ export class History {
     this.#ingestCap = ingestCap;
     this.#profile = profile;
     this.#closed = new StepList(profile, counter);
-    this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
+    this.reader = new StepReader({ joinSystem: profile.systemInPlace === true });
     this.#counter = counter;
     this.index = new EditIndex(edits);
     this.#inserts = [...inserts];
@@ -77,33 +76,13 @@ export class History {
   push(seq: number, message: Message): void {
     if (this.index.covers(seq)) return;
     const numbered = { seq, message };
-    this.#raw.push(numbered);
-    this.#reader.take(numbered);
+    this.raw.push(numbered);
+    this.reader.take(numbered);
   }
 
   /** Inserts a text behind all messages so far. */
   insert(insert: Insert): void {
     this.#inserts.push(insert);
-  }
-
-  /** The messages it stored, as the log has them. */
-  get raw(): readonly NumberedMessage[] {
-    return this.#raw;
-  }
-
-  /** The leading system messages. */
-  get system(): readonly NumberedMessage[] {
-    return this.#system;
-  }
-
-  /** As {@link StepReader.hostIdOf}. */
-  hostIdOf(callId: string): string {
-    return this.#reader.hostIdOf(callId);
-  }
-
-  /** The repairs that were made so far. */
-  get repairs(): readonly Repair[] {
-    return this.#reader.repairs;
   }
 
   /** The window's steps as they stand, with the step that is still open. */
@@ -127,7 +106,7 @@ export class History {
 
   /** As {@link History.take}, in steps. */
   *taking(): Work<void> {
-    for (let step = this.#reader.closed[this.#taken]; step; step = this.#reader.closed[this.#taken]) {
+    for (let step = this.reader.closed[this.#taken]; step; step = this.reader.closed[this.#taken]) {
       this.#taken++;
       this.#takeStep(step);
       if (this.#taken % stepsPerTurn === 0) yield;
@@ -138,7 +117,7 @@ export class History {
     const isPrompt = step.kind === "system" && this.#profile.systemInPlace !== true;
     if (isPrompt && this.#closed.steps.length === 0 && this.#precedesNotes(step)) {
       const form = formOf(this.#profile);
-      this.#system.push(...step.messages.map(({ seq, message }) => ({ seq, message: inForm(form, message) })));
+      this.system.push(...step.messages.map(({ seq, message }) => ({ seq, message: inForm(form, message) })));
       return;
     }
     const shown = this.#show(step, this.#ingested);
@@ -164,7 +143,7 @@ export class History {
   #tail(): readonly ViewStep[] {
     const place = { ...this.#place };
     const tail: ViewStep[] = [];
-    for (const step of this.#reader.tail()) {
+    for (const step of this.reader.tail()) {
       const shown = this.#show(step);
       if (shown) tail.push(...this.#before(place, shown), shown);
     }

@@ -117,14 +117,17 @@ const handedEdits: Omit<Handed<readonly Edit[]>, "name"> = {
 
 /** Runs one pass over a planned view. */
 function* run(pass: Pass, plan: Plan, context: PassContext): Work<Plan> {
-  const planned = pass.plan(plan.view, context);
-  const answer = isWork(planned) ? yield* planned : planned;
-  const found = answerOf(
-    pass,
-    { ...handedEdits, name: `The pass "${pass.name}"` },
-    () => answer,
-    () => [],
-  );
+  let answer: () => unknown;
+  try {
+    const planned = pass.plan(plan.view, context);
+    const edits = isWork(planned) ? yield* planned : planned;
+    answer = () => edits;
+  } catch (error) {
+    answer = () => {
+      throw error;
+    };
+  }
+  const found = answerOf(pass, { ...handedEdits, name: `The pass "${pass.name}"` }, answer, () => []);
   yield;
   if (found.length === 0) return plan;
   return { view: applyToView(plan.view, found, context), edits: mergeEdits(plan.edits, found) };

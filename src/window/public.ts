@@ -36,13 +36,16 @@ export { recallFrom } from "./recall/recall.ts";
 export type { Recalled, RecallLimits, RecallQuery } from "./recall/query.ts";
 export { summariseStep } from "./summary/hook.ts";
 export type { SummaryHookOptions } from "./summary/summary.ts";
-export type { StrategySettings } from "./settings.ts";
+export type { LogBehind } from "./log-reading.ts";
+export type { Work } from "../turns.ts";
 export type {
   Edit,
   Pass,
   PassContext,
+  ReadingContext,
   Strategy,
   StrategyChoice,
+  StrategySettings,
   Stub,
   ToolCosts,
   Trigger,

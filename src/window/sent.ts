@@ -12,7 +12,7 @@ import type { WindowState } from "./window.ts";
 export const sentTypes = ["system", "tools"] as const;
 
 /** A block of a request that has lines of its own. */
-export type SentType = (typeof sentTypes)[number];
+type SentType = (typeof sentTypes)[number];
 
 /** The blocks of a request beside its messages, as they were sent. */
 export interface SentBlocks {
@@ -48,22 +48,22 @@ const noSystemHash = hashName(0);
 export const noToolsHash = hashName(hashText("[]"));
 
 /**
- * The line that keeps a block; undefined for one that JSON cannot carry, and for none.
+ * The lines that keep the blocks of a request: none for an absent one, and for tools that JSON cannot carry.
  *
- * @param hash - of the block as it was sent, before any mask
+ * @param hashes - of the blocks as they were sent, before any mask
  */
-export function sentRecord(
-  type: SentType,
-  hash: string,
-  blocks: SentBlocks,
+export function sentRecords(
+  { systemHash, toolsHash }: SentHashes,
+  { system, tools = [] }: SentBlocks,
   timestamp: string,
-): EditRecord | undefined {
-  const { system, tools = [] } = blocks;
-  if (type === "system") return system === undefined ? undefined : record(type, { hash, text: system }, timestamp);
-  if (tools.length === 0) return undefined;
+): readonly EditRecord[] {
   // Definitions may carry what JSON leaves out, such as functions of a host.
   const definitions = JSON.parse(JSON.stringify(tools)) as JsonValue;
-  return jsonFault(definitions) === undefined ? record(type, { hash, definitions }, timestamp) : undefined;
+  const isCarried = tools.length > 0 && jsonFault(definitions) === undefined;
+  return [
+    ...(system === undefined ? [] : [record("system", { hash: systemHash, text: system }, timestamp)]),
+    ...(isCarried ? [record("tools", { hash: toolsHash, definitions }, timestamp)] : []),
+  ];
 }
 
 function record(type: SentType, data: JsonObject, timestamp: string): EditRecord {

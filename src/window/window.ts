@@ -2,6 +2,7 @@
  * The contract of the window: the messages of one model call, the edits between it and the log, and the passes that
  * plan edits. Pure data, without a clock, files or random numbers.
  */
+import type { Locale } from "../config/locale.ts";
 import type { Work } from "../turns.ts";
 import type { JsonObject, Message, Role, ToolDefinition, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
@@ -13,7 +14,6 @@ import type { ModelDescription } from "../tokens/models.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { Fault } from "./provider/validate.ts";
 import type { LogBehind } from "./log-reading.ts";
-import type { StrategySettings } from "./settings.ts";
 
 /**
  * One difference between the log and the window, as data. Messages are named by their `seq`: their place in the log,
@@ -180,6 +180,24 @@ export interface Strategy {
   readonly afterStep?: StrategyHook;
   /** Summarises or extracts now, whether it is due or not; what `session.compact()` runs. Default: as `afterStep`. */
   readonly compact?: StrategyHook;
+}
+
+/** Settings that come with a strategy, under those that are given beside it. */
+export interface StrategySettings {
+  /** The counter, by name. Default `estimate`. */
+  readonly counter?: string;
+  /** Tokens of one image, whatever its size. Default: the counter's, else by its dimensions. */
+  readonly imageTokens?: number;
+  /** Share of the model's contextWindow that a request may fill. Default 0.75. */
+  readonly ratio?: number;
+  /** The option that set `ratio`. A budget beside it is refused: one of the two would have no effect. */
+  readonly ratioOption?: string;
+  /** The language of its marks and prompts. */
+  readonly locale?: Locale;
+  /** The base folder of the store, where no store is named. */
+  readonly folder?: string;
+  /** Whether e-mail addresses are masked, where no mask is given. Default false. */
+  readonly maskEmail?: boolean;
 }
 
 /** A strategy or preset by name, with options of its own; `{ use: "rolling-summary", threshold: 20 }`. */

@@ -77,11 +77,13 @@ describe("epochs in copies", () => {
       const epoch = await reader.epoch(line);
       const state = epoch && windows.find((window) => window.state.epoch === epoch.state.epoch)?.state;
       expect(state?.edits).toEqual(epoch?.state.edits);
-      expect((await recordedEpoch(store, {}, id, epoch?.state.epoch ?? -1)).state.edits).toEqual(state?.edits);
+      expect((await recordedEpoch({ store, scope: {}, id }, epoch?.state.epoch ?? -1)).state.edits).toEqual(
+        state?.edits,
+      );
     }
-    const newest = await newestEdits(store, {}, id);
+    const newest = await newestEdits({ store, scope: {}, id });
     expect(newest.epoch?.state.edits).toEqual(windows.at(-1)?.state.edits);
-    expect((await newestOutline(store, {}, id))?.state.epoch).toBe(newest.epoch?.state.epoch);
+    expect((await newestOutline({ store, scope: {}, id }))?.state.epoch).toBe(newest.epoch?.state.epoch);
 
     const resumed = await run(7);
     expect(resumed.windows.map(({ report }) => report.windowHash)).toEqual(
@@ -118,7 +120,7 @@ describe("epochs in copies", () => {
     expect(lost).toBeDefined();
     await damage(edits, (line) => line.startsWith(`{"seq":${lost},`));
     const { manager, store } = await open(folder);
-    const found = await newestEdits(store, {}, id);
+    const found = await newestEdits({ store, scope: {}, id });
     expect(found.base?.seq).toBeLessThan(lost ?? 0);
     const session = await manager.resume(id);
     for (let turn = 0; turn < 4; turn++) {
@@ -129,7 +131,9 @@ describe("epochs in copies", () => {
     }
     await manager.close();
     const { store: after } = await open(folder);
-    expect((await newestEdits(after, {}, id)).epoch?.state.epoch).toBeGreaterThan(found.epoch?.state.epoch ?? 0);
+    expect((await newestEdits({ store: after, scope: {}, id })).epoch?.state.epoch).toBeGreaterThan(
+      found.epoch?.state.epoch ?? 0,
+    );
   });
 
   it("are composed anew from the log where a message is lost that all of them copy", async () => {
@@ -152,7 +156,7 @@ describe("epochs in copies", () => {
     const { state } = windows.at(-1) as Composed;
     const back = windows.find((window) => window.state.epoch === state.previous)?.state;
     await session.undo();
-    const { epoch } = await newestEdits(store, {}, id);
+    const { epoch } = await newestEdits({ store, scope: {}, id });
     const texts = (edits: Composed["state"]["edits"] = []): unknown => edits.flatMap(({ text }) => text ?? []);
     expect(texts(epoch?.state.edits)).toEqual(texts(back?.edits));
     const undone = await session.compose();

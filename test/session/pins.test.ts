@@ -2,16 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Message } from "windrow";
 import { estimate } from "windrow/testing";
 import type { EditRecord } from "../kit/inside/message.ts";
-import {
-  goalRecord,
-  goalWithMessage,
-  goalWithRecord,
-  missingPins,
-  noGoal,
-  Pins,
-  renderGoal,
-  renderPin,
-} from "../kit/inside/session.ts";
+import { ConversationState, goalRecord, Pins, renderGoal, renderPin } from "../kit/inside/session.ts";
 import type { Moment, PinOptions } from "../kit/inside/session.ts";
 
 const start: Moment = { time: "2024-01-15T10:00:00.000Z", turns: 1, steps: 3 };
@@ -97,15 +88,12 @@ describe("pins", () => {
     expect(pins.holding(start)).toEqual([]);
   });
 
-  it("are shown verbatim under a label, and missed where a window does not hold them in a system or user message", () => {
+  it("are shown verbatim under a label", () => {
     const pins = new Pins();
     pinned(pins, "  never run deploy;\n\n| not even `--dry-run` |  ");
     const [pin] = pins.holding(start);
     if (!pin) throw new Error("no pin");
     expect(renderPin(pin).endsWith("\n   never run deploy;\n\n | not even `--dry-run` |  ")).toBe(true);
-    expect(missingPins([pin], [message("user", `other\n\n${renderPin(pin)}`)])).toEqual([]);
-    expect(missingPins([pin], [message("user", "never run deploy; not even `--dry-run`")])).toEqual([pin]);
-    expect(missingPins([pin], [message("assistant", renderPin(pin))])).toEqual([pin]);
   });
 });
 
@@ -113,13 +101,16 @@ describe("the goal", () => {
   const task = "Fix the bug in authentication.\n  Keep the tests green.";
 
   it("is the first user message with a text, in the user's words", () => {
-    const goal = [
+    const state = new ConversationState();
+    const messages = [
       message("system", "You are an agent."),
       { ...message("user", "shown by Windrow"), status: "synthetic" } as const,
       message("user", "  "),
       message("user", task),
       message("user", "and hurry"),
-    ].reduce((known, one, index) => goalWithMessage(known, index + 1, one), noGoal);
+    ];
+    for (const [index, one] of messages.entries()) state.push(index + 1, one);
+    const { goal } = state;
     expect(goal.original).toEqual({ text: task, seq: 4 });
     expect(renderGoal(goal)).toContain("\n Fix the bug in authentication.\n   Keep the tests green.");
     expect(renderGoal(goal)).toContain("m4");
@@ -127,8 +118,10 @@ describe("the goal", () => {
   });
 
   it("keeps every revision verbatim, and says that the newest holds", () => {
-    const records = [goalRecord("Fix the login page", start.time), goalRecord("ログイン画面だけ直す", start.time)];
-    const goal = records.reduce(goalWithRecord, goalWithMessage(noGoal, 1, message("user", task)));
+    const state = new ConversationState();
+    state.push(1, message("user", task));
+    for (const text of ["Fix the login page", "ログイン画面だけ直す"]) state.apply(goalRecord(text, start.time));
+    const { goal } = state;
     const shown = renderGoal(goal);
     expect(shown).toContain("\n Fix the bug in authentication.\n   Keep the tests green.");
     expect(shown).toContain("\n Fix the login page\n");

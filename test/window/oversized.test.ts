@@ -9,7 +9,7 @@ import { explainWindow, profileNames, profileOf, recallFrom, strategyNames, stra
 import { toolCalls, unquoteText } from "../kit/inside/message.ts";
 import type { JsonObject, JsonValue } from "../kit/inside/message.ts";
 import { countMessage } from "../kit/inside/tokens.ts";
-import { Composer, epochOf, epochRecord, factsOf } from "../kit/inside/window.ts";
+import { Composer, epochOf, epochRecord } from "../kit/inside/window.ts";
 import { deepFreeze } from "../kit/histories.ts";
 import { runs } from "../kit/runs.ts";
 
@@ -213,7 +213,7 @@ describe("a step that is larger than the budget", () => {
           }
           const line = epochRecord(
             { state: live.state, historyTokens: 0 },
-            factsOf(live.report),
+            { reason: "first", strategy: "", profile: "", counter: "", budget, tokensBefore: 0, tokensAfter: 0 },
             "2026-01-01T00:00:00Z",
           );
           const read = epochOf(JSON.parse(JSON.stringify(line.data)) as JsonObject);

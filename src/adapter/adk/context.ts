@@ -12,7 +12,7 @@ import { hasFailed } from "../../window/passes/outcome.ts";
 import { importanceOf, uiToolNames } from "../../window/passes/importance.ts";
 import { miki, mikiLimits, mikiSizes } from "../../window/presets/miki.ts";
 import type { MikiLimits, MikiOptions } from "../../window/presets/miki.ts";
-import { counterFor } from "../../window/apply-settings.ts";
+import { counterFor } from "../../window/settings.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { limitUi, uiLimits } from "../../window/ui/limits.ts";

@@ -11,7 +11,8 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { checkCounterName } from "../../tokens/counters.ts";
 import { findModel } from "../../tokens/models.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
-import { budgetFor, counterFor, loadCounterFor, modelShare, withoutSettings } from "../../window/apply-settings.ts";
+import { budgetFor, counterFor, loadCounterFor } from "../../window/settings.ts";
+import { budgetOf } from "../../window/budget.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import { composeWindow } from "../../window/compose.ts";
 import type { Profile } from "../../window/provider/profile.ts";
@@ -295,6 +296,8 @@ export class HostConversation<Host extends object> {
     this.#numbered.fromHistory(() => given);
     const { profile, recallTools } = this.#options;
     const strategy = settings?.strategy ?? this.#strategy;
+    // A budget beside a strategy's own share would be refused; this one is worked out of it.
+    const { settings: _, ...bare } = strategy;
     const names = settings ? settings.recallTools : recallTools;
     const composed =
       call.compose?.(history) ??
@@ -303,7 +306,7 @@ export class HostConversation<Host extends object> {
         ...blocksOf(call),
         ...(call.pinned && { pinned: call.pinned }),
         budget: this.#budget(call, log?.session) ?? NaN,
-        strategy: withoutSettings(strategy),
+        strategy: bare,
         profile: settings?.profile ?? profile ?? call.profile ?? this.#host.profile ?? "openai-chat",
         counter: settings?.counter ?? counterFor(strategy.settings, this.#options.counter),
         ...(settings && { mask: settings.mask }),
@@ -382,5 +385,5 @@ function modelBudget(called: CalledModel | undefined, ratio?: number): number | 
   const facts = typeof called === "string" ? findModel(called) : called;
   const { contextWindow, maxOutput } = facts ?? {};
   if (contextWindow === Infinity) return Infinity;
-  return contextWindow && maxOutput ? modelShare({ contextWindow, maxOutput }, ratio) : undefined;
+  return contextWindow && maxOutput ? budgetOf({ contextWindow, maxOutput, ...defined({ ratio }) }) : undefined;
 }

@@ -7,7 +7,9 @@ import { WindrowError } from "../../errors.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
-import { budgetFor, loadCounterFor, modelShare } from "../../window/apply-settings.ts";
+import { budgetFor, loadCounterFor } from "../../window/settings.ts";
+import { budgetOf } from "../../window/budget.ts";
+import { defined } from "../../message/json.ts";
 import { strategyFrom } from "../../window/by-name.ts";
 import type { Report, Strategy, WindowState } from "../../window/window.ts";
 import { HostConversation } from "../host/conversation.ts";
@@ -234,7 +236,8 @@ function flagBudget(
   }
   const { contextWindow = 0, maxTokens = 0 } = model ?? {};
   if (contextWindow <= 0) return undefined;
-  const own = modelShare({ contextWindow, maxOutput: Math.min(maxTokens, contextWindow / 4) }, settings?.ratio);
+  const maxOutput = Math.min(maxTokens, contextWindow / 4);
+  const own = budgetOf({ contextWindow, maxOutput, ...defined({ ratio: settings?.ratio }) });
   const free = contextWindow - piReserve;
   // Below the line at which pi compacts by itself, where the model is large enough to have one.
   return free > own / 2 ? Math.min(own, free) : own;

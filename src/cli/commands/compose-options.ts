@@ -1,7 +1,7 @@
 /** The options of `windrow compose`, checked before any work is done. */
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { modelOf } from "../../tokens/models.ts";
-import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
+import { budgetFor, loadCounterFor } from "../../window/settings.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import { strategyFromText } from "../../session/manager/strategy-file.ts";

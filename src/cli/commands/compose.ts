@@ -6,7 +6,7 @@ import type { WindowPreview } from "../../ops/look/compose.ts";
 import { namesSession } from "../../ops/look/find.ts";
 import { modelOf } from "../../tokens/models.ts";
 import { profileOf } from "../../window/provider/profile.ts";
-import { loadCounterFor } from "../../window/apply-settings.ts";
+import { loadCounterFor } from "../../window/settings.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, noteDamage, reportError, statusOf, onStore, writeReport } from "../command.ts";

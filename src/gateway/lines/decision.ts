@@ -4,7 +4,7 @@
  */
 import { isWindrowError } from "../../errors.ts";
 import { composeWindow } from "../../window/compose.ts";
-import { counterFor } from "../../window/apply-settings.ts";
+import { counterFor } from "../../window/settings.ts";
 import type { SentAnswer, WireRequest, Written } from "../gateway.ts";
 import type { Asked } from "./asked.ts";
 import type { Ceiling } from "./ceiling.ts";

@@ -165,7 +165,7 @@ export class Line {
         ...(isAnswer && { plan: plan ?? 0, isBare, cleared, answer: () => api.adapter.encode([message])[0] }),
       });
     }
-    const outline = await newestOutline(store, {}, this.#id);
+    const outline = await newestOutline({ store, scope: {}, id: this.#id });
     this.chain = chain;
     this.recalls = recalls;
     this.isPlanned = isPlanned || (outline !== undefined && hasEdits(outline.state.edits));

@@ -75,7 +75,6 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "session-offloaded": ({ memory, messages }) => info("Memory", `${plain(messages)} messages to ${plain(memory)}`),
   "offload-failed": ({ memory, reason }) => said("WARNING", `Memory ${plain(memory)} took nothing: ${plain(reason)}`),
   "bootstrap-failed": ({ memory, reason }) => said("WARNING", `Memory ${plain(memory)} told nothing: ${plain(reason)}`),
-  "pins-missing": ({ pins }) => said("ERROR", `${count(pins, "pin")} missing from a window`),
   "mask-rule-failed": ({ rule }) => said("WARNING", `The mask rule ${plain(rule)} failed and was left out for a text`),
   "user-config-failed": ({ user, reason }) => said("WARNING", `Settings of ${plain(user)} not had: ${plain(reason)}`),
   "session-closed": ({ reason }) =>

@@ -5,7 +5,8 @@ import type { JsonObject, Message, ToolDefinition } from "../../message/message.
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { findModel } from "../../tokens/models.ts";
-import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
+import { budgetFor, loadCounterFor } from "../../window/settings.ts";
+import { readsLog } from "../../window/compose-options.ts";
 import { Composer } from "../../window/composer.ts";
 import { explain, logged } from "../../window/explain.ts";
 import type { Explanation, LoggedMessage } from "../../window/explain.ts";
@@ -14,7 +15,7 @@ import type { Profile } from "../../window/provider/profile.ts";
 import { strategyIn, strategyOf } from "../../window/by-name.ts";
 import { countOnce } from "../../tokens/counter.ts";
 import type { Composed, Report, Strategy } from "../../window/window.ts";
-import { explainStored, newestEpoch, sentWith, windowRecords } from "../../session/log.ts";
+import { explainStored, newestEdits, sentWith, windowRecords } from "../../session/log.ts";
 
 /** The settings that a window is made with. */
 export interface WindowSettings {
@@ -71,8 +72,7 @@ export function composeHistory(messages: readonly Message[], settings: WindowSet
     log.push(logged(index + 1, message, countOnce(settings.counter, message), settings.counter));
   }
   const composed = composer.compose(settings);
-  const { profile, counter } = settings;
-  return preview(composed, explain(log, composer.shown(), { edits: composed.state.edits, profile, counter }), settings);
+  return preview(composed, explain(log, composer, settings), settings);
 }
 
 /** An earlier window that could not fit was the agent's trouble then; later ones may fit. */
@@ -99,8 +99,9 @@ export async function composeStored(
   options: StoredWindowOptions = {},
 ): Promise<WindowPreview> {
   const id = session.metadata.uuid;
-  const epoch = await newestEpoch(store, scope, id);
-  const { sent = {}, ...told } = epoch ? await sentWith(store, scope, id, epoch) : {};
+  const place = { store, scope, id };
+  const { epoch } = await newestEdits(place);
+  const { sent = {}, ...told } = epoch ? await sentWith(place, epoch) : {};
   const settings = await settingsOf(session, { ...sent, ...options });
   const { strategy, profile, counter, at } = options;
   if (strategy || profile || counter || at !== undefined) {
@@ -114,14 +115,17 @@ export async function composeStored(
   }
   // A mask may have changed the system prompt and the tools: `length: 0` keeps their hashes from being compared.
   const composer = new Composer({ ...settings, ...(epoch && { state: { ...epoch.state, length: 0 } }) });
-  for await (const { seq, message } of windowRecords(store, scope, id, epoch, settings.strategy))
-    composer.push(seq, message);
+  const horizon = readsLog(settings.strategy) ? (composer.state.horizon ?? 1) : Infinity;
+  for await (const { seq, message } of windowRecords(place, composer.state, horizon)) composer.push(seq, message);
   const composed = composer.compose(settings);
-  const context = { composer, profile: settings.profile, counter: settings.counter, to: composer.last };
   const { systemHash = composed.state.systemHash, toolsHash = composed.state.toolsHash } = epoch?.state ?? {};
   const lacks = { system: systemHash !== composed.state.systemHash, tools: toolsHash !== composed.state.toolsHash };
   return {
-    ...preview(composed, { ...(await explainStored(store, scope, id, context)), ...told }, settings),
+    ...preview(
+      composed,
+      { ...(await explainStored(place, composer, settings, undefined, composer.last)), ...told },
+      settings,
+    ),
     missing: (["system", "tools"] as const).filter((block) => lacks[block] && sent[block] === undefined),
   };
 }

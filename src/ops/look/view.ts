@@ -163,7 +163,7 @@ export async function viewSession(
       summaries: summaries.total,
     },
     usage: await spentBy(store, scope, session),
-    openCalls: await openCalls(store, scope, id),
+    openCalls: await openCalls({ store, scope, id }),
     summaries,
     ...((messages || only) && { messages: { total: log.total, shown: log.shown } }),
     ...(tools && { tools: await viewTools(store, scope, id, last) }),

@@ -215,7 +215,7 @@ async function hitsOf(
       const text = messageText(message);
       if (!answers(text, query)) continue;
       title ??= await sessionTitle(store, scope, session.metadata);
-      place ??= placesOf((await newestOutline(store, scope, id))?.state.edits ?? []);
+      place ??= placesOf((await newestOutline({ store, scope, id }))?.state.edits ?? []);
       found.push({
         sessionId: id,
         title,

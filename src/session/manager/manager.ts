@@ -8,11 +8,12 @@ import type { Memory } from "../../memory/memory.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import { forkSession } from "../../store/fork.ts";
 import { checkEnd, isFinal } from "../../store/shared/rules.ts";
-import type { FinalStatus, ListQuery, Lock, ReadQuery, SessionInfo, SessionState } from "../../store/store.ts";
+import type { FinalStatus, ListQuery, Lock, ReadQuery, SessionInfo } from "../../store/store.ts";
 import { eachInTurn } from "../../turns.ts";
 import { checkGiven } from "../../window/options.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { listenToMask, readOnlyListener, tell } from "../events.ts";
+import { listenToMask, tell } from "../events.ts";
+import type { Listener } from "../events.ts";
 import { newestEdits } from "../log.ts";
 import type { NewestEdits, Originals } from "../log.ts";
 import { bootstrap } from "../memory.ts";
@@ -41,8 +42,8 @@ export class SessionManager {
   readonly #sessions = new Set<Session>();
   readonly #opening = new Map<string, Promise<Session>>();
   readonly #offloader: Offloader | undefined;
-  readonly #stopLooking: () => void;
-  readonly #stopHearing: () => void;
+  /** Stops the search for idle sessions, and the reports of the mask. */
+  readonly #stops: readonly (() => void)[];
 
   private constructor(parts: ManagerParts | undefined) {
     if (!parts?.shared) {
@@ -54,11 +55,11 @@ export class SessionManager {
     const { idleTimeout, offload = {} } = options;
     this.#parts = parts;
     this.#shared = shared;
-    this.#stopHearing = listenToMask(options.on, shared.secretRules);
-    this.#stopLooking =
+    const stopHearing = listenToMask(options.on, shared.secretRules);
+    this.#stops =
       idleTimeout === undefined
-        ? () => undefined
-        : every(Math.ceil(idleTimeout / 4), () => void this.#closeIdle(idleTimeout));
+        ? [stopHearing]
+        : [stopHearing, every(Math.ceil(idleTimeout / 4), () => void this.#closeIdle(idleTimeout))];
     this.#offloader = memory && new Offloader(shared, memory, offload, every);
     this.#offloader?.look();
   }
@@ -200,8 +201,7 @@ export class SessionManager {
    * nothing else open: the first failure is thrown in the end. Idempotent.
    */
   async close(): Promise<void> {
-    this.#stopLooking();
-    this.#stopHearing();
+    for (const stop of this.#stops) stop();
     const { store } = this.#shared;
     const open = [...this.#sessions].map((session) => () => session.close());
     await eachInTurn([async () => store.prepareClose(), ...open, () => this.#offloader?.close(), () => store.close()]);
@@ -224,16 +224,19 @@ export class SessionManager {
     const { store: whole, scope } = this.#shared;
     const store = readOnly ? readOnlyStore(whole) : whole;
     try {
-      const newest = edits ?? (await newestEdits(store, scope, lock.id));
+      const newest = edits ?? (await newestEdits({ store, scope, id: lock.id }));
       const { metadata, state } = await store.info(scope, lock.id);
-      const on = readOnly ? readOnlyListener(this.#shared.on) : this.#shared.on;
+      // A session that was put to rest is at work again.
+      const woken = state.status === "closed" && { lastActivity: "resumed", updatedAt: this.#now() };
+      const { on: listener } = this.#shared;
+      const on: Listener | undefined = readOnly && listener ? (event) => listener({ ...event, readOnly }) : listener;
       const sessionName = this.#parts.options.namesSession ? metadata.uuid.slice(0, 8) : undefined;
       const session = new Session({
         ...this.#shared,
         store,
         lock,
         metadata,
-        state: this.#running(state),
+        state: isFinal(state.status) ? state : { ...state, status: "processing", ...woken },
         composer: { ...this.#shared.composer, ...defined({ sessionName, state: newest.epoch?.state }) },
         ended: async () => this.#offloader?.ended({ metadata }),
         closed: () => this.#sessions.delete(session),
@@ -253,13 +256,6 @@ export class SessionManager {
       await lock.release();
       throw error;
     }
-  }
-
-  /** The state of a session that is taken up; one that was put to rest is at work again. */
-  #running(state: SessionState): SessionState {
-    if (isFinal(state.status)) return state;
-    const woken = state.status === "closed" && { lastActivity: "resumed", updatedAt: this.#now() };
-    return { ...state, status: "processing", ...woken };
   }
 
   #now(): string {

@@ -11,15 +11,16 @@ import { everyOf } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { modelOf } from "../../tokens/models.ts";
-import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
+import { budgetFor, loadCounterFor } from "../../window/settings.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import type { StrategySpecifier } from "../../window/by-name.ts";
+import { checkGiven } from "../../window/options.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Strategy } from "../../window/window.ts";
 import type { SessionOptions } from "../context.ts";
 import { maskedListener, tell } from "../events.ts";
 import { ownMemory } from "../memory.ts";
-import { checkManagerOptions, optionKinds } from "./options.ts";
+import { offloadKinds, optionKinds } from "./options.ts";
 import type { ManagerOptions } from "./options.ts";
 import { strategyBy } from "./strategy-file.ts";
 
@@ -46,7 +47,8 @@ export interface ManagerParts {
  * @throws WindrowError as `SessionManager.open`
  */
 export async function managerParts(given: ManagerOptions): Promise<ManagerParts> {
-  checkManagerOptions(given);
+  checkGiven("SessionManager.open", given, optionKinds);
+  checkGiven("SessionManager.open: offload", given.offload ?? {}, offloadKinds);
   const config = await configOf(given);
   const options = { ...(config && setIn(config)), ...given };
   const failure = config?.userConfigFailure;

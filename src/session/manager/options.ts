@@ -11,18 +11,7 @@ import type { ListQuery, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import {
-  aboveZero,
-  anyOf,
-  checkGiven,
-  fromZero,
-  having,
-  kinds,
-  listOf,
-  oneOf,
-  whole,
-  withActions,
-} from "../../window/options.ts";
+import { aboveZero, anyOf, fromZero, having, kinds, listOf, oneOf, whole, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import type { Listener } from "../events.ts";
@@ -203,23 +192,14 @@ export const optionKinds = {
   every: kinds.action,
 } as const satisfies Record<keyof ManagerOptions, Kind>;
 
-const offloadKinds = {
+/** The kinds of {@link OffloadSettings}. */
+export const offloadKinds = {
   wait: kinds.flag,
   lookEvery: { ...aboveZero, is: "a number of milliseconds above 0, or Infinity" },
   timeout: aboveZero,
   retryAfter: aboveZero,
   longestWait: aboveZero,
 } as const satisfies Record<keyof OffloadSettings, Kind>;
-
-/**
- * Checks the names and the values of a manager's options.
- *
- * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for a value of another kind
- */
-export function checkManagerOptions(options: ManagerOptions): void {
-  checkGiven("SessionManager.open", options, optionKinds);
-  checkGiven("SessionManager.open: offload", options.offload ?? {}, offloadKinds);
-}
 
 /** The kinds of a query of `list`. */
 export const listKinds = {

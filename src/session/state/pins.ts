@@ -5,7 +5,7 @@
 import { WindrowError } from "../../errors.ts";
 import { defined } from "../../message/json.ts";
 import { quoteHint, quoteText } from "../../message/quote.ts";
-import type { JsonObject, Message } from "../../message/message.ts";
+import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { aboveZero, checkGiven } from "../../window/options.ts";
@@ -47,18 +47,18 @@ const pinKinds = {
 
 /** The pins of a session, kept by its records of types `pin` and `unpin`. */
 export class Pins {
-  /** The newest record of each pin, by its id. */
-  readonly #records = new Map<string, EditRecord>();
-  #made = 0;
+  readonly #pins = new Map<string, Pin>();
+  /** How many ids were given, those of pins that were removed among them: an id is never given twice. */
+  made = 0;
 
   /** Applies a record of the log; an unreadable pin, and a record of another type, change nothing. */
   apply(record: EditRecord): void {
     const { id } = record.data;
-    if (record.type === "unpin" && typeof id === "string") this.#records.delete(id);
+    if (record.type === "unpin" && typeof id === "string") this.#pins.delete(id);
     const pin = record.type === "pin" ? pinOf(record) : undefined;
     if (!pin) return;
-    this.#made = Math.max(this.#made + 1, Number(/^p(\d{1,9})$/.exec(pin.id)?.[1] ?? 0));
-    this.#records.set(pin.id, record);
+    this.made = Math.max(this.made + 1, Number(/^p(\d{1,9})$/.exec(pin.id)?.[1] ?? 0));
+    this.#pins.set(pin.id, pin);
   }
 
   /**
@@ -69,8 +69,14 @@ export class Pins {
   plan(text: string, options: PinOptions, { time, turns, steps }: Moment, counter: TokenCounter): EditRecord {
     checkGiven("pin", options, pinKinds);
     const given = givenText("A pin", text);
-    const [known] = [...this.#records].find(([, { data }]) => data.text === given) ?? [];
-    const data = { id: known ?? `p${this.#made + 1}`, text: given, ...structuredClone(defined(options)), turns, steps };
+    const known = [...this.#pins.values()].find((pin) => pin.text === given);
+    const data = {
+      id: known?.id ?? `p${this.made + 1}`,
+      text: given,
+      ...structuredClone(defined(options)),
+      turns,
+      steps,
+    };
     const tokens = counter.count(renderPin(data));
     if (tokens <= (data.budget ?? Infinity))
       return { kind: "edit", type: "pin", data: data as JsonObject, timestamp: time };
@@ -87,18 +93,15 @@ export class Pins {
    * @throws WindrowError `not-found` when no pin has this id
    */
   planRemoval(id: string, time: string): EditRecord {
-    if (!this.#records.has(id)) throw new WindrowError("not-found", `There is no pin "${String(id)}".`, { id });
+    if (!this.#pins.has(id)) throw new WindrowError("not-found", `There is no pin "${String(id)}".`, { id });
     return { kind: "edit", type: "unpin", data: { id }, timestamp: time };
   }
 
   /** The pins' records as JSON, for an epoch record. */
   toJSON(): readonly JsonObject[] {
-    return [...this.#records.values()].map(({ data, timestamp }) => ({ ...data, timestamp }));
-  }
-
-  /** How many ids were given, those of pins that were removed among them: an id is never given twice. */
-  get made(): number {
-    return this.#made;
+    return [...this.#pins.values()].map(({ pinnedAt: { time: timestamp, turns, steps }, ...pin }) => {
+      return { ...(pin as object as JsonObject), turns, steps, timestamp };
+    });
   }
 
   /** Restores the pins of an epoch record, and how many ids were given. */
@@ -106,12 +109,12 @@ export class Pins {
     for (const { timestamp, ...data } of lines) {
       this.apply({ kind: "edit", type: "pin", data, timestamp: typeof timestamp === "string" ? timestamp : "" });
     }
-    this.#made = Math.max(this.#made, made);
+    this.made = Math.max(this.made, made);
   }
 
   /** The pins that hold, in the order they were first pinned. */
   holding(now: Moment): readonly Pin[] {
-    return [...this.#records.values()].flatMap((record) => pinOf(record) ?? []).filter((pin) => holds(pin, now));
+    return [...this.#pins.values()].filter((pin) => holds(pin, now));
   }
 }
 
@@ -127,14 +130,6 @@ function holds({ until, pinnedAt }: Pin, now: Moment): boolean {
 export function renderPin({ id, text, until }: Pick<Pin, "id" | "text" | "until">): string {
   const end = until === undefined ? "" : `, until ${endText(until)}`;
   return `[Pinned text ${id}, in the words it was given, ${quoteHint}; it holds${end}]\n${quoteText(text)}`;
-}
-
-/** The pins whose text is verbatim in no system or user message of a window. Empty for every good window. */
-export function missingPins(pins: readonly Pin[], messages: readonly Message[]): readonly Pin[] {
-  const texts = messages
-    .filter(({ role }) => role === "system" || role === "user")
-    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
-  return pins.filter((pin) => !texts.some((text) => text.includes(quoteText(pin.text)) || text.includes(pin.text)));
 }
 
 function endText(until: PinEnd): string {

@@ -3,6 +3,7 @@ import { defined } from "../../message/json.ts";
 import { quoteHint, quoteRest } from "../../message/quote.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { SnapshotRecord } from "../../message/record.ts";
+import { inMemory, onDisk } from "../../window/epoch/record.ts";
 import { checkGiven, kinds, listOf } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 
@@ -28,14 +29,6 @@ const snapshotKinds = {
   keyObservations: listOf(kinds.text),
 } as const satisfies Record<keyof ContextSnapshot, Kind>;
 
-/** The names of the fields in `snapshot.jsonl`. */
-const fileNames = [
-  ["goal", "goal"],
-  ["completedActions", "completed_actions"],
-  ["currentPhase", "current_phase"],
-  ["keyObservations", "key_observations"],
-] as const satisfies readonly (readonly [keyof ContextSnapshot, string])[];
-
 /**
  * The snapshot after an update. The first update fills what it does not name: empty texts and lists.
  *
@@ -48,17 +41,14 @@ export function updateSnapshot(snapshot: ContextSnapshot | undefined, update: Sn
 
 /** The line of `snapshot.jsonl` that keeps a snapshot. */
 export function snapshotRecord(snapshot: ContextSnapshot, timestamp: string): SnapshotRecord {
-  const data = Object.fromEntries(fileNames.map(([field, name]) => [name, snapshot[field]]));
-  return { kind: "snapshot", data: structuredClone(data) as JsonObject, timestamp };
+  return { kind: "snapshot", data: structuredClone(onDisk(snapshot)), timestamp };
 }
 
 /** The snapshot a line keeps, a copy; what it lacks is empty. */
 export function snapshotOf(data: JsonObject): ContextSnapshot {
-  const found = fileNames.filter(([field, name]) => snapshotKinds[field].fits(data[name]));
-  return structuredClone({
-    ...emptySnapshot,
-    ...Object.fromEntries(found.map(([field, name]) => [field, data[name]])),
-  });
+  const given = inMemory(data);
+  const found = Object.entries(snapshotKinds).filter(([field, kind]) => kind.fits(given[field]));
+  return structuredClone({ ...emptySnapshot, ...Object.fromEntries(found.map(([field]) => [field, given[field]])) });
 }
 
 /** The snapshot as the window shows it; fields that hold nothing are left out. */

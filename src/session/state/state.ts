@@ -14,10 +14,13 @@ import type { ContextSnapshot } from "./snapshot.ts";
 /** The state of one conversation. Every change is a record of the log, which {@link ConversationState.apply} reads. */
 export class ConversationState {
   readonly pins = new Pins();
-  #goal: Goal = noGoal;
-  #taskSeq: number | undefined;
-  #snapshot: ContextSnapshot | undefined;
-  #entities: Entities | undefined;
+  goal: Goal = { revisions: [] };
+  /** The message (`seq`) that is the task, as an epoch record names it; undefined where the record does not. */
+  taskSeq: number | undefined;
+  /** Undefined while there is none. */
+  snapshot: ContextSnapshot | undefined;
+  /** The entities that a strategy read; undefined while there are none. */
+  entities: Entities | undefined;
   #turns = 0;
   #steps = 0;
   /** The memory's passages at the start, and whether they stand behind the system prompt. */
@@ -44,20 +47,30 @@ export class ConversationState {
    */
   push(seq: number, message: Message, masks = message.masks): void {
     this.masked(masks);
-    this.#goal = goalWithMessage(this.#goal, seq, message);
+    this.begin(seq, message);
     if (message.role === "user" && message.status !== "synthetic") this.#turns++;
     if (message.role === "assistant") this.#steps++;
+  }
+
+  /** Takes the goal from a message, which may stand before the epoch that was restored: the first of the user's with a text. */
+  begin(seq: number, message: Message): void {
+    if (this.goal.original || message.role !== "user" || message.status === "synthetic") return;
+    const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+    if (text.trim() !== "") this.goal = { ...this.goal, original: { text, seq } };
   }
 
   /** Applies a record of the log. */
   apply(record: NewRecord): void {
     this.masked(record.masks);
-    if (record.kind === "snapshot") this.#snapshot = snapshotOf(record.data);
+    if (record.kind === "snapshot") this.snapshot = snapshotOf(record.data);
     if (record.kind !== "edit") return;
     this.pins.apply(record);
-    this.#goal = goalWithRecord(this.#goal, record);
-    if (record.type === "bootstrap") this.#remember(record.data.text, record.data.place);
-    this.#entities = entitiesOf(record) ?? this.#entities;
+    const { type, data, timestamp: time } = record;
+    if (type === "goal" && typeof data.text === "string") {
+      this.goal = { ...this.goal, revisions: [...this.goal.revisions, { text: data.text, time }] };
+    }
+    if (type === "bootstrap") this.#remember(data.text, data.place);
+    this.entities = entitiesOf(record) ?? this.entities;
   }
 
   /** The text of the memory that stands behind the system prompt; undefined where none does. */
@@ -74,31 +87,6 @@ export class ConversationState {
     return { time, turns: this.#turns, steps: this.#steps };
   }
 
-  /** The goal of the conversation. */
-  get goal(): Goal {
-    return this.#goal;
-  }
-
-  /** The message (`seq`) that is the task, as an epoch record names it; undefined where the record does not. */
-  get taskSeq(): number | undefined {
-    return this.#taskSeq;
-  }
-
-  /** Takes the task from a message before the epoch that was restored. */
-  begin(seq: number, message: Message): void {
-    this.#goal = goalWithMessage(this.#goal, seq, message);
-  }
-
-  /** The snapshot, or undefined while there is none. */
-  get snapshot(): ContextSnapshot | undefined {
-    return this.#snapshot;
-  }
-
-  /** The entities that a strategy read; undefined while there are none. */
-  get entities(): Entities | undefined {
-    return this.#entities;
-  }
-
   /**
    * The blocks of the next window's slot.
    *
@@ -107,27 +95,27 @@ export class ConversationState {
   blocks(time: string, taskStays: boolean): readonly PinnedBlock[] {
     const pins = this.pins.holding(this.moment(time));
     const blocks: PinnedBlock[] = pins.map((pin) => ({ id: pin.id, text: renderPin(pin) }));
-    if (this.#goal.revisions.length > 0) blocks.unshift({ id: "goal", text: renderGoal(this.#goal, taskStays) });
+    if (this.goal.revisions.length > 0) blocks.unshift({ id: "goal", text: renderGoal(this.goal, taskStays) });
     if (this.#memory?.inSystem === false) blocks.unshift({ id: "memory", text: this.#memory.text });
-    if (this.#snapshot) blocks.push({ id: "snapshot", text: renderSnapshot(this.#snapshot) });
+    if (this.snapshot) blocks.push({ id: "snapshot", text: renderSnapshot(this.snapshot) });
     return blocks;
   }
 
   /** The state as JSON for an epoch record, without the snapshot, which has a file of its own. */
   toJSON(): JsonObject {
-    const { original, revisions } = this.#goal;
+    const { original, revisions } = this.goal;
     const pins = this.pins.toJSON();
     return defined({
       turns: this.#turns,
       steps: this.#steps,
       memory: this.#memory?.text,
       memory_place: this.#memory?.inSystem ? "system" : undefined,
-      entities: this.#entities,
+      entities: this.entities,
       masked: this.#placeholders.size > 0 ? [...this.#placeholders] : undefined,
       pins: pins.length > 0 ? pins : undefined,
       pins_made: this.pins.made || undefined,
       task_seq: revisions.length === 0 ? original?.seq : undefined,
-      goal: revisions.length > 0 ? this.#goal : undefined,
+      goal: revisions.length > 0 ? this.goal : undefined,
     }) as object as JsonObject;
   }
 
@@ -137,10 +125,10 @@ export class ConversationState {
     this.#steps = Number(data.steps ?? 0);
     this.pins.restore((data.pins ?? []) as readonly JsonObject[], Number(data.pins_made ?? 0));
     this.#remember(data.memory, data.memory_place);
-    if (isObject(data.entities)) this.#entities = entitiesOf({ type: "entities", data: data.entities });
+    if (isObject(data.entities)) this.entities = entitiesOf({ type: "entities", data: data.entities });
     for (const one of (data.masked ?? []) as readonly string[]) this.#placeholders.add(one);
-    if (data.goal !== undefined) this.#goal = data.goal as unknown as Goal;
-    if (typeof data.task_seq === "number") this.#taskSeq = data.task_seq;
+    if (data.goal !== undefined) this.goal = data.goal as unknown as Goal;
+    if (typeof data.task_seq === "number") this.taskSeq = data.task_seq;
   }
 }
 
@@ -159,22 +147,6 @@ export interface Goal {
   readonly original?: GoalText;
   /** The texts that `session.goal.set` recorded, oldest first; the newest holds. */
   readonly revisions: readonly GoalText[];
-}
-
-/** The goal of a session that has none yet. */
-export const noGoal: Goal = { revisions: [] };
-
-/** The goal with a message of the log taken into account: the first user message with a text is the original. */
-export function goalWithMessage(goal: Goal, seq: number, message: Message): Goal {
-  if (goal.original || message.role !== "user" || message.status === "synthetic") return goal;
-  const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  return text.trim() === "" ? goal : { ...goal, original: { text, seq } };
-}
-
-/** The goal with a record of the log taken into account; one that is no readable revision changes nothing. */
-export function goalWithRecord(goal: Goal, { type, data, timestamp }: EditRecord): Goal {
-  if (type !== "goal" || typeof data.text !== "string") return goal;
-  return { ...goal, revisions: [...goal.revisions, { text: data.text, time: timestamp }] };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The calls of a session as rows: one for each line of `usage.jsonl`, with the figures of its epoch. */
 import type { JsonObject, Message, Usage } from "../../message/message.ts";
 import type { UsedWindow } from "../../message/record.ts";
-import { sentIn } from "../../session/sent.ts";
+import { sentIn } from "../../session/log.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { FixedBlocks } from "../../window/layout.ts";
 import type { CallBlocks, CallRow } from "../viewer.ts";
@@ -50,8 +50,7 @@ export class FixedCounts {
   }
 
   async #count(line: EpochLine): Promise<FixedTokens> {
-    const { store, scope, id } = this.#place;
-    const { system, tools } = await sentIn(store, scope, id, line);
+    const { system, tools } = await sentIn(this.#place, line);
     const own = system === undefined ? await this.#leading() : [];
     const fixed = new FixedBlocks(this.#counter).of({
       own,

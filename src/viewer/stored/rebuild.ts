@@ -1,7 +1,7 @@
 /** Windows made again from disk: the state of their epoch, and the messages that stand in it. */
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { sentIn } from "../../session/sent.ts";
+import { sentIn } from "../../session/log.ts";
 import { Turns } from "../../turns.ts";
 import { Composer } from "../../window/composer.ts";
 import type { Shown } from "../../window/compose-options.ts";
@@ -136,8 +136,8 @@ export class EpochWindows {
 }
 
 /** The blocks that were sent with an epoch's windows, as far as they are on disk. */
-export function sentWithEpoch({ store, scope, id }: Place, epoch: EpochData | undefined): Promise<SentBlocks> {
-  return epoch ? sentIn(store, scope, id, { ...epoch, ...epoch.state }) : Promise.resolve({});
+export function sentWithEpoch(place: Place, epoch: EpochData | undefined): Promise<SentBlocks> {
+  return epoch ? sentIn(place, { ...epoch, ...epoch.state }) : Promise.resolve({});
 }
 
 /** The tools of sent blocks. */

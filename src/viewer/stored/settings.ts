@@ -4,7 +4,7 @@ import type { JsonObject } from "../../message/message.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { loadCounterFor } from "../../window/apply-settings.ts";
+import { loadCounterFor } from "../../window/settings.ts";
 import { strategyIn, strategyOf } from "../../window/by-name.ts";
 import type { ComposerOptions } from "../../window/compose-options.ts";
 import { profileOf } from "../../window/provider/profile.ts";

@@ -2,7 +2,7 @@
 import { isObject, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
-import type { Edit, EpochReason, Insert, Report, WindowState } from "../window.ts";
+import type { Edit, EpochReason, Insert, WindowState } from "../window.ts";
 
 /** The data that an epoch record restores. */
 export interface EpochData {
@@ -29,25 +29,11 @@ export interface EpochFacts {
   readonly tokensBefore: number | undefined;
   readonly tokensAfter: number | undefined;
   /** Summaries that were written with it. Default 0. */
-  readonly summaries?: number;
+  readonly summaries?: number | undefined;
   /** The model whose own signed parts its windows show; undefined where none was named. */
   readonly model?: string | undefined;
   /** Most tokens of one result as it came in; undefined for any number. */
   readonly ingestCap?: number | undefined;
-}
-
-/** The facts of an epoch that a composition opened, or of the first window, which opens none. */
-export function factsOf(report: Report): EpochFacts {
-  const { strategy, profile, counter, budget, tokens, opened } = report;
-  return {
-    strategy,
-    profile,
-    counter,
-    budget,
-    reason: opened?.reason ?? "first",
-    tokensBefore: opened?.tokensBefore ?? tokens,
-    tokensAfter: opened?.tokensAfter ?? tokens,
-  };
 }
 
 /** The line that records an epoch, complete. */
@@ -86,7 +72,7 @@ function picked<T extends object, K extends keyof T>(object: T, names: readonly 
 }
 
 /** Fields under their names on disk, without those that are undefined. */
-function onDisk(fields: object): JsonObject {
+export function onDisk(fields: object): JsonObject {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value as JsonValue]));
 }
@@ -96,7 +82,7 @@ function snakeCase(name: string): string {
 }
 
 /** Fields of a line under their own names. */
-function inMemory(line: JsonObject): JsonObject {
+export function inMemory(line: JsonObject): JsonObject {
   const camelCase = (name: string): string =>
     name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(line).map(([name, value]) => [camelCase(name), value]));

@@ -7,7 +7,7 @@ import type { EntityStateOptions } from "../strategies/entity-state.ts";
 import { rollingSummary } from "../strategies/rolling-summary.ts";
 import type { RollingSummaryOptions } from "../strategies/rolling-summary.ts";
 import { slidingWindow } from "../strategies/sliding-window.ts";
-import type { StrategySettings } from "../settings.ts";
+import type { StrategySettings } from "../window.ts";
 import type { Strategy } from "../window.ts";
 
 /** Options of {@link openstarrySummary}. */

@@ -5,12 +5,12 @@ export { fileTextOf, framedFiles, outputOf, saysFailed, speaksOfFailure } from "
 export { patchActions } from "../../../src/window/action/patch.ts";
 export { commandActions, scriptActions } from "../../../src/window/action/script.ts";
 export { shellActions } from "../../../src/window/action/shell.ts";
-export { counterFor } from "../../../src/window/apply-settings.ts";
+export { counterFor } from "../../../src/window/settings.ts";
 export { Composer } from "../../../src/window/composer.ts";
 export { excerpt } from "../../../src/window/digest/excerpt.ts";
 export { EditIndex, mergeEdits, summaryPass } from "../../../src/window/edits.ts";
 export { EpochReader } from "../../../src/window/epoch/reader.ts";
-export { epochOf, epochRecord, factsOf, outlineOf } from "../../../src/window/epoch/record.ts";
+export { epochOf, epochRecord, outlineOf } from "../../../src/window/epoch/record.ts";
 export { hashMessages, ListHashes } from "../../../src/window/hash.ts";
 export { cutNewest } from "../../../src/window/passes/cut-newest.ts";
 export { importanceOf } from "../../../src/window/passes/importance.ts";
