@@ -24,7 +24,6 @@ export type { ExtractState } from "./passes/keep-state.ts";
 export { pruneUiTree } from "./passes/prune-ui-tree.ts";
 export { shortening } from "./passes/results.ts";
 export { supersede } from "./passes/supersede.ts";
-export { truncateToolResults } from "./passes/truncate-tool-results.ts";
 export { profileNames, profileOf } from "./provider/profile.ts";
 export type { Profile } from "./provider/profile.ts";
 export type { Fault } from "./provider/validate.ts";

@@ -179,7 +179,7 @@ function beyond(steps: readonly ViewStep[], most: number, recent: number, rank: 
     room -= step.messages.length;
   };
   if (steps.reduce((sum, step) => sum + step.messages.length, 0) <= most) return [];
-  const newest = recentSteps(steps, { messages: recent });
+  const newest = recentSteps(steps, recent);
   for (const step of steps) if (step.protected || newest.has(step)) keep(step);
   const others = rank(steps.filter((step) => !kept.has(step)));
   for (const step of others.toReversed()) if (step.messages.length <= room) keep(step);

@@ -15,7 +15,7 @@ export { hashMessages, ListHashes } from "../../../src/window/hash.ts";
 export { cutNewest } from "../../../src/window/passes/cut-newest.ts";
 export { importanceOf } from "../../../src/window/passes/importance.ts";
 export type { PruneUiTreeOptions } from "../../../src/window/passes/prune-ui-tree.ts";
-export { ingestEdits } from "../../../src/window/passes/truncate-tool-results.ts";
+export { ingestEdits } from "../../../src/window/passes/results.ts";
 export { miki, mikiLimits } from "../../../src/window/strategies/presets.ts";
 export { encodeFor } from "../../../src/window/provider/encode.ts";
 export {
