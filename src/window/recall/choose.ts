@@ -9,11 +9,10 @@ import { headOf } from "./document.ts";
 import type { RecallDocument } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
 import { NewerHits } from "./newer.ts";
-import { longLine, rowsOf } from "./pieces.ts";
-import type { Row } from "./pieces.ts";
-import { beginning, surroundings } from "./surroundings.ts";
-import { Matcher } from "./words.ts";
-import type { Rarity, RecallWords } from "./words.ts";
+import { beginning, longLine, rowsOf, surroundings } from "./rows.ts";
+import type { Row } from "./rows.ts";
+import { Matcher } from "./terms.ts";
+import type { Rarity, RecallWords } from "./terms.ts";
 
 /** Tokens from which a hit has to be nearly as good as the best, and how good that is. */
 const comfortable = 600;

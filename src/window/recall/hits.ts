@@ -3,8 +3,8 @@
  * told at the end, when the rarity of each word is known. Their number is bounded; of a group the newest are kept.
  */
 import type { RecallDocument } from "./document.ts";
-import type { Stretch } from "./pieces.ts";
-import type { Matcher, Rarity } from "./words.ts";
+import type { Stretch } from "./rows.ts";
+import type { Matcher, Rarity } from "./terms.ts";
 
 /** The document of hits, without its text. */
 export interface HitDocument extends Omit<RecallDocument, "text"> {

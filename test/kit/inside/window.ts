@@ -28,8 +28,7 @@ export {
   pi,
 } from "../../../src/window/provider/profile.ts";
 export { WindowValidator } from "../../../src/window/provider/validate.ts";
-export { recallInTurns } from "../../../src/window/recall/recall.ts";
-export { Recalling } from "../../../src/window/recall/recalling.ts";
+export { Recalling, recallInTurns } from "../../../src/window/recall/recall.ts";
 export { termsOf } from "../../../src/window/recall/terms.ts";
 export { defaultMask } from "../../../src/window/stub/cut.ts";
 export { isRecallAnswer, recallNotice } from "../../../src/window/stub/recalled.ts";
