@@ -12,18 +12,14 @@ import type { RecallDocument } from "./document.ts";
 
 /** Rows of one document that are shown. */
 export interface Shown {
-  /** The newest document that has them. */
-  document: HitDocument;
+  readonly document: HitDocument;
   /** By place in the document's text. */
   readonly rows: Map<number, Row>;
   /** Older messages that have the same, the newest first. */
-  also: readonly number[];
+  readonly also: readonly number[];
   /** Older ones that are not named. */
-  unnamed: number;
+  readonly unnamed: number;
 }
-
-/** Characters from which a line that stands alone is compared with others. */
-const comparedLength = 24;
 
 /** Lines of a text from which a gap says at which line the text goes on. */
 const manyLines = 40;
@@ -86,17 +82,6 @@ export function fit(text: string, maxTokens: number, counter: TokenCounter): str
   let shown = text.slice(0, Math.min(ends[1] ?? text.length, most));
   while (shown !== "" && !fits(shown)) shown = shown.slice(0, Math.floor(shown.length / 2)).toWellFormed();
   return shown;
-}
-
-/**
- * Passages with the same key say the same: those of one call, and a sentence that has all words by itself.
- *
- * @param alone - the row of such a sentence
- */
-export function keyOf({ label }: HitDocument, rows: readonly Row[], alone: Row | undefined): string {
-  const text = alone?.text.trim() ?? "";
-  if (text.length >= comparedLength && /^[\p{L}\p{N}].*\s.*\s/u.test(text)) return text;
-  return `${label}\n${rows.map((row) => row.text.trim()).join("\n")}`;
 }
 
 /** Characters from which a line of a beginning is cut. */

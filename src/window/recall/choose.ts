@@ -2,7 +2,7 @@
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
-import { keyOf, ordered, renderRows, renderShown } from "./answer.ts";
+import { ordered, renderRows, renderShown } from "./answer.ts";
 import type { Shown } from "./answer.ts";
 import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
@@ -34,9 +34,6 @@ const exactly = /\d|[\p{L}\p{N}][_/@][\p{L}\p{N}]|\p{Ll}\p{Lu}/u;
 /** Passages that were too large for the room, after which no more is tried. */
 const mostMisses = 12;
 
-/** Older messages with the same passage that are named. */
-const mostAlso = 3;
-
 /** Room for a chooser, and its tools. */
 export interface ChoiceOptions {
   readonly maxTokens: number;
@@ -60,7 +57,6 @@ export interface Choice {
 interface Extract {
   readonly hit: Hit;
   readonly rows: readonly Row[];
-  readonly key: string;
 }
 
 /** The weight of the best hit; a question that is still to be answered has all words, and tells nothing. */
@@ -77,7 +73,6 @@ export class Chooser {
   readonly #heaviest: number;
   readonly #options: ChoiceOptions;
   readonly #shown = new Map<HitDocument, Shown>();
-  readonly #byText = new Map<string, Shown>();
   readonly #rows = new Map<Region | string, readonly Row[]>();
   readonly #covered: boolean[] = [];
   /** Lines that are shown, as they are compared with others. */
@@ -145,7 +140,7 @@ export class Chooser {
 
   /** Shows a hit with what makes it whole and what is newer than its rows; false where there is no room for them. */
   #take(ranked: RankedHit): boolean {
-    const { hit, near } = ranked;
+    const { hit } = ranked;
     const { document, region } = hit;
     if (!region) return true;
     const known = this.#shown.get(document);
@@ -162,13 +157,7 @@ export class Chooser {
     for (const group of [around, [at]]) {
       const fresh = group.flatMap((index) => rows[index] ?? []).filter(({ start }) => !known?.rows.has(start));
       if (fresh.length === 0) return true;
-      const key = keyOf(document, fresh, near.some((level) => level > 0) ? undefined : rows[at]);
-      const same = known ? undefined : this.#byText.get(key);
-      if (same) {
-        this.#merge(same, hit);
-        return true;
-      }
-      if (this.#show({ hit, rows: fresh, key }, this.#left)) return true;
+      if (this.#show({ hit, rows: fresh }, this.#left)) return true;
     }
     return false;
   }
@@ -215,15 +204,14 @@ export class Chooser {
     const { hit } = ranked;
     const rows = hit.region ? this.#rowsOf(hit.region) : [];
     const row = rows[this.#placeOf(rows, ranked)];
-    return { hit, rows: row ? [row] : [], key: keyOf(hit.document, row ? [row] : [], row) };
+    return { hit, rows: row ? [row] : [] };
   }
 
-  #add({ hit: { document, also, repeats }, rows, key }: Extract): void {
+  #add({ hit: { document, also, repeats }, rows }: Extract): void {
     let shown = this.#shown.get(document);
     if (!shown) {
       shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length };
       this.#shown.set(document, shown);
-      this.#byText.set(key, shown);
     }
     for (const row of rows) {
       shown.rows.set(row.start, row);
@@ -253,20 +241,7 @@ export class Chooser {
     if (!shown || !region || region.offset > 0 || region.text.length > saidWhole) return;
     const fresh = this.#rowsOf(region).filter((row) => !shown.rows.has(row.start) && isWanted(row));
     const used = this.#options.maxTokens - this.#left;
-    if (fresh.length > 0) this.#show({ hit, rows: fresh, key: "" }, Math.min(this.#left, roomForSaid - used));
-  }
-
-  /** The same passage again: it stands under the newest message that has it. */
-  #merge(shown: Shown, { document, also }: Hit): void {
-    const seqs = [shown.document.seq, ...shown.also, document.seq, ...also].sort((left, right) => right - left);
-    const [, ...older] = [...new Set(seqs)];
-    if (document.seq > shown.document.seq) {
-      this.#shown.delete(shown.document);
-      shown.document = { ...document, count: shown.document.count };
-      this.#shown.set(document, shown);
-    }
-    shown.unnamed += Math.max(0, older.length - mostAlso);
-    shown.also = older.slice(0, mostAlso);
+    if (fresh.length > 0) this.#show({ hit, rows: fresh }, Math.min(this.#left, roomForSaid - used));
   }
 
   #coverBy(text: string): void {
