@@ -151,7 +151,7 @@ export class Chooser {
     const around = hit.isHead
       ? beginning(rows)
       : [
-          ...surroundings(rows, at, this.#isNamed(document)),
+          ...surroundings(rows, at),
           ...complement(rows, at, document.callId === undefined, this.#matcher, this.#rarity),
         ];
     for (const group of [around, [at]]) {
@@ -160,12 +160,6 @@ export class Chooser {
       if (this.#show({ hit, rows: fresh }, this.#left)) return true;
     }
     return false;
-  }
-
-  /** Whether a head has a telling word of the query. */
-  #isNamed({ label }: HitDocument): boolean {
-    this.#matcher.look(label.toLowerCase());
-    return this.#matcher.levels.some((level, index) => level === 2 && this.#tells(index, telling));
   }
 
   /** Shows an extract with what is newer than its rows, all or none; whether there was room within some tokens. */

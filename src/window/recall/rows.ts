@@ -94,9 +94,9 @@ const smallLength = 400;
 const blockRows = 16;
 const blockLength = 700;
 
-/** A record that the head names is known without its other lines. */
-const namedRows = 6;
-const namedLength = 200;
+/** Of a text whose head alone answers, so many rows and characters are shown. */
+const firstRows = 6;
+const firstLength = 200;
 
 /** Characters of the pieces of a long line that are shown around one. */
 const pieceLength = 240;
@@ -107,37 +107,25 @@ const blockReach = 200;
 /** Characters from which a line of a flat text says enough by itself. */
 const selfContained = 60;
 
-/** A key of a record that tells it from others, and any key with a plain value. */
-const tellingKey = /^\s*["']?(?:[\w.-]*(?:id|name|key|title|path|sku|code|email|uuid|slug|number|no))["']?\s*[:=]/i;
-const plainKey = /^\s*["']?[\w .-]{1,40}["']?\s*[:=]\s*(?:"[^"]*"|'[^']*'|[\w.+-]+)\s*,?\s*$/;
-
 /** The block of rows around one: a record, a function, a paragraph. */
 export interface Block {
   readonly from: number;
   readonly to: number;
 }
 
-/**
- * The rows to show for the row at a place, in order.
- *
- * @param isNamed - whether the head says what the row is about
- */
-export function surroundings(rows: readonly Row[], at: number, isNamed: boolean): readonly number[] {
-  const smallest = isNamed ? namedLength : smallLength;
-  if (isSmall(rows, { from: 0, to: rows.length - 1 }, smallRows, smallest)) return range(0, rows.length - 1);
+/** The rows to show for the row at a place, in order. */
+export function surroundings(rows: readonly Row[], at: number): readonly number[] {
+  if (isSmall(rows, { from: 0, to: rows.length - 1 }, smallRows, smallLength)) return range(0, rows.length - 1);
   const row = rows[at];
   if (!row) return [];
-  if (!row.begins || !row.ends) return piecesAround(rows, at, isNamed);
+  if (!row.begins || !row.ends) return piecesAround(rows, at);
   const block = blockOf(rows, at);
   if (!block) return flatAround(rows, at);
-  const isNamedRecord = isNamed && plainKey.test(rows[block.from + 1]?.text ?? "");
-  const isSmallBlock = isNamedRecord
-    ? isSmall(rows, block, namedRows, namedLength)
-    : isSmall(rows, block, blockRows, blockLength);
-  if (isSmallBlock) return range(block.from, block.to);
-  const shown = new Set([...owners(rows, at, block), at]);
-  for (const near of [at - 1, at + 1]) if (isBeside(rows, at, near)) shown.add(near);
-  return [...shown].sort((left, right) => left - right);
+  if (isSmall(rows, block, blockRows, blockLength)) return range(block.from, block.to);
+  // The head of a block says whose the row is.
+  const head = (rows[block.from]?.text.trim().length ?? 0) > 2 ? [block.from] : [];
+  const beside = [at - 1, at + 1].filter((near) => isBeside(rows, at, near));
+  return [...new Set([...head, at, ...beside])].sort((left, right) => left - right);
 }
 
 /** The block around a row, which may be one record: of a flat text what is at hand. */
@@ -149,30 +137,8 @@ export function recordAround(rows: readonly Row[], at: number): Block {
 export function beginning(rows: readonly Row[]): readonly number[] {
   let length = 0;
   let count = 0;
-  while (count < rows.length && count < namedRows && length < namedLength) length += rows[count++]?.text.length ?? 0;
+  while (count < rows.length && count < firstRows && length < firstLength) length += rows[count++]?.text.length ?? 0;
   return range(0, count - 1);
-}
-
-/** The rows that say whose a row is: the head of its block, and the key of the record that it is in. */
-function owners(rows: readonly Row[], at: number, block: Block): readonly number[] {
-  const head = rows[block.from]?.text.trim() ?? "";
-  const identity = identityIn(rows, block);
-  return [...(head.length > 2 && block.from !== at ? [block.from] : []), ...(identity === undefined ? [] : [identity])];
-}
-
-/** The row of a record that tells it from others: the first whose key does, else its first plain value. */
-function identityIn(rows: readonly Row[], { from, to }: Block): number | undefined {
-  const inner = indentOf(rows[from + 1]);
-  let first: number | undefined;
-  let seen = 0;
-  for (let index = from + 1; index <= to && seen < 8; index++) {
-    const row = rows[index];
-    if (!row || indentOf(row) !== inner) continue;
-    seen++;
-    if (tellingKey.test(row.text)) return index;
-    if (first === undefined && plainKey.test(row.text)) first = index;
-  }
-  return first;
 }
 
 /** The rows from the nearest one above with a smaller indent to the end of what stands below it. */
@@ -219,10 +185,10 @@ function flatAround(rows: readonly Row[], at: number): readonly number[] {
 }
 
 /** A piece of a long line, with those of the same line next to it while they are short. */
-function piecesAround(rows: readonly Row[], at: number, isNamed: boolean): readonly number[] {
+function piecesAround(rows: readonly Row[], at: number): readonly number[] {
   const shown = [at];
   let length = rows[at]?.text.length ?? 0;
-  const opening = isNamed ? undefined : openingOf(rows, at);
+  const opening = openingOf(rows, at);
   if (opening !== undefined) {
     const record = { from: opening, to: closingOf(rows, at) };
     if (isSmall(rows, record, blockLength, blockLength)) return range(record.from, record.to);
