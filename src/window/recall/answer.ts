@@ -7,8 +7,15 @@ import type { HitDocument } from "./hits.ts";
 import type { Row } from "./rows.ts";
 import { clip } from "../stub/cut.ts";
 import type { TextMask } from "../window.ts";
-import type { Choice } from "./choose.ts";
 import type { RecallDocument } from "./document.ts";
+
+/** The text that was chosen, and where it is from. */
+export interface Choice {
+  readonly text: string;
+  readonly seqs: readonly number[];
+  /** Whether there were more hits above the cut-off than had room. */
+  readonly more: boolean;
+}
 
 /** Rows of one document that are shown. */
 export interface Shown {

@@ -3,7 +3,7 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
 import { ordered, renderRows, renderShown } from "./answer.ts";
-import type { Shown } from "./answer.ts";
+import type { Choice, Shown } from "./answer.ts";
 import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
 import type { RecallDocument } from "./document.ts";
@@ -43,14 +43,6 @@ export interface ChoiceOptions {
   readonly asked?: number;
   /** Documents of what users said, oldest first. */
   readonly said?: readonly RecallDocument[];
-}
-
-/** The text that was chosen, and where it is from. */
-export interface Choice {
-  readonly text: string;
-  readonly seqs: readonly number[];
-  /** Whether there were more hits above the cut-off than had room. */
-  readonly more: boolean;
 }
 
 /** Rows of a hit's document that are shown together. */
