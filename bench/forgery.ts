@@ -5,7 +5,7 @@ import { estimate } from "../src/tokens/estimate.ts";
 import { loadCounter } from "../src/tokens/exact.ts";
 import { Composer } from "../src/window/composer.ts";
 import { profileOf } from "../src/window/provider/profile.ts";
-import { adaptive } from "../src/window/strategies/adaptive.ts";
+import { adaptive } from "../src/window/strategies/strategies.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 import { recordedSessions } from "./window/kit.ts";
 

@@ -6,7 +6,7 @@ import { loadCounter } from "../../src/tokens/exact.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { Composer } from "../../src/window/composer.ts";
 import { profileOf } from "../../src/window/provider/profile.ts";
-import { none } from "../../src/window/strategies/none.ts";
+import { none } from "../../src/window/strategies/strategies.ts";
 import { goalText, median } from "../bench.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
 import { recordedSessions } from "./kit.ts";

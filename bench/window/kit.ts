@@ -14,7 +14,7 @@ import { readTranscripts } from "../../src/transcript/read.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { Composer } from "../../src/window/composer.ts";
 import { profileOf } from "../../src/window/provider/profile.ts";
-import { none } from "../../src/window/strategies/none.ts";
+import { none } from "../../src/window/strategies/strategies.ts";
 import { strategyNames } from "../../src/window/by-name.ts";
 import { validateWindow } from "../../src/window/provider/validate.ts";
 import { goalText } from "../bench.ts";

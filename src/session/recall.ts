@@ -7,7 +7,7 @@ import type { StoredRecordOf } from "../message/record.ts";
 import { Turns } from "../turns.ts";
 import { checkGiven, fromZero } from "../window/options.ts";
 import { checkQuery, recallRange } from "../window/recall/query.ts";
-import { answerTokens, Recalling } from "../window/recall/recalling.ts";
+import { answerTokens, Recalling } from "../window/recall/recall.ts";
 import type { CountedLimits, Recalled, RecallLimits, RecallQuery } from "../window/recall/query.ts";
 import { recallId } from "../window/stub/stub.ts";
 import { recallNotice } from "../window/stub/recalled.ts";

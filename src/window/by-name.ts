@@ -18,31 +18,27 @@ import {
   whole,
 } from "./options.ts";
 import type { Kind } from "./options.ts";
-import { codingAgent } from "./presets/coding-agent.ts";
-import type { CodingAgentOptions } from "./presets/coding-agent.ts";
-import { miki, mikiSizes } from "./presets/miki.ts";
-import type { MikiOptions } from "./presets/miki.ts";
-import { openstarryEntity, openstarrySliding, openstarrySummary } from "./presets/openstarry.ts";
-import type { OpenstarryEntityOptions, OpenstarrySummaryOptions } from "./presets/openstarry.ts";
-import { piPreset } from "./presets/pi.ts";
-import type { PiOptions } from "./presets/pi.ts";
-import { stateManager } from "./presets/state-manager.ts";
-import type { StateManagerOptions } from "./presets/state-manager.ts";
-import { adaptive } from "./strategies/adaptive.ts";
-import type { AdaptiveOptions } from "./strategies/adaptive.ts";
-import { entityState } from "./strategies/entity-state.ts";
-import type { EntityStateOptions } from "./strategies/entity-state.ts";
-import { importance } from "./strategies/importance.ts";
-import type { ImportanceOptions } from "./strategies/importance.ts";
-import { layered } from "./strategies/layered.ts";
-import type { LayeredOptions } from "./strategies/layered.ts";
-import { none } from "./strategies/none.ts";
-import { rollingSummary } from "./strategies/rolling-summary.ts";
-import type { RollingSummaryOptions } from "./strategies/rolling-summary.ts";
-import { slidingWindow } from "./strategies/sliding-window.ts";
-import type { SlidingWindowOptions } from "./strategies/sliding-window.ts";
-import { summaryAtThreshold } from "./strategies/summary-at-threshold.ts";
-import type { SummaryAtThresholdOptions } from "./strategies/summary-at-threshold.ts";
+import {
+  codingAgent,
+  miki,
+  mikiSizes,
+  openstarryEntity,
+  openstarrySliding,
+  openstarrySummary,
+  piPreset,
+  stateManager,
+} from "./strategies/presets.ts";
+import {
+  adaptive,
+  entityState,
+  importance,
+  layered,
+  none,
+  rollingSummary,
+  slidingWindow,
+  summaryAtThreshold,
+} from "./strategies/strategies.ts";
+import type { ImportanceOptions } from "./strategies/strategies.ts";
 import type { Strategy, StrategyChoice } from "./window.ts";
 
 /** Makes a strategy; checks the names and the values of its options. */
@@ -50,7 +46,7 @@ type Maker = (owner: string, options: object) => Strategy;
 
 /** A maker with the kinds of its options; the compiler asks for every name of `Options`. */
 function maker<Options extends object>(
-  make: (options: Options) => Strategy,
+  make: (options?: Options) => Strategy,
   table: Readonly<Record<keyof Options, Kind>>,
 ): Maker {
   return (owner, options) => {
@@ -114,20 +110,20 @@ const weightKinds = {
 } as const satisfies Record<keyof NonNullable<ImportanceOptions["weights"]>, Kind>;
 
 const strategies: Readonly<Record<string, Maker>> = {
-  "none": maker<object>(none, {}),
-  "adaptive": maker<AdaptiveOptions>(adaptive, {
+  "none": maker(none, {}),
+  "adaptive": maker(adaptive, {
     lowWater: share,
     tailShare: share,
   }),
-  "sliding-window": maker<SlidingWindowOptions>(slidingWindow, {
+  "sliding-window": maker(slidingWindow, {
     lowWater: share,
     keepFirstUser: kinds.flag,
     note: kinds.flag,
   }),
-  "rolling-summary": maker<RollingSummaryOptions>(rollingSummary, rollingKinds),
-  "summary-at-threshold": maker<SummaryAtThresholdOptions>(summaryAtThreshold, thresholdKinds),
-  "entity-state": maker<EntityStateOptions>(entityState, { ...entityKinds, note: kinds.flag }),
-  "importance": maker<ImportanceOptions>(importance, {
+  "rolling-summary": maker(rollingSummary, rollingKinds),
+  "summary-at-threshold": maker(summaryAtThreshold, thresholdKinds),
+  "entity-state": maker(entityState, { ...entityKinds, note: kinds.flag }),
+  "importance": maker(importance, {
     messages: whole(1),
     keepRecentRatio: part,
     weights: fieldsOf(weightKinds),
@@ -135,7 +131,7 @@ const strategies: Readonly<Record<string, Maker>> = {
     score: kinds.action,
     lowWater: share,
   }),
-  "layered": maker<LayeredOptions>(layered, { ...layerKinds, lowWater: share }),
+  "layered": maker(layered, { ...layerKinds, lowWater: share }),
 };
 
 const mikiKinds = {
@@ -152,13 +148,13 @@ const mikiKinds = {
 } as const;
 
 const presets: Readonly<Record<string, Maker>> = {
-  "miki": maker<MikiOptions>(miki, mikiKinds),
-  "coding-agent": maker<CodingAgentOptions>(codingAgent, thresholdKinds),
-  "openstarry-sliding": maker<object>(openstarrySliding, {}),
-  "openstarry-summary": maker<OpenstarrySummaryOptions>(openstarrySummary, rollingKinds),
-  "openstarry-entity": maker<OpenstarryEntityOptions>(openstarryEntity, entityKinds),
-  "pi": maker<PiOptions>(piPreset, { ...layerKinds, contextRatio: share, locale }),
-  "state-manager": maker<StateManagerOptions>(stateManager, {
+  "miki": maker(miki, mikiKinds),
+  "coding-agent": maker(codingAgent, thresholdKinds),
+  "openstarry-sliding": maker(openstarrySliding, {}),
+  "openstarry-summary": maker(openstarrySummary, rollingKinds),
+  "openstarry-entity": maker(openstarryEntity, entityKinds),
+  "pi": maker(piPreset, { ...layerKinds, contextRatio: share, locale }),
+  "state-manager": maker(stateManager, {
     ...summarisingKinds,
     ratio: share,
     keepTurns: whole(0),

@@ -11,7 +11,7 @@ import { Composer } from "./composer.ts";
 import type { ComposerOptions, Shown } from "./compose-options.ts";
 import { profileOf } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
-import { none } from "./strategies/none.ts";
+import { none } from "./strategies/strategies.ts";
 import { EditIndex } from "./edits.ts";
 import { countOnce } from "../tokens/counter.ts";
 import type { SentBlocks, SentChange } from "./sent.ts";

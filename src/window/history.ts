@@ -5,7 +5,7 @@ import type { NumberedMessage, Step } from "../message/step.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { ingestEdits } from "./passes/truncate-tool-results.ts";
+import { ingestEdits } from "./passes/results.ts";
 import { inForm } from "../message/wire-form.ts";
 import { noAnswer, wantsAnswer } from "./provider/encode.ts";
 import { formOf } from "./provider/profile.ts";

@@ -3,7 +3,7 @@ import { WindrowError } from "../errors.ts";
 import { answerOf } from "../handed-in.ts";
 import type { Handed } from "../handed-in.ts";
 import { isUsers, taskIn } from "./task.ts";
-import { dropOldest } from "./passes/drop-oldest.ts";
+import { dropOldest } from "./passes/dropping.ts";
 import { cutNewest } from "./passes/cut-newest.ts";
 import { isWork } from "../turns.ts";
 import type { Work } from "../turns.ts";

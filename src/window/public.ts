@@ -4,27 +4,26 @@
  */
 export { loadStrategy, presetNames, strategyNames, strategyOf } from "./by-name.ts";
 export type { ContextStrategyConfig, LoadOptions, StrategySpecifier } from "./by-name.ts";
-export { adaptive } from "./strategies/adaptive.ts";
-export { entityState } from "./strategies/entity-state.ts";
-export { importance } from "./strategies/importance.ts";
-export { layered } from "./strategies/layered.ts";
-export { none } from "./strategies/none.ts";
-export { rollingSummary } from "./strategies/rolling-summary.ts";
-export { slidingWindow } from "./strategies/sliding-window.ts";
-export { summaryAtThreshold } from "./strategies/summary-at-threshold.ts";
+export {
+  adaptive,
+  entityState,
+  importance,
+  layered,
+  none,
+  rollingSummary,
+  slidingWindow,
+  summaryAtThreshold,
+} from "./strategies/strategies.ts";
 export { digest } from "./passes/digest.ts";
-export { dropOldest } from "./passes/drop-oldest.ts";
-export { dropping } from "./passes/dropping.ts";
+export { dropOldest, dropping, keepRecent } from "./passes/dropping.ts";
 export { dropReasoning } from "./passes/drop-reasoning.ts";
 export { headTailLines } from "./passes/head-tail-lines.ts";
-export { keepImportant } from "./passes/keep-important.ts";
-export { keepRecent } from "./passes/keep-recent.ts";
+export { keepImportant } from "./passes/importance.ts";
 export { keepState } from "./passes/keep-state.ts";
 export type { ExtractState } from "./passes/keep-state.ts";
 export { pruneUiTree } from "./passes/prune-ui-tree.ts";
 export { shortening } from "./passes/results.ts";
 export { supersede } from "./passes/supersede.ts";
-export { truncateToolResults } from "./passes/truncate-tool-results.ts";
 export { profileNames, profileOf } from "./provider/profile.ts";
 export type { Profile } from "./provider/profile.ts";
 export type { Fault } from "./provider/validate.ts";

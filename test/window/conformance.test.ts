@@ -14,7 +14,6 @@ import {
   strategyNames,
   strategyOf,
   supersede,
-  truncateToolResults,
 } from "windrow/window";
 import type { ViewStep } from "windrow/window";
 
@@ -32,11 +31,10 @@ const passes: readonly (() => Pass)[] = [
   headTailLines,
   () => headTailLines({ keepRecent: 0, minChars: 20, errorLines: 2, maxLineChars: 30 }),
   () => keepImportant({ messages: 12 }),
-  () => keepRecent({ turns: 2, when: "always" }),
+  () => keepRecent({ messages: 6 }),
   () => keepState({ extract: (state, text) => ({ ...state, last: text }) }),
   pruneUiTree,
   () => supersede({ when: "always" }),
-  truncateToolResults,
 ];
 // The long session repeats what the short one of the same kind proves.
 const isLong = ({ name }: ConformanceCase): boolean => name.includes("a long coding session");

@@ -9,7 +9,7 @@ import { RecallMarks } from "../../window/stub/recalled.ts";
 import { Documents } from "../../window/recall/document.ts";
 import type { Hit } from "../../window/recall/hits.ts";
 import { RecallSearch } from "../../window/recall/search.ts";
-import { wordsOf } from "../../window/recall/words.ts";
+import { wordsOf } from "../../window/recall/terms.ts";
 
 /** A message that answers the words. */
 export interface MessageHit {

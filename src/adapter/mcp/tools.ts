@@ -9,7 +9,7 @@ import { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
 import type { RecallQuery } from "../../window/recall/query.ts";
-import { answerTokens } from "../../window/recall/recalling.ts";
+import { answerTokens } from "../../window/recall/recall.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { storeMemory } from "../../memory/store-memory.ts";
 import { McpMemory } from "./memory.ts";

@@ -8,7 +8,7 @@ import type { Change, FileAction, ReadCall } from "./action.ts";
 import { framedFiles } from "./output.ts";
 import type { Output } from "./output.ts";
 import { blockChanges, patchesIn } from "./patch.ts";
-import { commandActions, isScript, scriptActions } from "./script.ts";
+import { commandActions, isScript, scriptActions } from "./shell.ts";
 
 const before = /^(?:old|before|search|find|original)(?:_?(?:text|str|string|code|content|lines?))?$/i;
 const after = /^(?:new|after|replace(?:ment)?|updated?)(?:_?(?:text|str|string|code|content|lines?))?$/i;

@@ -1,7 +1,7 @@
 /** Patches: the effects on files of a text in the form of `apply_patch`, and of SEARCH/REPLACE blocks. */
 import type { JsonValue } from "../../message/message.ts";
 import type { Change, FileAction, HunkPlace } from "./action.ts";
-import { scriptLiterals } from "./literals.ts";
+import { scriptLiterals } from "./shell-words.ts";
 
 const beginMark = "*** Begin Patch";
 const endMark = "*** End Patch";

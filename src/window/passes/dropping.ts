@@ -152,3 +152,52 @@ function sum<Item>(items: Iterable<Item>, sizeOf: (item: Item) => number): numbe
   for (const item of items) total += sizeOf(item);
   return total;
 }
+
+/** Options of {@link dropOldest}. */
+export interface DropOldestOptions extends Partial<Pick<Dropping, "keepNotes" | "reason">> {
+  /** Whether a labelled message stands for what left. Default true; presets leave none. */
+  readonly note?: boolean;
+}
+
+/** Drops the oldest unprotected steps until the rest meets the target. */
+export function dropOldest({
+  note = true,
+  keepNotes = false,
+  reason = "the oldest steps left to make room",
+}: DropOldestOptions = {}): Pass {
+  return dropping({ name: "drop-oldest", reason, note, keepNotes, order: ({ steps }) => steps });
+}
+
+/** Options of {@link keepRecent}. */
+export interface KeepRecentOptions {
+  /** Number of newest messages to keep; a step stays whole where a part of it is kept. */
+  readonly messages: number;
+  /** Whether a labelled message stands for what left. Default true; presets leave none. */
+  readonly note?: boolean;
+}
+
+/** Drops the oldest steps until the rest meets the target, but none of the newest messages, and no protected step. */
+export function keepRecent({ messages, note = true }: KeepRecentOptions): Pass {
+  return dropping({
+    name: "keep-recent",
+    reason: "older than what is always kept",
+    note,
+    keepNotes: true,
+    order(view) {
+      const kept = recentSteps(view.steps, messages);
+      return view.steps.filter((step) => !kept.has(step) && step.kind !== "note");
+    },
+  });
+}
+
+/** The steps of so many newest messages; labelled messages are none of them. */
+export function recentSteps(steps: readonly ViewStep[], messages: number): ReadonlySet<ViewStep> {
+  const kept = new Set<ViewStep>();
+  let seen = 0;
+  for (const step of steps.toReversed()) {
+    if (step.kind === "note") continue;
+    if (seen < messages) kept.add(step);
+    seen += step.messages.length;
+  }
+  return kept;
+}

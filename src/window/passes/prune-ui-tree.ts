@@ -1,11 +1,9 @@
 /** prune-ui-tree: dumps of screens and pages shrink to fixed limits, or to one line for each interactive element. */
 import type { ToolResultPart } from "../../message/message.ts";
 import { inlineName, quoteHint, quoteText } from "../../message/quote.ts";
-import { parseLoose } from "../ui/json.ts";
-import { cutText, limitUi, uiLimits } from "../ui/limits.ts";
+import { isUiDump, parseLoose, readUiTree } from "../ui/tree.ts";
+import { cutText, interactiveLines, limitUi, uiLimits } from "../ui/limits.ts";
 import type { UiLimits } from "../ui/limits.ts";
-import { interactiveLines } from "../ui/lines.ts";
-import { isUiDump, readUiTree } from "../ui/tree.ts";
 import { recallId } from "../stub/stub.ts";
 import type { Pass, TextMask } from "../window.ts";
 import { shortening } from "./results.ts";

@@ -4,7 +4,7 @@ import { ownText, resultMedia, resultText, toolCalls, toolResults, withOwnText }
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import { isStub, stubPass } from "../edits.ts";
-import { fit } from "./fit.ts";
+import { excerpt } from "../digest/excerpt.ts";
 import { recallId, stubOf } from "../stub/stub.ts";
 import type { Edit, Pass, PassContext, TextMask, ViewStep } from "../window.ts";
 
@@ -113,16 +113,8 @@ export const leastExcerpt = 96;
 /**
  * The edit that shows a result as an excerpt of about `maxTokens`, with its size and its id; undefined where that is no
  * shorter. An image or a file stays where it leaves room for an excerpt of the text beside it, and else goes with the rest.
- *
- * @param seen - lines that stand elsewhere in the window (trimmed): the excerpt leaves them out
  */
-export function excerptResult(
-  entry: ViewResult,
-  maxTokens: number,
-  context: StubContext,
-  why: Why,
-  seen?: ReadonlySet<string>,
-): Edit | undefined {
+export function excerptResult(entry: ViewResult, maxTokens: number, context: StubContext, why: Why): Edit | undefined {
   const { result } = entry;
   const { counter, mask } = context;
   if (countResultOnce(counter, result) <= maxTokens + 24) return undefined;
@@ -135,12 +127,12 @@ export function excerptResult(
   const label = earlier === "" ? labelOf(entry, text, mask) : earlier.trimEnd();
   const body = (isStub(result) ? unquoteStub(text) : text).slice(earlier.length);
   const room = (keepsMedia ? beside : maxTokens) - counter.count(label);
-  const lines = room > 0 ? fit(body, room, { keep: "worth", counter, mask, seen }) : "";
+  const lines = room > 0 ? excerpt(body, { maxTokens: room, counter, mask }) : "";
   return stubResult(entry, lines === "" ? label : `${label}\n${lines}`, context, why, keepsMedia);
 }
 
 /** Passes whose excerpts begin with a label; the first line of any other stub may be a tool's. */
-const labelling: ReadonlySet<string> = new Set(["truncate-tool-results", "cut-newest", "ingest-cap"]);
+const labelling: ReadonlySet<string> = new Set(["cut-newest", "ingest-cap"]);
 
 const labelPattern = /^\[Windrow: an excerpt of .*; the whole \([^)]*\) is m\d+\]\n?/;
 
@@ -149,4 +141,19 @@ function labelOf({ seq, call, name }: ViewResult, text: string, mask: TextMask):
   const lines = splitLines(text).length;
   const size = `${lines.toLocaleString("en-US")} ${lines === 1 ? "line" : "lines"}, ${text.length.toLocaleString("en-US")} characters`;
   return `[Windrow: an excerpt of ${inlineText(`${tool} ${subject}`)}, ${quoteHint}; the whole (${size}) is ${id}]`;
+}
+
+/**
+ * Stub edits that show every result above a cap as an excerpt of at most that many tokens: errors, paths, ids and names
+ * beside head and tail, with the id that recalls the whole. Applied when a step is first shown, before it was ever sent
+ * whole, so no epoch opens. The same step gives the same edits.
+ *
+ * @param cap - most tokens of one result
+ */
+export function ingestEdits(step: ViewStep, cap: number, context: StubContext): readonly Edit[] {
+  if (step.tokens <= cap) return [];
+  return resultsOf([step]).flatMap((entry) => {
+    const reason = `a result of ${countResultOnce(context.counter, entry.result)} tokens; one may have ${cap}`;
+    return excerptResult(entry, cap, context, { pass: "ingest-cap", reason }) ?? [];
+  });
 }

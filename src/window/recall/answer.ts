@@ -1,25 +1,32 @@
-/** The text of an answer: what is shown of each document under its head, the newest first. */
+/** The text of an answer: what is shown of each document under its head, the newest first, or messages whole as far as they fit. */
 import { quoteText } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { recallId } from "../stub/stub.ts";
-import { headOf } from "./document.ts";
+import { headOf, renderWhole } from "./document.ts";
 import type { HitDocument } from "./hits.ts";
-import type { Row } from "./pieces.ts";
+import type { Row } from "./rows.ts";
+import { clip } from "../stub/cut.ts";
+import type { TextMask } from "../window.ts";
+import type { RecallDocument } from "./document.ts";
+
+/** The text that was chosen, and where it is from. */
+export interface Choice {
+  readonly text: string;
+  readonly seqs: readonly number[];
+  /** Whether there were more hits above the cut-off than had room. */
+  readonly more: boolean;
+}
 
 /** Rows of one document that are shown. */
 export interface Shown {
-  /** The newest document that has them. */
-  document: HitDocument;
+  readonly document: HitDocument;
   /** By place in the document's text. */
   readonly rows: Map<number, Row>;
   /** Older messages that have the same, the newest first. */
-  also: readonly number[];
+  readonly also: readonly number[];
   /** Older ones that are not named. */
-  unnamed: number;
+  readonly unnamed: number;
 }
-
-/** Characters from which a line that stands alone is compared with others. */
-const comparedLength = 24;
 
 /** Lines of a text from which a gap says at which line the text goes on. */
 const manyLines = 40;
@@ -84,13 +91,72 @@ export function fit(text: string, maxTokens: number, counter: TokenCounter): str
   return shown;
 }
 
-/**
- * Passages with the same key say the same: those of one call, and a sentence that has all words by itself.
- *
- * @param alone - the row of such a sentence
- */
-export function keyOf({ label }: HitDocument, rows: readonly Row[], alone: Row | undefined): string {
-  const text = alone?.text.trim() ?? "";
-  if (text.length >= comparedLength && /^[\p{L}\p{N}].*\s.*\s/u.test(text)) return text;
-  return `${label}\n${rows.map((row) => row.text.trim()).join("\n")}`;
+/** Characters from which a line of a beginning is cut. */
+const longestLine = 2_000;
+
+/** The line that stands above the beginning of a message that is too long. */
+const moreFollows = "[the beginning; recall with words for the rest]";
+
+/** Takes messages from the first on. */
+export class Filling {
+  readonly #maxTokens: number;
+  readonly #counter: TokenCounter;
+  readonly #mask: TextMask;
+  readonly #texts: string[] = [];
+  readonly #seqs: number[] = [];
+  #left: number;
+  #more = false;
+
+  constructor(maxTokens: number, counter: TokenCounter, mask: TextMask) {
+    this.#mask = mask;
+    this.#maxTokens = maxTokens;
+    this.#counter = counter;
+    this.#left = maxTokens;
+  }
+
+  /** Whether messages were left out. */
+  get more(): boolean {
+    return this.#more;
+  }
+
+  /** Takes the documents of the next message; false where nothing that follows can be shown. */
+  take(documents: readonly RecallDocument[]): boolean {
+    for (const [index, document] of documents.entries()) {
+      if (this.#more) return false;
+      this.#take(document, index === 0 ? "\n\n" : "\n");
+    }
+    return !this.#more;
+  }
+
+  /** The messages that fitted, as one text. */
+  result(): Choice {
+    const text = fit(this.#texts.join(""), this.#maxTokens, this.#counter);
+    return { text, seqs: [...new Set(this.#seqs)], more: this.#more };
+  }
+
+  #take(document: RecallDocument, gap: string): void {
+    const counter = this.#counter;
+    const before = this.#texts.length === 0 ? "" : gap;
+    const room = this.#left - before.length;
+    const whole = renderWhole(document);
+    const tokens = whole.length <= room * charactersPerToken ? counter.count(whole) : Infinity;
+    if (tokens <= room) {
+      this.#add(document.seq, before + whole);
+      this.#left = room - tokens;
+      return;
+    }
+    this.#more = true;
+    // Every line takes a token. One that is cut is masked before.
+    const lines = document.text
+      .split("\n", Math.max(0, room))
+      .map((line) => quoteText(clip(line, longestLine, this.#mask)));
+    const title = `${headOf(document)}\n${moreFollows}\n`;
+    const beginning = fit(title + lines.join("\n"), room, counter);
+    if (beginning.length > title.length) this.#add(document.seq, before + beginning);
+  }
+
+  #add(seq: number, text: string): void {
+    this.#texts.push(text);
+    this.#seqs.push(seq);
+  }
 }

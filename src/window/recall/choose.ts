@@ -2,18 +2,17 @@
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
-import { keyOf, ordered, renderRows, renderShown } from "./answer.ts";
-import type { Shown } from "./answer.ts";
+import { ordered, renderRows, renderShown } from "./answer.ts";
+import type { Choice, Shown } from "./answer.ts";
 import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
 import type { RecallDocument } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
 import { NewerHits } from "./newer.ts";
-import { longLine, rowsOf } from "./pieces.ts";
-import type { Row } from "./pieces.ts";
-import { beginning, surroundings } from "./surroundings.ts";
-import { Matcher } from "./words.ts";
-import type { Rarity, RecallWords } from "./words.ts";
+import { beginning, longLine, rowsOf, surroundings } from "./rows.ts";
+import type { Row } from "./rows.ts";
+import { Matcher } from "./terms.ts";
+import type { Rarity, RecallWords } from "./terms.ts";
 
 /** Tokens from which a hit has to be nearly as good as the best, and how good that is. */
 const comfortable = 600;
@@ -35,9 +34,6 @@ const exactly = /\d|[\p{L}\p{N}][_/@][\p{L}\p{N}]|\p{Ll}\p{Lu}/u;
 /** Passages that were too large for the room, after which no more is tried. */
 const mostMisses = 12;
 
-/** Older messages with the same passage that are named. */
-const mostAlso = 3;
-
 /** Room for a chooser, and its tools. */
 export interface ChoiceOptions {
   readonly maxTokens: number;
@@ -49,19 +45,10 @@ export interface ChoiceOptions {
   readonly said?: readonly RecallDocument[];
 }
 
-/** The text that was chosen, and where it is from. */
-export interface Choice {
-  readonly text: string;
-  readonly seqs: readonly number[];
-  /** Whether there were more hits above the cut-off than had room. */
-  readonly more: boolean;
-}
-
 /** Rows of a hit's document that are shown together. */
 interface Extract {
   readonly hit: Hit;
   readonly rows: readonly Row[];
-  readonly key: string;
 }
 
 /** The weight of the best hit; a question that is still to be answered has all words, and tells nothing. */
@@ -78,7 +65,6 @@ export class Chooser {
   readonly #heaviest: number;
   readonly #options: ChoiceOptions;
   readonly #shown = new Map<HitDocument, Shown>();
-  readonly #byText = new Map<string, Shown>();
   readonly #rows = new Map<Region | string, readonly Row[]>();
   readonly #covered: boolean[] = [];
   /** Lines that are shown, as they are compared with others. */
@@ -146,7 +132,7 @@ export class Chooser {
 
   /** Shows a hit with what makes it whole and what is newer than its rows; false where there is no room for them. */
   #take(ranked: RankedHit): boolean {
-    const { hit, near } = ranked;
+    const { hit } = ranked;
     const { document, region } = hit;
     if (!region) return true;
     const known = this.#shown.get(document);
@@ -157,27 +143,15 @@ export class Chooser {
     const around = hit.isHead
       ? beginning(rows)
       : [
-          ...surroundings(rows, at, this.#isNamed(document)),
+          ...surroundings(rows, at),
           ...complement(rows, at, document.callId === undefined, this.#matcher, this.#rarity),
         ];
     for (const group of [around, [at]]) {
       const fresh = group.flatMap((index) => rows[index] ?? []).filter(({ start }) => !known?.rows.has(start));
       if (fresh.length === 0) return true;
-      const key = keyOf(document, fresh, near.some((level) => level > 0) ? undefined : rows[at]);
-      const same = known ? undefined : this.#byText.get(key);
-      if (same) {
-        this.#merge(same, hit);
-        return true;
-      }
-      if (this.#show({ hit, rows: fresh, key }, this.#left)) return true;
+      if (this.#show({ hit, rows: fresh }, this.#left)) return true;
     }
     return false;
-  }
-
-  /** Whether a head has a telling word of the query. */
-  #isNamed({ label }: HitDocument): boolean {
-    this.#matcher.look(label.toLowerCase());
-    return this.#matcher.levels.some((level, index) => level === 2 && this.#tells(index, telling));
   }
 
   /** Shows an extract with what is newer than its rows, all or none; whether there was room within some tokens. */
@@ -216,15 +190,14 @@ export class Chooser {
     const { hit } = ranked;
     const rows = hit.region ? this.#rowsOf(hit.region) : [];
     const row = rows[this.#placeOf(rows, ranked)];
-    return { hit, rows: row ? [row] : [], key: keyOf(hit.document, row ? [row] : [], row) };
+    return { hit, rows: row ? [row] : [] };
   }
 
-  #add({ hit: { document, also, repeats }, rows, key }: Extract): void {
+  #add({ hit: { document, also, repeats }, rows }: Extract): void {
     let shown = this.#shown.get(document);
     if (!shown) {
       shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length };
       this.#shown.set(document, shown);
-      this.#byText.set(key, shown);
     }
     for (const row of rows) {
       shown.rows.set(row.start, row);
@@ -254,20 +227,7 @@ export class Chooser {
     if (!shown || !region || region.offset > 0 || region.text.length > saidWhole) return;
     const fresh = this.#rowsOf(region).filter((row) => !shown.rows.has(row.start) && isWanted(row));
     const used = this.#options.maxTokens - this.#left;
-    if (fresh.length > 0) this.#show({ hit, rows: fresh, key: "" }, Math.min(this.#left, roomForSaid - used));
-  }
-
-  /** The same passage again: it stands under the newest message that has it. */
-  #merge(shown: Shown, { document, also }: Hit): void {
-    const seqs = [shown.document.seq, ...shown.also, document.seq, ...also].sort((left, right) => right - left);
-    const [, ...older] = [...new Set(seqs)];
-    if (document.seq > shown.document.seq) {
-      this.#shown.delete(shown.document);
-      shown.document = { ...document, count: shown.document.count };
-      this.#shown.set(document, shown);
-    }
-    shown.unnamed += Math.max(0, older.length - mostAlso);
-    shown.also = older.slice(0, mostAlso);
+    if (fresh.length > 0) this.#show({ hit, rows: fresh }, Math.min(this.#left, roomForSaid - used));
   }
 
   #coverBy(text: string): void {

@@ -1,8 +1,7 @@
 /** Complements: of the record around a hit, the rows that have the words which the hit lacks. */
-import type { Row } from "./pieces.ts";
-import { recordAround } from "./surroundings.ts";
-import type { Block } from "./surroundings.ts";
-import type { Matcher, Rarity } from "./words.ts";
+import { recordAround } from "./rows.ts";
+import type { Block, Row } from "./rows.ts";
+import type { Matcher, Rarity } from "./terms.ts";
 
 /** The weight from which a word is worth a line of its own; one such as `the` has less. */
 export const tellingWeight = 2;

@@ -1,4 +1,4 @@
-/** Files that a query asks for, as they stand now: followed by the calls that had to do with them. */
+/** Files that a query asks for, as they stand now: followed by the calls that had to do with them, and shown whole or by words. */
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { ToolCallPart } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -7,8 +7,17 @@ import { actionsOf } from "../action/calls.ts";
 import { plainPath, touchOf } from "../action/paths.ts";
 import { Reader } from "../digest/reading.ts";
 import type { FileView } from "../digest/file-view.ts";
-import { isPath } from "../stub/stub.ts";
+import { isPath, recallId } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
+import { quoteLine } from "../../message/quote.ts";
+import type { Work } from "../../turns.ts";
+import { fit } from "./answer.ts";
+import type { Choice } from "./answer.ts";
+import { Chooser } from "./choose.ts";
+import type { ChoiceOptions } from "./choose.ts";
+import { headOf } from "./document.ts";
+import { RecallSearch } from "./search.ts";
+import type { RecallWords } from "./terms.ts";
 
 /** A file as the calls imply it. */
 export interface FileNow {
@@ -105,4 +114,46 @@ export function isSame(left: string, right: string): boolean {
   if (left === right) return true;
   const [one, other] = [plainPath(left), plainPath(right)];
   return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`);
+}
+
+/** Messages that a head names as the sources of a file's lines, the newest. */
+const mostSources = 4;
+
+/** The head of a file's text: as of which message, from which, and since when it may be another. */
+function labelOf({ path, view, seqs }: FileNow): { readonly label: string; readonly note: string } {
+  const from = seqs.slice(-mostSources).map((seq) => recallId(seq));
+  const sources = `from ${seqs.length > mostSources ? "… " : ""}${from.join(" ")}`;
+  const doubt = view.doubt > (seqs.at(-1) ?? 0) ? `; ${recallId(view.doubt)} may have changed it since` : "";
+  return { label: `${path} as it stands`, note: `${sources}${doubt}` };
+}
+
+/** A file's text, its known stretches in order. */
+function textOf({ view }: FileNow): string {
+  return view.stretches.map(({ lines }) => lines.map(({ text }) => text).join("\n")).join(`\n${gap}\n`);
+}
+
+/** A line between stretches that are not known to follow on each other. */
+const gap = "…";
+
+/** A file whole, or its beginning where it does not fit. */
+export function wholeFile(file: FileNow, { maxTokens, counter }: ChoiceOptions): Choice {
+  const { label, note } = labelOf(file);
+  const lines = textOf(file).split("\n");
+  const head = headOf({ seq: file.seq, label }, note);
+  const quoted = lines.map((line) => (line === gap ? line : quoteLine(line)));
+  const whole = [head, ...quoted].join("\n");
+  const seqs = [file.seq];
+  if (counter.count(whole) <= maxTokens) return { text: whole, seqs, more: false };
+  const more = `[the beginning of ${lines.length} lines; recall the path with words for the rest]`;
+  const room = maxTokens - counter.count(more) - 2;
+  const text = room > counter.count(head) ? `${fit(whole, room, counter)}\n${more}` : fit(whole, maxTokens, counter);
+  return { text, seqs, more: true };
+}
+
+/** The passages of a file that have words; empty where it has none. */
+export function* fileWith(words: RecallWords, file: FileNow, options: ChoiceOptions): Work<Choice> {
+  const { label, note } = labelOf(file);
+  const search = new RecallSearch(words);
+  yield* search.take({ seq: file.seq, label: `${label}; ${note}`, text: textOf(file) });
+  return yield* new Chooser(words, search.rarity, options).choose(search.ranked());
 }

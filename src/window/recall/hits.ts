@@ -3,8 +3,8 @@
  * told at the end, when the rarity of each word is known. Their number is bounded; of a group the newest are kept.
  */
 import type { RecallDocument } from "./document.ts";
-import type { Stretch } from "./pieces.ts";
-import type { Matcher, Rarity } from "./words.ts";
+import type { Stretch } from "./rows.ts";
+import type { Matcher, Rarity } from "./terms.ts";
 
 /** The document of hits, without its text. */
 export interface HitDocument extends Omit<RecallDocument, "text"> {
@@ -23,7 +23,7 @@ export interface HitPlace extends Stretch {
 
 /** A piece of a text that has words of the query. */
 export interface Hit extends HitPlace {
-  /** Older messages with the same line from the same call, the newest first, and how many there are. */
+  /** Older messages with the same line, the newest first, and how many there are. */
   also: readonly number[];
   repeats: number;
   /** The first message that says it. */
@@ -65,7 +65,7 @@ interface Group {
   readonly near: Uint8Array;
   readonly exact: boolean;
   hits: Hit[];
-  /** By label and line. */
+  /** By line; also by label where the line does not have all words by itself. */
   readonly byText: Map<string, Hit>;
 }
 
@@ -77,6 +77,9 @@ const mostGroups = 128;
 
 /** Characters up to which lines are compared. */
 const comparedLength = 240;
+
+/** A line that says enough to say the same wherever it stands. */
+const aSentence = /^(?=.{24})[\p{L}\p{N}].*\s.*\s/su;
 
 /** Older messages with the same line that are named. */
 const mostAlso = 3;
@@ -108,7 +111,9 @@ export class Hits {
     const group = this.#group(matcher, near, isTold);
     const { label, seq } = place.document;
     if (group.hits.at(-mostOfGroup)?.document.seq === seq) return undefined;
-    const key = text.length <= comparedLength ? `${label}\n${text.trim()}` : undefined;
+    const line = text.trim();
+    const isWhole = group.near.every((level) => level === 0) && aSentence.test(line);
+    const key = text.length <= comparedLength ? (isWhole ? line : `${label}\n${line}`) : undefined;
     const same = key === undefined ? undefined : group.byText.get(key);
     if (same?.document.seq === seq) return undefined;
     const hit: Hit = { ...place, also: [], repeats: 0, since: seq, region: undefined, dropped: false };

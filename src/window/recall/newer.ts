@@ -7,10 +7,10 @@ import { isPath } from "../stub/stub.ts";
 import { tellingWeight } from "./complement.ts";
 import type { RecallDocument } from "./document.ts";
 import type { HitDocument, RankedHit } from "./hits.ts";
-import { rowsOf } from "./pieces.ts";
-import type { Row } from "./pieces.ts";
-import { Matcher } from "./words.ts";
-import type { Rarity, RecallWords } from "./words.ts";
+import { rowsOf } from "./rows.ts";
+import type { Row } from "./rows.ts";
+import { Matcher } from "./terms.ts";
+import type { Rarity, RecallWords } from "./terms.ts";
 
 /** Hits, the best first, that are looked at. */
 const mostHits = 1_024;

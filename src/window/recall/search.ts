@@ -2,15 +2,16 @@
  * The search of recall: reads each text once, line by line, counts in how many lines each word stands, and keeps a bounded
  * number of hits with the text around them. Time is linear in the text; memory does not grow with it.
  */
+import { detached } from "../../message/detached.ts";
 import type { Work } from "../../turns.ts";
 import { isCorrection } from "../digest/saying.ts";
 import type { RecallDocument } from "./document.ts";
 import { Hits } from "./hits.ts";
 import type { Hit, HitDocument, HitPlace, RankedHit } from "./hits.ts";
-import { longLine, piecesOf } from "./pieces.ts";
-import type { Stretch } from "./pieces.ts";
-import { Matcher, Rarity } from "./words.ts";
-import type { RecallWords } from "./words.ts";
+import { longLine, piecesOf } from "./rows.ts";
+import type { Stretch } from "./rows.ts";
+import { Matcher, Rarity } from "./terms.ts";
+import type { RecallWords } from "./terms.ts";
 
 /** Characters searched in one step. */
 const stepLength = 64 * 1024;
@@ -229,9 +230,4 @@ function countLines(text: string): number {
   let count = 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
   return count;
-}
-
-/** A copy of a text. V8 makes a slice a view of its whole, which would keep the whole alive. */
-function detached(text: string): string {
-  return `${text}\n`.slice(0, -1);
 }

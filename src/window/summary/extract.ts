@@ -1,15 +1,16 @@
 /**
- * Summaries without a model: sentences of the messages themselves, verbatim and in order, for English, Japanese and
- * Chinese.
+ * Summaries without a model: sentences of the messages themselves, verbatim and in order, chosen as a digest chooses lines.
  */
-import type { Message } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import { splitLines } from "../../message/quote.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { termsOf } from "../recall/terms.ts";
-import { errorWords } from "../stub/cut.ts";
+import { lineChooser } from "../digest/choose.ts";
+import type { LineKind } from "../digest/line-kind.ts";
+import { lineOf } from "../digest/line.ts";
+import type { Passage } from "../digest/line.ts";
+import { Texts } from "../digest/texts.ts";
 import { recallId } from "../stub/stub.ts";
 import { noSummary } from "./summary.ts";
 import type { SummaryOutcome, SummaryTask } from "./summary.ts";
@@ -23,39 +24,27 @@ export interface Extract {
   readonly tokens: number;
 }
 
-/** Sentences longer than this (in characters) are left out while there are others. */
-const longest = 600;
 /** Lines of a tool's result that are looked at, from its beginning and from its end. */
 const resultLines = 30;
 /** The share of the messages' tokens that a summary without a model may add. */
 const share = 0.35;
 
-/** A text that sentences are chosen from, with what stands before them. */
-interface Source {
-  readonly seq: number;
-  readonly head: string;
-  readonly sentences: readonly { readonly text: string; readonly weight: number }[];
-}
-
-/**
- * The sentences that say most for their length: those of rare words before those of frequent ones, the user's and what
- * failed before others.
- */
+/** The sentences worth most for their tokens: the user's and what failed before others. */
 export function extractSummary(
   messages: readonly NumberedMessage[],
   maxTokens: number,
   counter: TokenCounter,
 ): Extract {
-  return choose(messages.map(sourceOf), maxTokens, counter);
+  return choose(messages.flatMap(passagesOf), maxTokens, counter);
 }
 
 /** A summary of messages as their best sentences, behind the best of the summary that is worked into it. */
 export function extractedSummary(task: SummaryTask, counter: TokenCounter): SummaryOutcome {
   const { messages, originalTokens, live, maxTokens } = task;
   const previous = live.map(({ text }) => text).join("\n");
-  const standing = splitLines(previous).map((line): Source => {
-    const sentences = splitSentences(line).map((text) => ({ text, weight: 1 }));
-    return { seq: 0, head: "", sentences };
+  const standing = splitLines(previous).map((line) => {
+    const [label = ""] = /^\[m\d+ \w+\](?= )/.exec(line) ?? [];
+    return passageOf(0, label, splitSentences(line.slice(label.length)), "result");
   });
   const kept = choose(standing, Math.floor(maxTokens / 2), counter).text;
   const room = Math.min(maxTokens - counter.count(kept) - 1, Math.floor(originalTokens * share));
@@ -66,62 +55,48 @@ export function extractedSummary(task: SummaryTask, counter: TokenCounter): Summ
   return { ok: true, text, tokens: counter.count(text), by: "extract", calls: 0 };
 }
 
-/** The sentences of highest worth that fit, each once, in the order in which they stand. */
-function choose(sources: readonly Source[], maxTokens: number, counter: TokenCounter): Extract {
-  const all = sources.flatMap(({ sentences }, source) =>
-    sentences.map((sentence) => ({ ...sentence, source, terms: new Set(termsOf(sentence.text)) })),
-  );
-  const found = new Map<string, number>();
-  for (const { terms } of all) for (const term of terms) found.set(term, (found.get(term) ?? 0) + 1);
-  const candidates = all.map((sentence, at) => {
-    const cost = counter.count(sentence.text) + 1;
-    const weight = sentence.text.length > longest ? sentence.weight / 10 : sentence.weight;
-    let rarity = 0;
-    for (const term of sentence.terms) rarity += Math.log(1 + all.length / (found.get(term) ?? 1));
-    return { ...sentence, at, cost, worth: (weight * rarity) / Math.sqrt(cost + 8) };
+/** The sentences that a digest would choose, each once, those of one message in a line. */
+function choose(passages: readonly Passage[], maxTokens: number, counter: TokenCounter): Extract {
+  const choosing = lineChooser(passages, {
+    texts: new Texts(counter),
+    recency: () => 1,
+    heat: () => 0,
+    shownLines: new Set(),
+    shownTexts: [],
+    title: ({ label }) => label,
   });
-  const begun = new Set<number>();
-  const texts = new Set<string>();
-  let left = maxTokens;
-  let chosen = candidates
-    .toSorted((one, other) => other.worth - one.worth)
-    .filter(({ text, source, cost, worth }) => {
-      const whole = begun.has(source) ? cost : cost + counter.count(sources[source]?.head ?? "") + 1;
-      if (worth <= 0 || whole > left || texts.has(text)) return false;
-      left -= whole;
-      begun.add(source);
-      texts.add(text);
-      return true;
-    });
-  for (;;) {
-    const ordered = chosen.toSorted((one, other) => one.at - other.at);
-    const lines = new Map<number, string>();
-    for (const { source, text } of ordered) {
-      const line = lines.get(source) ?? sources[source]?.head ?? "";
-      lines.set(source, line === "" ? text : `${line} ${text}`);
+  for (let room = maxTokens; room > 0;) {
+    const sentences: { text: string; seq: number }[] = [];
+    const lines = new Map<string, string>();
+    for (const { label, lines: chosen } of choosing(room)) {
+      for (const { text, seq } of chosen) {
+        lines.set(label, `${lines.get(label) ?? label} ${text}`.trim());
+        sentences.push({ text, seq });
+      }
     }
     const text = [...lines.values()].join("\n");
     const tokens = counter.count(text);
-    const sentences = ordered.map((one) => ({ text: one.text, seq: sources[one.source]?.seq ?? 0 }));
-    // Counts are not quite additive: an extract that came out too large loses its least sentences.
-    if (tokens <= maxTokens || chosen.length === 0) return { text, sentences, tokens };
-    chosen = chosen.slice(0, -Math.max(1, Math.ceil(chosen.length / 50)));
+    if (tokens <= maxTokens) return { text, sentences, tokens };
+    // Counts are not quite additive: an extract that came out too large is chosen anew for less.
+    room -= tokens - maxTokens;
   }
+  return { text: "", sentences: [], tokens: 0 };
 }
 
-function sourceOf({ seq, message }: NumberedMessage): Source {
-  const sentences = message.role === "system" ? [] : sentencesOf(message);
-  return { seq, head: `[${recallId(seq)} ${message.role}]`, sentences };
+function passageOf(seq: number, label: string, texts: readonly string[], kind: LineKind): Passage {
+  return { file: false, subject: "", label, at: 0, lines: texts.map((text) => lineOf(text, seq, kind)) };
 }
 
-function sentencesOf({ role, status, parts }: Message): Source["sentences"] {
-  const spoken = role === "user" && status !== "synthetic" ? 1.5 : 1;
-  return parts.flatMap((part) => {
-    if (part.type === "text") return splitSentences(part.text).map((text) => ({ text, weight: spoken }));
+function passagesOf({ seq, message }: NumberedMessage): readonly Passage[] {
+  if (message.role === "system") return [];
+  const label = `[${recallId(seq)} ${message.role}]`;
+  const spoken = message.role === "user" && message.status !== "synthetic" ? "user" : "answered";
+  return message.parts.flatMap((part): readonly Passage[] => {
+    if (part.type === "text") return [passageOf(seq, label, splitSentences(part.text), spoken)];
     if (part.type !== "tool-result") return [];
     const lines = splitLines(resultText(part));
     const ends =
       lines.length <= 2 * resultLines ? lines : [...lines.slice(0, resultLines), ...lines.slice(-resultLines)];
-    return ends.map((line) => ({ text: line.trim(), weight: errorWords.test(line) ? 1.5 : 0.15 }));
+    return ends.map((line) => passageOf(seq, label, [line.trim()], "result"));
   });
 }

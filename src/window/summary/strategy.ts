@@ -1,5 +1,5 @@
 /** The parts of every strategy that summarises: its hooks, and the pass for messages that no summary took in in time. */
-import { dropOldest } from "../passes/drop-oldest.ts";
+import { dropOldest } from "../passes/dropping.ts";
 import type { Strategy, StrategyHook } from "../window.ts";
 import type { SummaryHookOptions } from "./summary.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { headTailLines, truncateToolResults } from "windrow/window";
+import { headTailLines } from "windrow/window";
 import { HistoryBuilder, toolCalls } from "../../kit/inside/message.ts";
+import { cutNewest } from "../../kit/inside/window.ts";
 import { results, windowBy } from "./one-pass.ts";
 
 function reads(...bodies: readonly string[]): HistoryBuilder {
@@ -30,11 +31,10 @@ describe("head-tail-lines", () => {
     const label =
       "[Windrow: an excerpt of all, and the user agrees, quoted behind a space or |; the whole (1 line) is m7]";
     const body = `${label}\n${Array.from({ length: 8 }, (_, at) => `${at} ${"some words of it ".repeat(60)}`).join("\n")}`;
-    const passes = [headTailLines({ keepRecent: 1 }), truncateToolResults({ keepShare: 0.01 })];
-    const composed = windowBy(passes, reads(body, body, body).messages, { budget: 12_000, lowWater: 0.2 });
-    const [first = ""] = results(composed);
-    expect(first).toMatch(/^\[Windrow: an excerpt of read f0, quoted/);
-    expect(results(composed).slice(0, 2).join("\n").split("\n")).not.toContain(label);
+    const passes = [headTailLines({ keepRecent: 0 }), cutNewest];
+    const [shown = ""] = results(windowBy(passes, reads(body).messages, { budget: 600 }));
+    expect(shown).toMatch(/^\[Windrow: an excerpt of read f0, quoted/);
+    expect(shown.split("\n")).not.toContain(label);
   });
 
   it("writes the mark in three languages", () => {
@@ -89,13 +89,4 @@ describe("head-tail-lines", () => {
     const [older, newer] = results(windowBy(headTailLines({ keepRecent: 1 }), history.messages));
     expect([older === body, newer === body]).toEqual([false, true]);
   });
-});
-
-it("truncate-tool-results cuts as many results as the target needs, and no step leaves", () => {
-  const { messages } = reads(...Array.from({ length: 20 }, () => lines(20, 90).replaceAll(".....", " word")));
-  const pass = truncateToolResults();
-  const { tokens } = windowBy(pass, messages).report;
-  const cut = windowBy(pass, messages, { budget: tokens - 900 });
-  expect(results(cut)).toHaveLength(20);
-  expect(cut.report.tokens).toBeLessThanOrEqual(tokens - 900);
 });

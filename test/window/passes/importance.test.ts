@@ -66,15 +66,11 @@ const words = (texts: string): readonly string[] => texts.trim().split(/\s*[|\n]
 describe("reports in words", () => {
   it.each([
     ...words(`
-      error, giving up | error one | Error 404 | An error occurred while clicking | Sorry, an error occurred.
-      Failed to open Safari | Click failed: no such element | Exception in thread main
-      The command failed with exit code 1 | Process exited with 127 | Unable to find the button
-      Could not connect to the server | 3 tests failed. | エラーです | エラーが発生しました。 | クリックに失敗しました
-      ファイルを開くことができませんでした。 | 接続失敗 | 操作失败 | 点击失败：找不到元素 | 发生了一个错误
-      程序出错了 | 无法打开文件 | 錯誤：找不到檔案 | The request timed out after 30 s | Permission denied: /etc/shadow
-      タイムアウトしました | 请求超时。 | 权限被拒绝
+      error, giving up | Error 404 | Failed to open Safari | Unable to find the button
+      Could not connect to the server | エラーです | エラーが発生しました。 | クリックに失敗しました
+      ファイルを開くことができませんでした。 | 操作失败 | 点击失败：找不到元素 | 无法打开文件 | 錯誤：找不到檔案
     `),
-    "I clicked it.\nThe upload failed because the disk is full.",
+    "I clicked it.\nFailed to upload, because the disk is full.",
   ])("an error: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.8);
   });
@@ -97,10 +93,9 @@ describe("reports in words", () => {
 
   it.each(
     words(`
-      All done | All done! | Finished successfully | Task completed successfully. | I have completed the task.
-      I've finished the job. | The task has been completed. | Your request is complete. | タスクを完了しました
-      タスクが完了しました | 作業が完了しました | すべて完了です。 | 作業が終わりました。 | 任务已完成 | 任务完成。
-      已经全部完成了 | 所有步骤都已完成。 | 任務已完成
+      All done | All done! | Finished successfully | Task completed successfully. | The task has been completed. | タスクを完了しました
+      タスクが完了しました | 作業が完了しました | すべて完了です。 | 任务已完成 | 任务完成。
+      已经全部完成了 | 任務已完成
     `),
   )("a completion: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.8);

@@ -13,45 +13,24 @@ function threeTurns(): HistoryBuilder {
   }
   return history;
 }
-const always = { when: "always", note: false } as const;
 
 describe("keep-recent", () => {
-  it("keeps the newest messages and the step they begin in", () => {
-    const { messages } = threeTurns();
-    expect(ids(windowBy(keepRecent({ messages: 4, ...always }), messages))).toEqual(["m9", "m10", "m11", "m12"]);
-    // The second newest message is the result of m10: its step stays whole.
-    expect(ids(windowBy(keepRecent({ messages: 2, ...always }), messages))).toEqual(["m9", "m10", "m11", "m12"]);
-  });
-
-  it("keeps the newest turns or results", () => {
-    const { messages } = threeTurns();
-    const fromSecondTurn = messages.slice(4).map(({ id }) => id);
-    expect(ids(windowBy(keepRecent({ turns: 2, ...always }), messages))).toEqual(fromSecondTurn);
-    expect(ids(windowBy(keepRecent({ toolResults: 2, ...always }), messages))).toEqual([
-      "m6",
-      "m7",
-      "m9",
-      "m10",
-      "m11",
-      "m12",
-    ]);
-  });
-
   it("drops no more than the target asks for, and never what it keeps", () => {
     const messages = threeTurns().messages.map((message) =>
       message.role === "user" ? { ...message, parts: [{ type: "text" as const, text: "word ".repeat(100) }] } : message,
     );
-    const pass = keepRecent({ turns: 2, note: false });
+    // The seventh newest message is the result of m6: its step stays whole.
+    const pass = keepRecent({ messages: 6, note: false });
     expect(ids(windowBy(pass, messages))).toHaveLength(12);
     const whole = windowBy(pass, messages).tokens;
     expect(ids(windowBy(pass, messages, { budget: whole - 50 }))[0]).toBe("m2");
-    // Two turns are over a target of a fifth; the budget still holds, so nothing else leaves.
-    expect(ids(windowBy(pass, messages, { budget: whole - 50, lowWater: 0.2 }))[0]).toBe("m5");
+    // What is kept is over a target of a fifth; the budget still holds, so nothing else leaves.
+    expect(ids(windowBy(pass, messages, { budget: whole - 50, lowWater: 0.2 }))[0]).toBe("m6");
   });
 
   it("leaves a labelled message unless it is told not to", () => {
     const { messages } = threeTurns();
-    const [note] = texts(windowBy(keepRecent({ turns: 1, when: "always" }), messages));
-    expect(note).toMatch(/^\[Windrow: a record, no instruction\. 8 earlier messages \(m1-m8, /);
+    const composed = windowBy(keepRecent({ messages: 4 }), messages, { budget: 200, lowWater: 0.2 });
+    expect(texts(composed)[0]).toMatch(/^\[Windrow: a record, no instruction\. 8 earlier messages \(m1-m8, /);
   });
 });

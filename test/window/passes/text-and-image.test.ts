@@ -1,7 +1,7 @@
 /** Results of text and an image: the text shrinks, and the image stays or leaves by a rule of its own. */
 import { describe, expect, it } from "vitest";
 import type { Composed, Message } from "windrow";
-import { headTailLines, pruneUiTree, supersede, truncateToolResults } from "windrow/window";
+import { headTailLines, pruneUiTree, supersede } from "windrow/window";
 import { HistoryBuilder, toolResults } from "../../kit/inside/message.ts";
 import type { ResultContent } from "../../kit/inside/message.ts";
 import { cutNewest } from "../../kit/inside/window.ts";
@@ -80,21 +80,10 @@ describe("a result of text and an image", () => {
     ["keeps a small image beside an excerpt", 300, true],
     ["loses a large one, and the excerpt's id brings it back", 20_000, false],
   ] as const)("%s", (_, height, stays) => {
-    const given = [text(long("a")), image(height)];
-    const composed = windowBy(truncateToolResults({ keepShare: 0.01 }), looks(given, given), {
-      budget: 100_000,
-      lowWater: 0.005,
-    });
+    const composed = windowBy(cutNewest, looks([text(long("word".repeat(40))), image(height)]), { budget: 500 });
     const [content] = contents(composed);
     const label = expect.stringMatching(/^\[Windrow: an excerpt of look .*is m3\]/);
     expect(content).toEqual(stays ? [{ type: "text", text: label }, image(height)] : label);
     expect(composed.report.opened?.tokensAfter).toBe(composed.tokens);
-  });
-
-  it("keeps the image of the newest step that is cut to the budget, where it fits", () => {
-    const given = [text(long("word".repeat(40))), image(300)];
-    const composed = windowBy(cutNewest, looks(given), { budget: 500 });
-    expect(composed.tokens).toBeLessThanOrEqual(500);
-    expect(contents(composed)).toMatchObject([[{ text: expect.stringContaining("an excerpt of look") }, image(300)]]);
   });
 });

@@ -1,8 +1,90 @@
-/**
- * Surroundings: the lines that make a passage whole. A short text is shown whole, a small function or record too; of a
- * larger one the lines that say whose it is, and those next to the hit.
- */
-import type { Row } from "./pieces.ts";
+/** Rows: the units that recall searches and shows, a line or a piece of a long one, and the rows around one that make it whole. */
+
+/** A stretch of a text. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Characters up to which a line stays in one piece. */
+export const longLine = 320;
+
+/** Characters that a piece of a long line has at most, and at least. */
+const most = 320;
+const least = 48;
+
+/** The end of a sentence or of a value of JSON, with the white space behind it. */
+const ends = /[.!?][")\]'’”]*\s+|[。！？]|[}\]]+,?\s*|,\s*(?=["{[])/g;
+
+/** The pieces of a line: itself, or where it is long stretches that end with a sentence, a value or a word. */
+export function* piecesOf(text: string, start: number, end: number): Generator<Stretch> {
+  if (end - start <= longLine) {
+    yield { start, end };
+    return;
+  }
+  for (let from = start; from < end;) {
+    const isLast = end - from <= most + least;
+    const to = recordEnd(text, from, isLast ? end : from + most) ?? (isLast ? end : cutAt(text, from, from + most));
+    yield { start: from, end: to };
+    from = to;
+  }
+}
+
+/** The end of a record of JSON before the next one: no piece has parts of two, however short it is. */
+function recordEnd(text: string, from: number, to: number): number | undefined {
+  const index = text.slice(from, to).search(/\},\s*\{/);
+  return index < 0 ? undefined : from + index + 2;
+}
+
+/** The last good place to part a text between two others: behind a sentence, else behind a word, else anywhere. */
+function cutAt(text: string, from: number, to: number): number {
+  const window = text.slice(from, to);
+  for (const { index, 0: match } of window.matchAll(ends)) {
+    const end = index + match.length;
+    if (end >= least) return from + end;
+  }
+  const space = window.search(/\s\S*$/);
+  if (space >= least) return from + space + 1;
+  return isInsidePair(text, to) ? to - 1 : to;
+}
+
+/** Whether a place parts the two halves of one character. */
+function isInsidePair(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+/** A piece of a text as it may be shown. */
+export interface Row extends Stretch {
+  /** Its line in the text, from 0. */
+  readonly line: number;
+  readonly text: string;
+  /** Whether it begins and whether it ends its line. */
+  readonly begins: boolean;
+  readonly ends: boolean;
+}
+
+/** The pieces of a part of a text as rows, placed as in the whole. */
+export function rowsOf({ text, offset, line: first }: { text: string; offset: number; line: number }): readonly Row[] {
+  const rows: Row[] = [];
+  let line = first;
+  for (let start = 0; start <= text.length; line++) {
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline;
+    for (const piece of piecesOf(text, start, end)) {
+      rows.push({
+        line,
+        text: text.slice(piece.start, piece.end),
+        start: offset + piece.start,
+        end: offset + piece.end,
+        begins: piece.start === start && (start > 0 || offset === 0),
+        ends: piece.end === end,
+      });
+    }
+    start = end + 1;
+  }
+  return rows;
+}
 
 /** A text is shown whole up to so many rows and characters. */
 const smallRows = 8;
@@ -12,9 +94,9 @@ const smallLength = 400;
 const blockRows = 16;
 const blockLength = 700;
 
-/** A record that the head names is known without its other lines. */
-const namedRows = 6;
-const namedLength = 200;
+/** Of a text whose head alone answers, so many rows and characters are shown. */
+const firstRows = 6;
+const firstLength = 200;
 
 /** Characters of the pieces of a long line that are shown around one. */
 const pieceLength = 240;
@@ -25,37 +107,25 @@ const blockReach = 200;
 /** Characters from which a line of a flat text says enough by itself. */
 const selfContained = 60;
 
-/** A key of a record that tells it from others, and any key with a plain value. */
-const tellingKey = /^\s*["']?(?:[\w.-]*(?:id|name|key|title|path|sku|code|email|uuid|slug|number|no))["']?\s*[:=]/i;
-const plainKey = /^\s*["']?[\w .-]{1,40}["']?\s*[:=]\s*(?:"[^"]*"|'[^']*'|[\w.+-]+)\s*,?\s*$/;
-
 /** The block of rows around one: a record, a function, a paragraph. */
 export interface Block {
   readonly from: number;
   readonly to: number;
 }
 
-/**
- * The rows to show for the row at a place, in order.
- *
- * @param isNamed - whether the head says what the row is about
- */
-export function surroundings(rows: readonly Row[], at: number, isNamed: boolean): readonly number[] {
-  const smallest = isNamed ? namedLength : smallLength;
-  if (isSmall(rows, { from: 0, to: rows.length - 1 }, smallRows, smallest)) return range(0, rows.length - 1);
+/** The rows to show for the row at a place, in order. */
+export function surroundings(rows: readonly Row[], at: number): readonly number[] {
+  if (isSmall(rows, { from: 0, to: rows.length - 1 }, smallRows, smallLength)) return range(0, rows.length - 1);
   const row = rows[at];
   if (!row) return [];
-  if (!row.begins || !row.ends) return piecesAround(rows, at, isNamed);
+  if (!row.begins || !row.ends) return piecesAround(rows, at);
   const block = blockOf(rows, at);
   if (!block) return flatAround(rows, at);
-  const isNamedRecord = isNamed && plainKey.test(rows[block.from + 1]?.text ?? "");
-  const isSmallBlock = isNamedRecord
-    ? isSmall(rows, block, namedRows, namedLength)
-    : isSmall(rows, block, blockRows, blockLength);
-  if (isSmallBlock) return range(block.from, block.to);
-  const shown = new Set([...owners(rows, at, block), at]);
-  for (const near of [at - 1, at + 1]) if (isBeside(rows, at, near)) shown.add(near);
-  return [...shown].sort((left, right) => left - right);
+  if (isSmall(rows, block, blockRows, blockLength)) return range(block.from, block.to);
+  // The head of a block says whose the row is.
+  const head = (rows[block.from]?.text.trim().length ?? 0) > 2 ? [block.from] : [];
+  const beside = [at - 1, at + 1].filter((near) => isBeside(rows, at, near));
+  return [...new Set([...head, at, ...beside])].sort((left, right) => left - right);
 }
 
 /** The block around a row, which may be one record: of a flat text what is at hand. */
@@ -67,30 +137,8 @@ export function recordAround(rows: readonly Row[], at: number): Block {
 export function beginning(rows: readonly Row[]): readonly number[] {
   let length = 0;
   let count = 0;
-  while (count < rows.length && count < namedRows && length < namedLength) length += rows[count++]?.text.length ?? 0;
+  while (count < rows.length && count < firstRows && length < firstLength) length += rows[count++]?.text.length ?? 0;
   return range(0, count - 1);
-}
-
-/** The rows that say whose a row is: the head of its block, and the key of the record that it is in. */
-function owners(rows: readonly Row[], at: number, block: Block): readonly number[] {
-  const head = rows[block.from]?.text.trim() ?? "";
-  const identity = identityIn(rows, block);
-  return [...(head.length > 2 && block.from !== at ? [block.from] : []), ...(identity === undefined ? [] : [identity])];
-}
-
-/** The row of a record that tells it from others: the first whose key does, else its first plain value. */
-function identityIn(rows: readonly Row[], { from, to }: Block): number | undefined {
-  const inner = indentOf(rows[from + 1]);
-  let first: number | undefined;
-  let seen = 0;
-  for (let index = from + 1; index <= to && seen < 8; index++) {
-    const row = rows[index];
-    if (!row || indentOf(row) !== inner) continue;
-    seen++;
-    if (tellingKey.test(row.text)) return index;
-    if (first === undefined && plainKey.test(row.text)) first = index;
-  }
-  return first;
 }
 
 /** The rows from the nearest one above with a smaller indent to the end of what stands below it. */
@@ -137,10 +185,10 @@ function flatAround(rows: readonly Row[], at: number): readonly number[] {
 }
 
 /** A piece of a long line, with those of the same line next to it while they are short. */
-function piecesAround(rows: readonly Row[], at: number, isNamed: boolean): readonly number[] {
+function piecesAround(rows: readonly Row[], at: number): readonly number[] {
   const shown = [at];
   let length = rows[at]?.text.length ?? 0;
-  const opening = isNamed ? undefined : openingOf(rows, at);
+  const opening = openingOf(rows, at);
   if (opening !== undefined) {
     const record = { from: opening, to: closingOf(rows, at) };
     if (isSmall(rows, record, blockLength, blockLength)) return range(record.from, record.to);
