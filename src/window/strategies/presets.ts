@@ -1,7 +1,7 @@
 /** The presets: strategies with the literal numbers of docs/presets.md. */
 import { keepImportant, uiToolNames } from "../passes/importance.ts";
 import { pruneUiTree } from "../passes/prune-ui-tree.ts";
-import type { Strategy, StrategyHook } from "../window.ts";
+import type { Strategy, StrategyHook, StrategySettings } from "../window.ts";
 import { entityState, layers, rollingSummary, slidingWindow, summaryAtThreshold } from "./strategies.ts";
 import type {
   EntityStateOptions,
@@ -10,7 +10,6 @@ import type {
   SummaryAtThresholdOptions,
 } from "./strategies.ts";
 import type { Locale } from "../../config/locale.ts";
-import type { StrategySettings } from "../window.ts";
 import { summarisingStrategy } from "../summary/strategy.ts";
 import type { SummarisingOptions, SummaryMessageOptions } from "../summary/summary.ts";
 
