@@ -16,7 +16,7 @@ import { MaskedMessages } from "../mask/masked-messages.ts";
 import { baseOf, lineInCopies } from "../window/epoch/lines.ts";
 import type { EpochBase } from "../window/epoch/lines.ts";
 import { SentLog } from "./sent.ts";
-import { isTextAlone, lightened } from "../window/text-alone.ts";
+import { isTextAlone, textAlone } from "../window/text-alone.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
 
 /** Gives a message as the process was given it that wrote it. */
@@ -88,7 +88,7 @@ export class Epochs {
       const { seq, message } = record;
       const given = shown(record);
       this.#noteMask(seq, given, message);
-      left.push({ seq, message: lightened(given) });
+      left.push({ seq, message: textAlone(given) });
       await turns.turn();
     }
     this.#unfed = undefined;

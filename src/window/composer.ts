@@ -89,8 +89,8 @@ export class Composer {
   }
 
   /**
-   * The fed messages that are in the window, whole or in part, as they were given, and those from the horizon on; old ones
-   * of those may lack their images, files and reasoning.
+   * The fed messages that are in the window, whole or in part, as they were given, and those from the horizon on, which
+   * lack images, files and reasoning.
    */
   get messages(): readonly NumberedMessage[] {
     return this.#log.behindOthers(this.#history.raw);
@@ -100,7 +100,8 @@ export class Composer {
   push(seq: number, message: Message): void {
     if (seq >= this.#last) [this.#last, this.#lastMessage] = [seq, message];
     this.#history.push(seq, message);
-    if (this.#readsLog && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
+    const { horizon = 1 } = this.#state;
+    if (this.#readsLog && seq >= horizon) this.#log.push({ seq, message }, horizon);
   }
 
   /** The log's id of a call that windows show under `callId`; `callId` itself where they show none. */
@@ -141,7 +142,7 @@ export class Composer {
   *#composing(options: Tried<ComposeOptions>): Work<Composed> {
     const budget = checkBudget(options.budget);
     yield* this.#history.taking();
-    this.#log.take(this.#state.horizon ?? 1);
+    this.#log.forget(this.#state.horizon ?? 1);
     for (const pass of this.#strategy.passes)
       for (const log of pass.read ? this.#log.logs : [])
         yield* pass.read!(log, { ...this.#reading, counter: this.#counter });

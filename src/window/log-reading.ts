@@ -3,7 +3,7 @@ import type { Message } from "../message/message.ts";
 import { resultText } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { Work } from "../turns.ts";
-import { lengthBeside, textAlone } from "./text-alone.ts";
+import { textAlone } from "./text-alone.ts";
 
 /**
  * Characters behind which a message is too old to be read for a digest: about 300,000 tokens, where a line's worth is a
@@ -11,12 +11,9 @@ import { lengthBeside, textAlone } from "./text-alone.ts";
  */
 const horizonLength = 1_200_000;
 
-/** Characters of images, files and reasoning that the log has in memory at most; the oldest then go, and their texts stay. */
-const mostBeside = 4_000_000;
-
 /** The part of the log that a pass may read: every message from the horizon on, oldest first. */
 export interface LogBehind {
-  /** Where images, files and reasoning are many, the oldest messages are without them. */
+  /** Without images, files and reasoning. */
   readonly messages: readonly NumberedMessage[];
 }
 
@@ -47,11 +44,8 @@ class LogFrom implements LogBehind {
  * already.
  */
 export class LogReading {
-  #waiting: NumberedMessage[] = [];
   #now: LogFrom;
   #next: LogFrom | undefined;
-  /** Characters of images, files and reasoning, also in the messages that wait. */
-  #beside = 0;
   #unfed: Unfed | undefined;
 
   /** @param unfed - asked once, before the log is read; absent where every message is fed */
@@ -67,54 +61,24 @@ export class LogReading {
     return isFull(this.#now) ? [this.#next] : [this.#now, this.#next];
   }
 
-  /** Takes the next message; `seq` rises. It waits until {@link LogReading.take}. */
-  push(numbered: NumberedMessage): void {
-    this.#waiting.push(numbered);
-    this.#beside += lengthBeside(numbered.message);
-    if (this.#beside > mostBeside) this.#lighten();
-  }
-
-  /**
-   * Adds the messages that wait: those pushed while a window is composed are not part of it. Forgets the messages before
-   * the horizon of the epoch that stands; one that is only tried may go back.
-   */
-  take(horizon: number): void {
-    if (this.#next && horizon === this.#next.from) this.#begin(this.#next);
-    for (const numbered of this.#waiting) this.#add(numbered);
-    this.#waiting = [];
-  }
-
-  #add(numbered: NumberedMessage): void {
+  /** Takes the next message; `seq` rises. `horizon` is that of the epoch that stands. */
+  push({ seq, message }: NumberedMessage, horizon: number): void {
+    this.forget(horizon);
+    const numbered = { seq, message: textAlone(message) };
     this.#now.add(numbered);
     this.#next?.add(numbered);
     if (!this.#next || isFull(this.#next)) this.#next = nextOf(this.#next ?? this.#now);
+  }
+
+  /** Forgets the messages before the horizon of the epoch that stands; one that is only tried may go back. */
+  forget(horizon: number): void {
+    if (this.#next && horizon === this.#next.from) this.#begin(this.#next);
   }
 
   /** Goes on with a log that begins elsewhere. */
   #begin(log: LogFrom): void {
     this.#now = log;
     this.#next = nextOf(log);
-    this.#beside = 0;
-    for (const { message } of [...this.#now.messages, ...this.#waiting]) this.#beside += lengthBeside(message);
-    if (this.#beside > mostBeside) this.#lighten();
-  }
-
-  /** Leaves out the oldest images, files and reasoning, until half of what it may have of them is left. */
-  #lighten(): void {
-    const bare = new Map<Message, Message>();
-    for (const { message } of [...this.#now.messages, ...this.#waiting]) {
-      if (this.#beside <= mostBeside / 2) break;
-      const length = lengthBeside(message);
-      if (length === 0) continue;
-      bare.set(message, textAlone(message));
-      this.#beside -= length;
-    }
-    for (const messages of [this.#now.messages, this.#next?.messages ?? [], this.#waiting]) {
-      for (const [index, { seq, message }] of messages.entries()) {
-        const light = bare.get(message);
-        if (light) messages[index] = { seq, message: light };
-      }
-    }
   }
 
   /** Takes the messages that were not fed, which may stand between those that were. */
@@ -123,14 +87,14 @@ export class LogReading {
     let found: readonly NumberedMessage[] = [];
     yield this.#unfed().then((messages) => void (found = messages));
     this.#unfed = undefined;
-    this.take(horizon);
+    this.forget(horizon);
     const all = [...found, ...this.#now.messages].toSorted((left, right) => left.seq - right.seq);
     this.#begin(logFrom(horizon, all));
   }
 
-  /** Others' messages that are older than all of the log that is known, and the log's, also those that wait. */
+  /** Others' messages that are older than all of the log that is known, and the log's. */
   behindOthers(others: readonly NumberedMessage[]): readonly NumberedMessage[] {
-    const messages = [...this.#now.messages, ...this.#waiting];
+    const { messages } = this.#now;
     const first = messages[0]?.seq ?? Infinity;
     const whole = new Map(others.map((numbered) => [numbered.seq, numbered]));
     return [...others.filter(({ seq }) => seq < first), ...messages.map((own) => whole.get(own.seq) ?? own)];
