@@ -10,79 +10,13 @@ import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
 import { callKinds } from "./compose-options.ts";
-import {
-  aboveZero,
-  anyOf,
-  checkGiven,
-  count,
-  having,
-  kinds,
-  listOf,
-  oneOf,
-  usageReport,
-  whole,
-  withTexts,
-} from "./options.ts";
+import { aboveZero, anyOf, checkGiven, kinds, listOf, usageReport, withTexts } from "./options.ts";
 import type { Kind } from "./options.ts";
+import { windowState } from "./state-kinds.ts";
 import { profileOf } from "./provider/profile.ts";
 import { budgetFor, counterFor } from "./settings.ts";
 import { strategyOf } from "./by-name.ts";
-import type { ComposeInput, Composed, CountedWindow, Edit, WindowState } from "./window.ts";
-
-type Needed<Value> = { readonly [Field in keyof Value as undefined extends Value[Field] ? never : Field]: Kind };
-
-const above: Kind = {
-  is: "a number above 0",
-  fits: (value) => Number.isFinite(value) && (value as number) > 0,
-};
-
-const calibrationKinds = {
-  version: whole(1),
-  observations: whole(0),
-  estimated: count,
-  reported: count,
-  countedChange: above,
-  reportedChange: above,
-  doubt: count,
-  refused: whole(0),
-} as const satisfies Needed<CalibrationState>;
-
-const countedKinds = {
-  tokens: count,
-  calibration: having("an object", calibrationKinds),
-} as const satisfies Needed<CountedWindow>;
-
-const editKinds = {
-  kind: oneOf("drop", "stub", "replace"),
-  from: whole(1),
-  to: whole(1),
-  pass: kinds.text,
-  reason: kinds.text,
-  tokensBefore: count,
-  tokensAfter: count,
-} as const satisfies Needed<Edit>;
-
-const edits = listOf(having("an edit", editKinds));
-
-const stateKinds = {
-  version: { is: "1", fits: (value) => value === 1 },
-  epoch: whole(0),
-  edits,
-  opened: whole(0),
-  openedHash: kinds.text,
-  systemHash: kinds.text,
-  toolsHash: kinds.text,
-  length: whole(0),
-  prefixHash: kinds.text,
-} as const satisfies Needed<WindowState>;
-
-const counted = having("an object", countedKinds);
-
-/** The kind of window states: objects that a composition returned, or their JSON parsed. */
-const windowState = having("an object that composeWindow returned as `state`, whole; leave it out to begin anew", {
-  ...stateKinds,
-  counted: { is: counted.is, fits: (value) => value === undefined || counted.fits(value) },
-});
+import type { ComposeInput, Composed, WindowState } from "./window.ts";
 
 const inputKinds = {
   ...callKinds,

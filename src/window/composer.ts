@@ -23,7 +23,7 @@ import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailM
 import { yieldingDynamic } from "./pinned.ts";
 import { withAnswers } from "./provider/encode.ts";
 import type { Tried } from "./pinned.ts";
-import { planWindow, protect } from "./planner.ts";
+import { planWindow, readBy, protect } from "./planner.ts";
 import { mergeEdits, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
 import {
@@ -145,7 +145,7 @@ export class Composer {
     this.#log.forget(this.#state.horizon ?? 1);
     for (const pass of this.#strategy.passes)
       for (const log of pass.read ? this.#log.logs : [])
-        yield* pass.read!(log, { ...this.#reading, counter: this.#counter });
+        yield* readBy(pass, log, { ...this.#reading, counter: this.#counter });
     this.#refresh(options);
     const before = this.#layout(options);
     const changed = changeOf(before, this.#state, (length) => this.#hashes.nameOf(before.history, length));

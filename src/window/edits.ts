@@ -121,6 +121,9 @@ export function stubPass(part: ToolResultPart): string | undefined {
 /** The pass of edits by which a summary takes the place of messages. */
 export const summaryPass = "summary";
 
+/** The pass of edits that shorten results as they come: a message has them whichever epoch is in force. */
+export const ingestPass = "ingest-cap";
+
 /** Whether an edit takes whole messages out of the window. */
 export function isRange({ kind, only }: Edit): boolean {
   return kind !== "stub" && only === undefined;
@@ -265,7 +268,7 @@ function reasoningDrop({ from, to }: Range, pass: string, reason: string, tokens
 export function undone(state: WindowState, back: WindowState, last: number, profile: Profile): WindowState {
   const kept = new Set(back.edits.map(({ from, to, text }) => `${from}-${to}-${text}`));
   const gone = state.edits.filter(
-    (edit) => edit.only === undefined && !kept.has(`${edit.from}-${edit.to}-${edit.text}`),
+    (edit) => edit.only === undefined && edit.pass !== ingestPass && !kept.has(`${edit.from}-${edit.to}-${edit.text}`),
   );
   return {
     ...state,

@@ -86,6 +86,11 @@ export function anyOf(...choices: readonly Kind[]): Kind {
   };
 }
 
+/** The kind of values that may be left out. */
+export function orAbsent(kind: Kind): Kind {
+  return { is: kind.is, fits: (value) => value === undefined || kind.fits(value) };
+}
+
 /** The kind of lists whose items are all of one kind. */
 export function listOf(item: Kind): Kind {
   return {
@@ -108,7 +113,10 @@ export function fieldsOf(table: Kinds): Kind {
   return {
     is: `an object with ${fields.join("; ")}`,
     fits: (value) =>
-      isObject(value) && Object.entries(value).every(([name, one]) => one === undefined || table[name]?.fits(one)),
+      isObject(value) &&
+      Object.entries(value).every(
+        ([name, one]) => one === undefined || (Object.hasOwn(table, name) && table[name]!.fits(one)),
+      ),
   };
 }
 

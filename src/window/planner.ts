@@ -7,8 +7,10 @@ import { dropOldest } from "./passes/dropping.ts";
 import { cutNewest } from "./passes/cut-newest.ts";
 import { isWork } from "../turns.ts";
 import type { Work } from "../turns.ts";
-import type { Edit, Pass, PassContext, Strategy, View, ViewStep, WindowState } from "./window.ts";
-import { mergeEdits, summaryPass } from "./edits.ts";
+import type { LogBehind } from "./log-reading.ts";
+import type { Edit, Pass, PassContext, ReadingContext, Strategy, View, ViewStep, WindowState } from "./window.ts";
+import { isRange, mergeEdits, summaryPass } from "./edits.ts";
+import { editList } from "./state-kinds.ts";
 import { applyToView, viewOf } from "./view.ts";
 
 /** A view without inserts that protects system messages, the task, the current user message and the newest step. */
@@ -108,29 +110,51 @@ interface Plan {
   readonly edits: readonly Edit[];
 }
 
-const handedEdits: Omit<Handed<readonly Edit[]>, "name"> = {
-  code: "pass-failed",
-  wanted: "a list of edits, at once",
-  otherwise: "It changes nothing.",
-  read: (answer) => (Array.isArray(answer) ? (answer as readonly Edit[]) : undefined),
-};
-
 /** Runs one pass over a planned view. */
 function* run(pass: Pass, plan: Plan, context: PassContext): Work<Plan> {
+  const found = yield* answerOfPass(pass, () => pass.plan(plan.view, context), {
+    wanted: "a list of edits of messages that stand in the window and are not protected, at once",
+    read: (answer) =>
+      editList.fits(answer) && mayLeave(answer as readonly Edit[], plan.view) ? (answer as readonly Edit[]) : undefined,
+  });
+  yield;
+  if (!found || found.length === 0) return plan;
+  return { view: applyToView(plan.view, found, context), edits: mergeEdits(plan.edits, found) };
+}
+
+/** Whether edits are about a view's messages, and take out none that are protected. */
+function mayLeave(edits: readonly Edit[], { steps }: View): boolean {
+  const last = steps.reduce((most, { to }) => Math.max(most, to), 0);
+  const stay = steps.filter((step) => step.protected).flatMap(({ messages }) => messages.map(({ seq }) => seq));
+  return edits.every((edit) => {
+    const { from, to } = edit;
+    return from <= to && to <= last && !(isRange(edit) && stay.some((seq) => from <= seq && seq <= to));
+  });
+}
+
+/** Reads a log, before windows, for a pass that does so. */
+export function* readBy(pass: Pass, log: LogBehind, context: ReadingContext): Work<void> {
+  yield* answerOfPass(pass, () => pass.read?.(log, context), { wanted: "work, at once", read: () => true });
+}
+
+/** The answer of a pass, at once or by work; undefined for one that does not fit, which is reported once. */
+function* answerOfPass<Answer>(
+  pass: Pass,
+  ask: () => unknown,
+  fitting: Pick<Handed<Answer>, "wanted" | "read">,
+): Work<Answer | undefined> {
   let answer: () => unknown;
   try {
-    const planned = pass.plan(plan.view, context);
-    const edits = isWork(planned) ? yield* planned : planned;
-    answer = () => edits;
+    const asked = ask();
+    const result = isWork(asked) ? yield* asked : asked;
+    answer = () => result;
   } catch (error) {
     answer = () => {
       throw error;
     };
   }
-  const found = answerOf(pass, { ...handedEdits, name: `The pass "${pass.name}"` }, answer, () => []);
-  yield;
-  if (found.length === 0) return plan;
-  return { view: applyToView(plan.view, found, context), edits: mergeEdits(plan.edits, found) };
+  const handed = { name: `The pass "${pass.name}"`, code: "pass-failed", otherwise: "It changes nothing.", ...fitting };
+  return answerOf<Answer | undefined>(pass, handed, answer, () => undefined);
 }
 
 /** Runs a strategy's passes over a view, in order. */

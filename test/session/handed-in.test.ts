@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { countTokens, SessionManager } from "windrow";
 import type { ManagerOptions, SessionEvent } from "windrow";
+import type { View } from "windrow/window";
 import { aiSdk } from "windrow/ai-sdk";
 import { cached } from "windrow/model";
 import { telemetry } from "windrow/opentelemetry";
@@ -170,6 +171,23 @@ it.each<Wrong>([
   expect(warnings[0]).not.toContain(secret);
 });
 
+const wholeEdit = {
+  kind: "drop",
+  from: 1,
+  to: 1,
+  pass: "mine",
+  reason: "wrong",
+  tokensBefore: 0,
+  tokensAfter: 0,
+} as const;
+
+it("a pass whose reading throws is reported once, and its edits count", async () => {
+  const base = { name: "own", trigger: { ratio: 0.5 }, lowWater: 1, keepFirstUser: true };
+  const passes = [{ name: "mine", plan: () => [], read: untyped(failing()) }];
+  await windowOf({ strategy: { ...base, passes } });
+  expect(warnings).toEqual([expect.stringMatching(/^pass-failed: The pass "mine" threw .*work, at once/)]);
+});
+
 it.each([
   ["undefined", () => undefined],
   ["a promise", async () => await Promise.resolve([])],
@@ -179,6 +197,10 @@ it.each([
       throw new TypeError("secret");
     },
   ],
+  ["a list that begins with null", () => [null]],
+  ["a list that begins with an object", () => [{ ...wholeEdit, from: Number.NaN }]],
+  ["a list that begins with an object", () => [{ ...wholeEdit, to: 1e9 }]],
+  ["a list that begins with an object", ({ steps }: View) => [{ ...wholeEdit, to: steps.at(-1)?.to ?? 1 }]],
 ])("a pass that answers %s is reported once, and changes nothing", async (what, plan) => {
   const base = { name: "own", trigger: { ratio: 0.5 }, lowWater: 1, keepFirstUser: true };
   const strategy = { ...base, passes: [{ name: "mine", plan: untyped(plan) }] };

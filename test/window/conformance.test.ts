@@ -90,7 +90,7 @@ describe("the suite", () => {
       lowWater: 0.2,
       keepFirstUser: false,
     });
-    const complaint = "the current user message left";
+    const complaint = "is protected and leaves";
     expect(await firstComplaint(strategyConformance(careless), complaint)).toContain(complaint);
   });
 

@@ -7,13 +7,16 @@ import { detached } from "../../message/detached.ts";
 import { asserts, changes, corrects, enough, isDated, isNamed, isNumeral, states, unitsOf } from "./saying.ts";
 import type { Saying } from "./saying.ts";
 
+/** A term that stands in more statements, and in a larger share of them, tells nothing from then on. */
+const commonCount = 400;
+const commonShare = 0.25;
 /** A term that stands in fewer, or in a smaller share, is rare; a name is always. */
 const rareCount = 12;
 const rareShare = 0.02;
 /** The least statements by which rarity is measured: the first ones of a log are not rarer than later ones. */
 const leastStatements = 1_000;
 /** The share of what the terms of the shorter statement tell that two must have in common. */
-const leastShare = 0.3;
+const leastShare = 0.25;
 /** Likewise, where the newer one only says a value. */
 const sameShare = 0.6;
 /** Likewise, where none of the terms in common is rare. */
@@ -138,6 +141,7 @@ export class Statements {
     const numbers = [...terms].filter(({ isNumber }) => isNumber).length;
     const said: Said = { statement, seq, place, whole: this.#sum(terms, 2), numbers, shared: undefined };
     for (const term of terms) {
+      if (this.#isCommon(term)) continue;
       const isRare = term.isName || term.units === enough || term.count <= Math.max(rareCount, rareShare * this.#news);
       term.said.push({ said, tells: tellsOf(term, term.count, this.#news), isRare });
     }
@@ -177,8 +181,13 @@ export class Statements {
   #sum(terms: ReadonlySet<Term>, least: number): number {
     let sum = 0;
     for (const term of terms)
-      if (term.units !== enough && term.count >= least) sum += tellsOf(term, term.count, this.#news);
+      if (term.units !== enough && term.count >= least && !this.#isCommon(term))
+        sum += tellsOf(term, term.count, this.#news);
     return sum;
+  }
+
+  #isCommon({ count }: Term): boolean {
+    return count > Math.max(commonCount, commonShare * this.#news);
   }
 
   #namesOf(file = ""): ReadonlySet<Term> {

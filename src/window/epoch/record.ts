@@ -2,6 +2,7 @@
 import { isObject, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
+import { windowState } from "../state-kinds.ts";
 import type { Edit, EpochReason, Insert, WindowState } from "../window.ts";
 
 /** The data that an epoch record restores. */
@@ -137,6 +138,7 @@ export function outlineOf(data: JsonObject): EpochOutline | undefined {
   const line = inMemory(data) as Partial<WindowState & EpochData> & JsonObject;
   const { historyTokens = 0, held } = line;
   const state = { ...noWindow, ...picked(line, stateFields), epoch, opened, edits: objectsOf(edits).map(editOf) };
+  if (!windowState.fits(state)) return undefined;
   return {
     state,
     historyTokens,

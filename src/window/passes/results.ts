@@ -3,7 +3,7 @@ import { inlineText, quoteHint, splitLines, unquoteStub } from "../../message/qu
 import { ownText, resultMedia, resultText, toolCalls, toolResults, withOwnText } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { countPart, countResultOnce } from "../../tokens/counter.ts";
-import { isStub, stubPass } from "../edits.ts";
+import { ingestPass, isStub, stubPass } from "../edits.ts";
 import { excerpt } from "../digest/excerpt.ts";
 import { recallId, stubOf } from "../stub/stub.ts";
 import type { Edit, Pass, PassContext, TextMask, ViewStep } from "../window.ts";
@@ -132,7 +132,7 @@ export function excerptResult(entry: ViewResult, maxTokens: number, context: Stu
 }
 
 /** Passes whose excerpts begin with a label; the first line of any other stub may be a tool's. */
-const labelling: ReadonlySet<string> = new Set(["cut-newest", "ingest-cap"]);
+const labelling: ReadonlySet<string> = new Set(["cut-newest", ingestPass]);
 
 const labelPattern = /^\[Windrow: an excerpt of .*; the whole \([^)]*\) is m\d+\]\n?/;
 
@@ -154,6 +154,6 @@ export function ingestEdits(step: ViewStep, cap: number, context: StubContext): 
   if (step.tokens <= cap) return [];
   return resultsOf([step]).flatMap((entry) => {
     const reason = `a result of ${countResultOnce(context.counter, entry.result)} tokens; one may have ${cap}`;
-    return excerptResult(entry, cap, context, { pass: "ingest-cap", reason }) ?? [];
+    return excerptResult(entry, cap, context, { pass: ingestPass, reason }) ?? [];
   });
 }

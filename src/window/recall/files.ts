@@ -123,7 +123,7 @@ const mostSources = 4;
 function labelOf({ path, view, seqs }: FileNow): { readonly label: string; readonly note: string } {
   const from = seqs.slice(-mostSources).map((seq) => recallId(seq));
   const sources = `from ${seqs.length > mostSources ? "… " : ""}${from.join(" ")}`;
-  const doubt = view.doubt > (seqs.at(-1) ?? 0) ? `; ${recallId(view.doubt)} may have changed it since` : "";
+  const doubt = view.doubt > (seqs[0] ?? 0) ? `; ${recallId(view.doubt)} may have changed it since` : "";
   return { label: `${path} as it stands`, note: `${sources}${doubt}` };
 }
 
