@@ -149,19 +149,20 @@ export class FileView {
   /** Replaces what is left of an old text after its first place. */
   #replaceRest(change: Change, toLines: (text: string) => readonly Line[]): void {
     const { before, after } = change;
-    if (!after.includes(before)) {
+    const isAgain = after.includes(before);
+    if (before.includes("\n") && !isAgain) {
       // Where the new text and what stands beside it make the old one again, an end is not certain.
-      for (let tries = 0; tries < 1_000 && this.#replace(change, toLines); tries++);
+      for (let tries = 0; tries < 100 && this.#replace(change, toLines); tries++);
       return;
     }
     const fresh = new Set(toLines(after).map(({ key }) => key));
-    // The new text holds the old one, so only a line that it did not make is changed again.
+    // Where the new text holds the old one, only a line that it did not make is changed again.
+    const isDone = ({ text, key }: Line): boolean => isAgain && (text.includes(after) || fresh.has(key));
+    this.#shifted ||= after.includes("\n");
     this.#stretches = this.#stretches.map(({ at, lines }) => ({
       at,
       lines: lines.flatMap((line) =>
-        line.text.includes(before) && !line.text.includes(after) && !fresh.has(line.key)
-          ? toLines(line.text.replaceAll(before, () => after))
-          : [line],
+        line.text.includes(before) && !isDone(line) ? toLines(line.text.replaceAll(before, () => after)) : [line],
       ),
     }));
   }
