@@ -125,7 +125,10 @@ function* run(pass: Pass, plan: Plan, context: PassContext): Work<Plan> {
 /** Whether edits are about a view's messages, and take out none that are protected. */
 function mayLeave(edits: readonly Edit[], { steps }: View): boolean {
   const last = steps.reduce((most, { to }) => Math.max(most, to), 0);
-  const stay = steps.filter((step) => step.protected).flatMap(({ messages }) => messages.map(({ seq }) => seq));
+  // A labelled message may become part of another.
+  const stay = steps
+    .filter((step) => step.protected && step.kind !== "note")
+    .flatMap(({ messages }) => messages.map(({ seq }) => seq));
   return edits.every((edit) => {
     const { from, to } = edit;
     return from <= to && to <= last && !(isRange(edit) && stay.some((seq) => from <= seq && seq <= to));
