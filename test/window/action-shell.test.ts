@@ -31,6 +31,8 @@ describe("a command that shows one file", () => {
     ["tail -n +30 src/a.ts", read("src/a.ts", 30)],
     ["tail -20 src/a.ts", search("src/a.ts")],
     ["awk 'NR>=8 && NR<=12' src/a.ts", read("src/a.ts", 8)],
+    ["awk 'NR>=8 && NR<=12 {printf \"%d: %s\\n\", NR, $0}' src/a.ts", search("src/a.ts")],
+    ["awk '/start/,/end/ {print NR\": \"$0}' src/a.ts", search("src/a.ts")],
     ["grep -n 'needle|thread' src/a.ts", search("src/a.ts")],
     ['rg -n -A 3 "fn main" src/a.rs', search("src/a.rs")],
     ["cd repo && cat a.ts", read("repo/a.ts", 1, true)],
@@ -79,6 +81,10 @@ describe("a command that shows one file", () => {
     "true || cat src/a.ts",
     "bash -c 'cat src/a.ts'",
     "sed -n '20,40p' src/a.ts | grep -n needle",
+    "sed -n 's/a/b/p' src/a.ts",
+    "awk '{gsub(/a/, \"b\"); print}' src/a.ts",
+    "awk '{print toupper($0)}' src/a.ts",
+    "cat -A src/a.ts",
   ])("is not %s", (command) => expect(run(command)).toEqual([]));
 });
 
@@ -147,6 +153,11 @@ describe("a command that changes files", () => {
     ["rm -f a.ts b.ts", remove("a.ts"), remove("b.ts")],
     ["cp a.ts b.ts", touch("cp a.ts b.ts")],
     ["sed -i 's/a/b/' src/a.ts", touch("sed -i s/a/b/ src/a.ts")],
+    ["sed s/a/b/ -i src/a.ts", touch("sed s/a/b/ -i src/a.ts")],
+    ["sort a.txt -o a.txt", touch("sort a.txt -o a.txt")],
+    ["echo one | tee a.ts b.ts", write("a.ts", "one"), write("b.ts", "one")],
+    ["gh pr checkout 12", touch("gh pr checkout 12", true)],
+    ["node -e \"fs.copyFileSync('b.ts', 'a.ts')\"", touch("node -e fs.copyFileSync('b.ts', 'a.ts')")],
     ["bash -c 'sed -i s/a/b/ a.ts'", touch("bash -c sed -i s/a/b/ a.ts\n")],
     ["make 2>&1 > log.txt", touch("make log.txt")],
     ["git -C repo checkout -- src/a.ts", touch("git -C repo checkout -- src/a.ts", true)],

@@ -125,7 +125,8 @@ function namesIn(args: readonly Word[]): readonly Word[] {
   return args.filter(({ text }) => !text.startsWith("-"));
 }
 
-function catOf(args: readonly Word[]): Printed {
+function catOf(args: readonly Word[]): Printed | undefined {
+  if (args.some(({ text }) => /^-\w*[AETbestv]|^--(?!number$)/.test(text))) return undefined;
   return { files: namesIn(args), parts: [all], numbers: args.some(({ text }) => /^-\w*n/.test(text)) };
 }
 
@@ -163,15 +164,24 @@ function rangesOf(args: readonly Word[]): Printed | undefined {
     const end = to?.startsWith("+") === true ? Number(from) + Number(to) : Number(to ?? from);
     return [{ from: Number(from), ...(Number.isFinite(end) && { most: end - Number(from) + 1 }), whole: false }];
   });
-  return { files, parts: parts.length === lines.length ? parts : [some] };
+  if (parts.length === lines.length) return { files, parts };
+  return lines.every((line) => printed.test(line)) ? { files, parts: [some] } : undefined;
 }
+
+/** A command of sed that prints lines as they are, by their numbers or by what they match. */
+const printed = /^\s*(?:\d+|\$|\/(?:[^/\\]|\\.)*\/)(?:\s*,\s*(?:\+?\d+|\$|\/(?:[^/\\]|\\.)*\/))?\s*p\s*$/;
+
+/** A program of awk that prints lines as they are, by a pattern, with or without their numbers. */
+const printing =
+  /^[^{}]*(?:\{\s*(?:print(?:\s+(?:F?NR\s*,?\s*(?:"[^"]*"\s*)?)?\$0)?|printf\s*\(?\s*"%\d*d[^"%]*%s\\n"\s*,\s*F?NR\s*,\s*\$0\s*\)?)\s*;?\s*\})?\s*$/;
+const changing = /\b(?:g?sub|gensub|toupper|tolower|substr)\s*\(|(?<![=!<>])=(?![=~])/;
 
 function rowsOf(args: readonly Word[]): Printed | undefined {
   const [program, ...files] = namesIn(args);
   if (!program || files.length > 1) return undefined;
   const { text } = program;
+  if (!printing.test(text) || changing.test(text)) return undefined;
   if (text.includes("$0")) return { files, parts: [some] };
-  if (/print(?!\s*(?:;|\}|$))/.test(text)) return undefined;
   const [, sign, line] = /NR\s*(>=?|==)\s*(\d+)/.exec(text) ?? [];
   const from = Number(line ?? 0) + (sign === ">" ? 1 : 0);
   return { files, parts: [{ from, whole: false }] };

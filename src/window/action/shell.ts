@@ -11,10 +11,10 @@ import type { Command, Pipeline } from "./shell-words.ts";
 
 /** Signs that a line which cannot be taken apart writes something. */
 const writes =
-  /(?:^|[\s;&|(])(?:tee|mv|cp|rm|(?:apply_?)?patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s+(?:-\w+\s+)*-\w*i|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|write_text|\.write\(|open\([^)]*["'][wax]\+?b?["']|\b(?:shutil|rename|unlink|(?:Set|Add|Clear)-Content|Out-File|(?:Remove|Move|Copy|Rename)-Item)\b/;
+  /(?:^|[\s;&|(])(?:tee|mv|cp|rm|(?:apply_?)?patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s(?:[^\n;&|]*\s)?-\w*i|\bsort\s[^\n;&|]*-o|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|copyFile|fileinput|os\.remove|write_text|\.write\(|open\([^)]{0,300}["'][wax]\+?b?["']|\b(?:shutil|rename|unlink(?:Sync)?|(?:Set|Add|Clear)-Content|Out-File|(?:Remove|Move|Copy|Rename)-Item)\b/;
 /** Commands that may write anything in the folder they run in. */
 const writesAll =
-  /\bgit\s+(?:-[cC]\s+\S+\s+|-(?![cC]\s)\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place|apply)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
+  /\bgit\s+(?:-[cC]\s+\S+\s+|-(?![cC]\s)\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|bisect|mv|rm)\b|\bgh\s+pr\s+checkout\b|--(?:write|fix|in-place|apply)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
 /** Programs that change the files named behind them, or those that a patch or an archive names. */
 const changer =
   /^(?:ed|ex|vim?|nvim|sd|sponge|dos2unix|unix2dos|astyle|rsync|patch|apply_?patch|unzip|xargs|(?:set|add|clear)-content|out-file|(?:remove|move|copy|rename)-item|del|erase|ren|move|copy)$/i;
@@ -26,7 +26,7 @@ const interpreter = /^(?:python[\d.]*|node|ruby|perl|bun|deno|php|uv|poetry)$/;
 /** Options with which a program that applies a diff, or takes an archive apart, changes nothing. */
 const looks = /\s--(?:check|dry-run|stat|numstat|summary)\b|^unzip .*-[lptvZ]/;
 /** Programs that write no file by themselves. */
-const harmless = /^(?:echo|printf|rg|e?grep|cat|ls|find|gh|curl|nl|head|tail)$/;
+const harmless = /^(?:echo|printf|rg|e?grep|cat|ls|find|curl|nl|head|tail)$/;
 
 /** Pipelines up to which a line is taken apart: each may change what every one before it showed. */
 const mostPipelines = 256;
@@ -101,14 +101,18 @@ function changesOf(pipeline: Pipeline, place: (path: string) => string): readonl
     const { name, args } = programOf(command);
     const own = args.filter(({ text }) => !text.startsWith("-"));
     const target = targetOf(command);
-    const written = name === "tee" ? own[0] : target?.to;
-    if (written !== undefined && !/^\/dev\/|^&/.test(written.text)) {
+    const written = (name === "tee" ? own : target ? [target.to] : []).filter(({ text }) => !/^\/dev\/|^&/.test(text));
+    if (written.length > 0) {
       const text = sourceOf(pipeline, command, name);
-      if (!written.plain || text === undefined) return [{ ...touch, wide: !written.plain }];
-      const path = place(written.text);
-      const appends = name === "tee" ? args.some(({ text }) => text === "-a") : target?.operator.endsWith(">>");
-      if (appends !== true) return [{ kind: "write", path, text }];
-      return [{ kind: "edit", path, changes: [{ before: "", after: text, hunk: {} }] }];
+      const isPlain = written.every(({ plain }) => plain);
+      if (!isPlain || text === undefined) return [{ ...touch, wide: !isPlain }];
+      const appends =
+        name === "tee" ? args.some(({ text }) => /^-\w*a|^--append$/.test(text)) : target?.operator.endsWith(">>");
+      const changes = [{ before: "", after: text, hunk: {} }];
+      return written.map(({ text: name }): FileAction => {
+        const path = place(name);
+        return appends === true ? { kind: "edit", path, changes } : { kind: "write", path, text };
+      });
     }
     const input = command.input ?? "";
     const words = [name, ...args.map(({ text }) => text)].join(" ");
