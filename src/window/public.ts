@@ -2,8 +2,9 @@
  * `windrow/window`: the parts that windows are made of, for hosts that store their own messages and for strategies of
  * one's own. `composeWindow` itself is at the front door. docs/concepts.md describes strategies and passes.
  */
-export { loadStrategy, presetNames, strategyNames, strategyOf } from "./by-name.ts";
-export type { ContextStrategyConfig, LoadOptions, StrategySpecifier } from "./by-name.ts";
+export { presetNames, strategyNames, strategyOf } from "./by-name.ts";
+export { loadStrategy } from "./load-strategy.ts";
+export type { ContextStrategyConfig, LoadOptions, StrategySpecifier } from "./load-strategy.ts";
 export {
   adaptive,
   entityState,

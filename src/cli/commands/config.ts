@@ -59,12 +59,15 @@ async function runConfig(flags: ConfigFlags, io: CommandIo): Promise<ExitStatus>
  * @throws WindrowError `bad-option` with every fault and its place
  */
 async function checkNames({ settings, origins }: Config): Promise<void> {
-  const [{ loadStrategy, strategyOf }, { profileOf }, { counterNames, counterOf }, { modelOf }] = await Promise.all([
-    import("../../window/by-name.ts"),
-    import("../../window/provider/profile.ts"),
-    import("../../tokens/counters.ts"),
-    import("../../tokens/models.ts"),
-  ]);
+  const [{ strategyOf }, { loadStrategy }, { profileOf }, { counterNames, counterOf }, { modelOf }] = await Promise.all(
+    [
+      import("../../window/by-name.ts"),
+      import("../../window/load-strategy.ts"),
+      import("../../window/provider/profile.ts"),
+      import("../../tokens/counters.ts"),
+      import("../../tokens/models.ts"),
+    ],
+  );
   const { strategy, profile, counter, model } = settings;
   // A module of the user's is not run to be looked at.
   const importModule = async (): Promise<unknown> => ({ strategy: strategyOf("none") });

@@ -13,7 +13,7 @@ import type { Scope, Store } from "../../store/store.ts";
 import { modelOf } from "../../tokens/models.ts";
 import { budgetFor, loadCounterFor } from "../../window/settings.ts";
 import { strategyOf } from "../../window/by-name.ts";
-import type { StrategySpecifier } from "../../window/by-name.ts";
+import type { StrategySpecifier } from "../../window/load-strategy.ts";
 import { checkGiven } from "../../window/options.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Strategy } from "../../window/window.ts";

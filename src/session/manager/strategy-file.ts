@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { WindrowError } from "../../errors.ts";
 import { isObject, parseJson } from "../../message/json.ts";
-import { loadStrategy } from "../../window/by-name.ts";
-import type { ContextStrategyConfig, StrategySpecifier } from "../../window/by-name.ts";
+import { loadStrategy } from "../../window/load-strategy.ts";
+import type { ContextStrategyConfig, StrategySpecifier } from "../../window/load-strategy.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 
 /**
