@@ -23,7 +23,7 @@ import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailM
 import { yieldingDynamic } from "./pinned.ts";
 import { withAnswers } from "./provider/encode.ts";
 import type { Tried } from "./pinned.ts";
-import { planWindow, readBy, protect } from "./planner.ts";
+import { planWindow, protect, readBy } from "./planner.ts";
 import { mergeEdits, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
 import {

@@ -33,6 +33,8 @@ function isBare(part: Part): boolean {
     case "image":
     case "file":
       return part.data === undefined && part.url === undefined;
+    case "opaque":
+      return part.data === null;
     default:
       return false;
   }

@@ -30,7 +30,6 @@ describe("an excerpt of one large result", () => {
     const shown = short.split("\n").filter((line) => !line.startsWith("[…")).length;
     expect(marked + shown).toBe(log.length);
     expect(estimate.count(short)).toBeLessThanOrEqual(options.maxTokens);
-    expect(excerpt(log.join("\n"), { ...options, seen: new Set([fatal]) })).not.toContain("FATAL");
   });
 
   it("is cut inside no character, and is empty where not even a line fits", () => {

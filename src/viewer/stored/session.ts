@@ -107,7 +107,7 @@ export class StoredSession {
     const info = await store.info(scope, id);
     const edits = await newestSeq(this.#place, "edit");
     if (edits !== this.#newest.edits) {
-      this.#newest = { edits, epoch: (await newestOutline({ store, scope, id }))?.state.epoch ?? 0 };
+      this.#newest = { edits, epoch: (await newestOutline(this.#place))?.state.epoch ?? 0 };
     }
     return {
       messages: await newestSeq(this.#place, "message"),
@@ -147,7 +147,7 @@ export class StoredSession {
   async #historyTokens(last: number): Promise<number> {
     if (this.#columns.read >= last) return this.#columns.total;
     const { store, scope, id } = this.#place;
-    const epoch = await newestOutline({ store, scope, id });
+    const epoch = await newestOutline(this.#place);
     const opened = epoch?.through ?? epoch?.state.opened ?? 0;
     if (this.#history.opened < opened) this.#history = { opened, to: opened, tokens: epoch?.historyTokens ?? 0 };
     let { to, tokens } = this.#history;

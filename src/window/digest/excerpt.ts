@@ -16,8 +16,6 @@ export interface ExcerptOptions {
   readonly maxTokens: number;
   readonly counter: TokenCounter;
   readonly mask: TextMask;
-  /** Lines that stand elsewhere in the window already (trimmed); not worth showing twice. */
-  readonly seen?: ReadonlySet<string> | undefined;
 }
 
 /** Tokens that two marks of gaps take: room for less has room for no line. */
@@ -27,7 +25,7 @@ const leastRoom = 12;
  * The text as a quotation where it fits; else its most useful lines. JSON in one piece is broken into short records first; a
  * line that is very long keeps its head and its tail, cut at code points. Empty where not even a line fits.
  */
-export function excerpt(text: string, { maxTokens, counter, mask, seen }: ExcerptOptions): string {
+export function excerpt(text: string, { maxTokens, counter, mask }: ExcerptOptions): string {
   const whole = quoteText(text);
   if (counter.count(whole) <= maxTokens) return whole;
   const lines = linesOf(condensed(text), 1, "result", mask);
@@ -35,7 +33,7 @@ export function excerpt(text: string, { maxTokens, counter, mask, seen }: Excerp
     texts: new Texts(counter),
     recency: () => 1,
     heat: () => 0,
-    shownLines: seen ?? new Set(),
+    shownLines: new Set(),
     shownTexts: [],
     title: () => "",
   });

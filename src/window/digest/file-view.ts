@@ -152,7 +152,7 @@ export class FileView {
     const isAgain = after.includes(before);
     if (before.includes("\n") && !isAgain) {
       // Where the new text and what stands beside it make the old one again, an end is not certain.
-      for (let tries = 0; tries < 100 && this.#replace(change, toLines); tries++);
+      for (let tries = 0; tries < 1_000 && this.#replace(change, toLines); tries++);
       return;
     }
     const fresh = new Set(toLines(after).map(({ key }) => key));

@@ -63,7 +63,7 @@ export interface Newer {
   /** Whether a user says it of the file by its name: then it counts whichever is the newer. */
   readonly isNamed: boolean;
   /** The terms that both have. */
-  readonly terms: ReadonlySet<Term>;
+  readonly terms: readonly Term[];
   readonly weight: number;
   /** How surely it says a new value. */
   readonly certainty: number;
@@ -250,8 +250,8 @@ function linkTo(statement: Statement, said: Said): Newer | undefined {
   const share = !isRare ? allShare : (look & changes) === 0 ? sameShare : leastShare;
   if (weight < share * Math.min(statement.told + named, said.whole)) return undefined;
   if (!isNamed && !isLater(said, statement)) return undefined;
-  const terms = new Set([...statement.terms].filter((term) => said.statement.terms.has(term)));
-  if (terms.size === 0) return undefined;
+  const terms = [...statement.terms].filter((term) => said.statement.terms.has(term));
+  if (terms.length === 0) return undefined;
   const certainty = look & (asserts | changes | corrects);
   return { statement: said.statement, seq: said.seq, place: said.place, isNamed, terms, weight, certainty };
 }
@@ -313,14 +313,15 @@ function renews(other: Statement, statement: Statement, isFile: boolean): boolea
 }
 
 function keyOf({ terms }: Statement): Term | undefined {
-  return [...terms].find(({ units }) => units === enough);
+  const [first] = terms;
+  return first?.units === enough ? first : undefined;
 }
 
 /** Whether a newer statement says as much of the same as another of its source that is older. */
 function covers(newer: Newer, older: Newer): boolean {
   return (
     newer.statement.source === older.statement.source &&
-    [...older.terms].every((term) => newer.terms.has(term)) &&
+    older.terms.every((term) => newer.statement.terms.has(term)) &&
     (newer.certainty & older.certainty) === older.certainty
   );
 }
