@@ -9,7 +9,7 @@ import type { StoredRecordOf } from "windrow/store/author";
 import { codingSession } from "../kit/inside/message.ts";
 import { newestEdits, newestOutline, recordedEpoch } from "../kit/inside/session.ts";
 import { filesStore } from "../kit/inside/store.ts";
-import { EpochReader, openaiChat } from "../kit/inside/window.ts";
+import { EpochReader, epochOf, epochRecord, initialState, openaiChat } from "../kit/inside/window.ts";
 import { asked, listed, newFolder, openManager } from "../kit/sessions.ts";
 
 async function open(folder: string, budget = 6_000): Promise<{ manager: SessionManager; store: Store }> {
@@ -64,6 +64,17 @@ async function damage(path: string, isHit: (line: string) => boolean): Promise<v
   const lines = (await readFile(path, "utf8")).split("\n");
   await writeFile(path, lines.map((line) => (isHit(line) ? line.replace("timestamp", "timestomp") : line)).join("\n"));
 }
+
+it.each([
+  ...["slot", "inserts", "reverted", "forced", "horizon"].map((name) => ({ [name]: "damaged" })),
+  ...["pins", "goal", "masked", "task_seq"].map((name) => ({ held: { [name]: "damaged" } })),
+])("an epoch's line with %j is passed over", (damaged) => {
+  const facts = { strategy: "", profile: "", counter: "", budget: 1, tokensBefore: 0, tokensAfter: 0 };
+  const state = { ...initialState, epoch: 1, opened: 3 };
+  const { data } = epochRecord({ state, historyTokens: 0 }, { ...facts, reason: "first" }, "2026-01-01T00:00:00Z");
+  expect(epochOf(data)?.state.epoch).toBe(1);
+  expect(epochOf({ ...data, ...damaged })).toBeUndefined();
+});
 
 describe("epochs in copies", () => {
   it("come back as the windows had them, numbered, and resumes change nothing", { tags: ["slow"] }, async () => {

@@ -2,6 +2,7 @@
 import { isObject, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
+import { having, kinds, listOf, orAbsent, whole, withTexts } from "../options.ts";
 import { windowState } from "../state-kinds.ts";
 import type { Edit, EpochReason, Insert, WindowState } from "../window.ts";
 
@@ -130,6 +131,14 @@ export type EpochOutline = Omit<EpochData, "state"> & { readonly state: WindowOu
 /** A window's state whose edits have no texts. */
 export type WindowOutline = Omit<WindowState, "edits"> & { readonly edits: readonly Omit<Edit, "text" | "stubs">[] };
 
+/** The kind of the state of a conversation. */
+const conversationState = having("the state of a conversation", {
+  pins: orAbsent(listOf(kinds.object)),
+  masked: orAbsent(listOf(kinds.text)),
+  goal: orAbsent(having("a goal", { revisions: listOf(withTexts("text")) })),
+  task_seq: orAbsent(whole(1)),
+});
+
 /** The outline of any line of an epoch; undefined for a line that this version does not know. */
 export function outlineOf(data: JsonObject): EpochOutline | undefined {
   const { epoch, edits, opened } = data;
@@ -138,7 +147,7 @@ export function outlineOf(data: JsonObject): EpochOutline | undefined {
   const line = inMemory(data) as Partial<WindowState & EpochData> & JsonObject;
   const { historyTokens = 0, held } = line;
   const state = { ...noWindow, ...picked(line, stateFields), epoch, opened, edits: objectsOf(edits).map(editOf) };
-  if (!windowState.fits(state)) return undefined;
+  if (!windowState.fits(state) || (isObject(held) && !conversationState.fits(held))) return undefined;
   return {
     state,
     historyTokens,

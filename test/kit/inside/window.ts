@@ -9,6 +9,7 @@ export { Composer } from "../../../src/window/composer.ts";
 export { excerpt } from "../../../src/window/digest/excerpt.ts";
 export { EditIndex, mergeEdits, summaryPass } from "../../../src/window/edits.ts";
 export { EpochReader } from "../../../src/window/epoch/reader.ts";
+export { initialState } from "../../../src/window/compose-options.ts";
 export { epochOf, epochRecord, outlineOf } from "../../../src/window/epoch/record.ts";
 export { hashMessages, ListHashes } from "../../../src/window/hash.ts";
 export { cutNewest } from "../../../src/window/passes/cut-newest.ts";
