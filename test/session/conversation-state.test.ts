@@ -24,11 +24,7 @@ async function run(session: Session, each: (window: Composed) => void, from = 0,
 it.each(["adaptive", "sliding-window", { use: "summary-at-threshold", ratio: 0.5 }])(
   "keeps pins verbatim in every window over five epochs, whatever a summariser answers (%j)",
   async (strategy) => {
-    const events: string[] = [];
-    const manager = await open({
-      ...{ strategy, compaction: "blocking", summarizer: async () => "ok" },
-      on: ({ type }) => events.push(type),
-    });
+    const manager = await open({ strategy, compaction: "blocking", summarizer: async () => "ok" });
     const session = await manager.create();
     const pins = ["Never run deploy.", "  二度と本番に触らない\n\t(indented as it was)"];
     for (const pin of pins) await session.pin(pin);

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { countTokens, SessionManager } from "windrow";
 import type { ManagerOptions, SessionEvent } from "windrow";
+import { keepRecent } from "windrow/window";
 import type { View } from "windrow/window";
 import { aiSdk } from "windrow/ai-sdk";
 import { cached } from "windrow/model";
@@ -182,10 +183,13 @@ const wholeEdit = {
 } as const;
 
 it("a pass whose reading throws is reported once, and its edits count", async () => {
-  const base = { name: "own", trigger: { ratio: 0.5 }, lowWater: 1, keepFirstUser: true };
-  const passes = [{ name: "mine", plan: () => [], read: untyped(failing()) }];
-  await windowOf({ strategy: { ...base, passes } });
-  expect(warnings).toEqual([expect.stringMatching(/^pass-failed: The pass "mine" threw .*work, at once/)]);
+  const base = { name: "own", trigger: { ratio: 0.5 }, lowWater: 0.5, keepFirstUser: true };
+  const pass = keepRecent({ messages: 4, note: false });
+  const passes = [{ ...pass, read: untyped(failing()) }];
+  const window = await windowOf({ strategy: { ...base, passes } });
+  expect(window).toBe(await windowOf({ strategy: { ...base, passes: [pass] } }));
+  expect(window).not.toBe(await windowOf({ strategy: { ...base, passes: [{ name: "none", plan: () => [] }] } }));
+  expect(warnings).toEqual([expect.stringMatching(/^pass-failed: The pass "keep-recent" threw .*work, at once/)]);
 });
 
 it.each([

@@ -54,6 +54,32 @@ async function changed(
   });
 }
 
+it("an undo goes the same way whether or not the session was resumed, where results were shortened as they came", async () => {
+  const run = async (isResumed: boolean): Promise<readonly unknown[]> => {
+    const options = { strategy: "importance", budget: 800, ingestCap: 60, now: () => time };
+    const manager = await openManager({ store: ramStore(), ...options });
+    let session = await manager.create();
+    await session.append({ id: "task", timestamp, role: "user", parts: [{ type: "text", text: "Mend the parser." }] });
+    const windows: unknown[] = [];
+    for (let at = 0; at < 28; at++) {
+      if (at === 14) {
+        await session.compose({ system });
+        if (isResumed) {
+          await session.close();
+          session = await manager.resume(session.id);
+        }
+        await session.undo();
+      }
+      const { report, state } = await session.compose({ system });
+      if (at >= 14) windows.push([report.windowHash, state.reverted]);
+      await session.append(step(at));
+    }
+    await manager.close();
+    return windows;
+  };
+  expect(await run(true)).toEqual(await run(false));
+});
+
 describe.each([
   ["an undo", undo],
   ["a summary", compact],

@@ -23,13 +23,19 @@ describe("composeWindow", () => {
   it("refuses a state that no composition returned, before anything breaks on it", () => {
     const { state } = composeWindow({ messages: session, budget: 12_000, usage: { input: 0 } });
     const counted = state.counted;
+    const drop = { kind: "drop", from: 2, to: 2, pass: "a", reason: "b", tokensBefore: 0, tokensAfter: 0 };
     const wrong = [
       {},
       { version: 2 },
       { ...state, edits: null },
       { ...state, edits: [null] },
       { ...state, edits: [{}] },
+      { ...state, edits: [{ ...drop, text: 5 }] },
       { ...state, epoch: "1" },
+      { ...state, slot: [{}] },
+      { ...state, inserts: 5 },
+      { ...state, reverted: [null] },
+      { ...state, forced: {} },
       { ...state, counted: {} },
       { ...state, counted: { tokens: 5 } },
       { ...state, counted: { tokens: 5, calibration: { ...counted?.calibration, countedChange: 0 } } },

@@ -101,6 +101,18 @@ describe("a command that may have changed a file", () => {
     expect(isSure).toBe(false);
   });
 
+  it("makes them doubtful in recall, too, where another line was read since", () => {
+    const change = `perl -pi -e 's/= 3/= 17/' ${path}`;
+    const [first = ""] = file.split("\n");
+    const history = sessionOf(
+      ["bash", { command: change }, ""],
+      ["bash", { command: `head -1 ${path}` }, `${first}\n`],
+    );
+    const { text } = recallFrom(history.messages, { query: path }, { counter: estimate, maxTokens: 400 });
+    expect(text).toContain(known);
+    expect(text).toContain("may have changed it since");
+  });
+
   it.each([
     "rm -rf /tmp/build-*",
     "find src -name '*.ts'",
