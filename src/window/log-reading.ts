@@ -6,10 +6,10 @@ import type { Work } from "../turns.ts";
 import { textAlone } from "./text-alone.ts";
 
 /**
- * Characters behind which a message is too old to be read for a digest: about 300,000 tokens, where a line's worth is a
- * fortieth of a new one's.
+ * Characters behind which a message is too old to be read for a digest: about 150,000 tokens, where a line's worth is a
+ * seventh of a new one's.
  */
-const horizonLength = 1_200_000;
+const horizonLength = 600_000;
 
 /** The part of the log that a pass may read: every message from the horizon on, oldest first. */
 export interface LogBehind {

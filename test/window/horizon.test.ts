@@ -23,7 +23,7 @@ function steps(count: number): readonly Message[] {
   return history.messages;
 }
 
-const messages = steps(260);
+const messages = steps(150);
 
 function composerOf(count: number, state?: WindowState): Composer {
   const composer = new Composer({
@@ -68,9 +68,9 @@ describe("a horizon that moves", { timeout: 120_000 }, () => {
     (share) => {
       const begun = () => {
         const live = composerOf(0);
-        feed(live, 0, 120);
+        feed(live, 0, 60);
         const before = live.compose({ budget });
-        feed(live, 120, 280);
+        feed(live, 60, 140);
         return { live, before, work: live.composing({ budget }) };
       };
       const whole = begun().work;
@@ -80,21 +80,21 @@ describe("a horizon that moves", { timeout: 120_000 }, () => {
       for (let turn = 0; turn < Math.floor(turns * share); turn++) expect(work.next().done).toBe(false);
       work.return(before);
       expect(live.state.horizon).toBeUndefined();
-      goesOn(live, 280, before);
+      goesOn(live, 140, before);
     },
   );
 
   it("moves with an epoch that was made elsewhere", { tags: ["slow"] }, () => {
     const live = composerOf(0);
-    feed(live, 0, 120);
+    feed(live, 0, 60);
     live.compose({ budget });
-    feed(live, 120, 280);
+    feed(live, 60, 140);
     live.compose({ budget: 1_000_000_000 });
     const [first] = live.view().steps.filter(({ kind, protected: stays }) => kind === "assistant" && !stays);
     const { from, to } = first ?? { from: 0, to: 0 };
     const edit = { kind: "drop", from, to, pass: "test", reason: "a test", tokensBefore: 0, tokensAfter: 0 } as const;
     expect(live.commit([edit], "over-budget")).toBe(true);
     expect(live.state.horizon).toBeGreaterThan(1);
-    goesOn(live, 280, undefined);
+    goesOn(live, 140, undefined);
   });
 });
