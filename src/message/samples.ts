@@ -58,6 +58,7 @@ export function codingSession(steps: number, lines = 40): readonly Message[] {
 
 /** Sample histories, one for each kind of trouble in real ones. */
 export function sampleHistories(): readonly Sample[] {
+  const files = Array.from({ length: 40 }, (_, file) => `src/file-${file}.ts`).join("\n");
   const signed = { type: "reasoning", text: "The file first.", signature: "c2lnbmVk/+bytes==" } as const;
   return [
     { name: "empty", messages: [] },
@@ -107,6 +108,13 @@ export function sampleHistories(): readonly Sample[] {
         .assistant("", ["same", "read", { path: "two.md" }])
         .result("same", "two")
         .result("same", "two again").messages,
+    },
+    {
+      name: "the same call again: the same result, then another",
+      messages: [files, files, `${files}\nNEW.md`].reduce(
+        (history, text, at) => history.assistant("", [`ls-${at}`, "ls", { path: "." }]).result(`ls-${at}`, text),
+        new HistoryBuilder().user("Tell me when a file is new."),
+      ).messages,
     },
     {
       name: "signed reasoning",

@@ -41,20 +41,23 @@ const checks: Readonly<Record<string, Check>> = {
 export function strategyConformance(make: () => Strategy): readonly ConformanceCase[] {
   const group = `strategy ${make().name}`;
   return profiles.flatMap((profile) =>
-    casesOf(group, checks, `, ${profile.name}`, (check, sample) => check(make, sample, profile)),
+    casesOf(group, checks, `, ${profile.name}`, [], (check, sample) => check(make, sample, profile)),
   );
 }
 
 /**
  * The cases for one pass: its plans are sound, the same every time, and change nothing that the pass was given; and a
  * strategy of this pass alone holds what every strategy must. A pass that reads the profile runs each case with two.
+ * The last case fails a pass that edits none of the samples.
  *
  * @param make - a new pass for every case
+ * @param samples - histories beside those of the suite, for a pass that finds no work in them. Default: none
  */
-export function passConformance(make: () => Pass): readonly ConformanceCase[] {
-  const group = `pass ${make().name}`;
+export function passConformance(make: () => Pass, samples: readonly Sample[] = []): readonly ConformanceCase[] {
+  const { name } = make();
+  const group = `pass ${name}`;
   const cases = (when: string, laws: typeof checks, trigger: Strategy["trigger"], lowWater: number) =>
-    casesOf(`${group}, ${when}`, laws, "", (check, sample) => {
+    casesOf(`${group}, ${when}`, laws, "", samples, (check, sample) => {
       let readsProfile = false;
       const alone = (): Strategy => {
         const pass = watched(make(), () => (readsProfile = true));
@@ -62,20 +65,29 @@ export function passConformance(make: () => Pass): readonly ConformanceCase[] {
       };
       for (const profile of profiles) if (readsProfile || profile === profiles[0]) check(alone, sample, profile);
     });
+  const eager: Strategy = { name, passes: [make()], trigger: { messages: 0 }, lowWater: 1e-6, keepFirstUser: false };
+  const isEdited = ({ messages }: Sample): boolean =>
+    profiles.some((profile) =>
+      compose(eager, messages, 40_000, profile)?.state.edits.some(({ pass }) => pass === name),
+    );
   return [
     ...cases("at the budget", checks, { ratio: 1 }, 0.5),
     ...cases("on every call", { "grows only at its end": grows }, { messages: 0 }, 1),
+    { group, name: "edits", run: async () => assert([...sampleHistories(), ...samples].some(isEdited), noEdit) },
   ];
 }
+
+const noEdit = "made no edit in any sample: hand in `samples` that it works on";
 
 /** A case for each law and each sample. */
 function casesOf(
   group: string,
   laws: typeof checks,
   suffix: string,
+  own: readonly Sample[],
   run: (check: Check, sample: Sample) => void,
 ): readonly ConformanceCase[] {
-  const samples = [...sampleHistories(), { name: "a long coding session", messages: codingSession(48, 20) }];
+  const samples = [...sampleHistories(), { name: "a long coding session", messages: codingSession(48, 20) }, ...own];
   return Object.entries(laws).flatMap(([law, check]) =>
     samples.map((sample) => ({
       group,
@@ -142,17 +154,10 @@ function compose(
     };
     return { name: pass.name, plan, ...(pass.read && { read: pass.read.bind(pass) }) };
   });
-  const alike = { ...strategy, passes };
+  const input = { messages, budget, strategy: { ...strategy, passes }, profile, counter: estimate };
   let composed: Composed | undefined;
   try {
-    composed = composeWindow({
-      messages,
-      budget,
-      strategy: alike,
-      profile,
-      counter: estimate,
-      ...(state && { state }),
-    });
+    composed = composeWindow({ ...input, ...(state && { state }) });
   } catch (error) {
     if (!isWindrowError(error)) throw error;
     assert(error.code === "over-budget" || error.code === "budget-too-small", error.message);
@@ -190,7 +195,7 @@ function grows(make: () => Strategy, { messages }: Sample, profile: Profile): vo
   for (const budget of [1_500, 6_000]) {
     let before: Composed | undefined;
     const calls = messages.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
-    for (const call of [...calls, messages.length]) {
+    for (const [at, call] of [...calls, messages.length, messages.length].entries()) {
       const state = before && (JSON.parse(JSON.stringify(before.state)) as WindowState);
       const composed = compose(make(), messages.slice(0, call), budget, profile, state);
       if (!composed) break;
@@ -199,6 +204,7 @@ function grows(make: () => Strategy, { messages }: Sample, profile: Profile): vo
         const earlier = before.messages.map((message) => JSON.stringify(message));
         assert.deepEqual(texts.slice(0, earlier.length), earlier, "the prefix changed without an epoch");
       }
+      if (at > calls.length) assert(!composed.report.opened, "asked again on the same messages, it answers edits");
       before = composed;
     }
   }

@@ -16,6 +16,7 @@ import {
   supersede,
 } from "windrow/window";
 import type { ViewStep } from "windrow/window";
+import { HistoryBuilder } from "../kit/inside/message.ts";
 
 describe.each(strategyNames.map((name) => ({ name })))("$name", { tags: ["slow"] }, ({ name }) => {
   register(
@@ -38,7 +39,16 @@ const passes: readonly (() => Pass)[] = [
 ];
 // The long session repeats what the short one of the same kind proves.
 const isLong = ({ name }: ConformanceCase): boolean => name.includes("a long coding session");
-const ofPasses = passes.flatMap((pass) => passConformance(pass));
+const screen = (title: string): string =>
+  JSON.stringify(Array.from({ length: 30 }, (_, at) => ({ role: "AXButton", title: `${title} ${at}` })));
+const screens = new HistoryBuilder()
+  .user("Click around")
+  .assistant("", ["first", "ui", {}])
+  .result("first", screen("Open"))
+  .assistant("", ["second", "ui", {}])
+  .result("second", screen("Close"));
+const samples = [{ name: "two screens", messages: screens.messages }];
+const ofPasses = passes.flatMap((pass) => passConformance(pass, samples));
 const runsOf = (cases: readonly ConformanceCase[]): void => register(cases, { describe, it });
 runsOf(ofPasses.filter((one) => !isLong(one)));
 describe("at length", { tags: ["slow"] }, () => {
@@ -125,6 +135,15 @@ describe("the suite", () => {
         ({ from }) => ({ kind: "stub", to: from, text: "gone" }),
       ),
     ],
+    [
+      "shortens what it has shortened",
+      "asked again on the same messages",
+      ({ steps }) => {
+        const from = steps.find(({ messages }) => messages.length === 2)?.messages[1]?.seq;
+        return from === undefined ? [] : [edit({ kind: "stub", from, to: from, text: "gone" })];
+      },
+    ],
+    ["never edits", "made no edit in any sample", () => []],
   ])("fails a pass that %s", async (_, complaint, plan) => {
     expect(await firstComplaint(passConformance(mine(plan)), complaint)).toContain(complaint);
   });

@@ -16,7 +16,7 @@ export interface ViewResult {
   readonly call: ToolCallPart | undefined;
   /** The name of the tool. */
   readonly name: string;
-  /** The text of its text parts; undefined where it has none. */
+  /** The text of its text parts as it stands in the window, after an edit that edit's; undefined where it has none. */
   readonly text: string | undefined;
   /** Whether other results stand in the same message. */
   readonly several: boolean;

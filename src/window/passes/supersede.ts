@@ -15,7 +15,8 @@ export interface SupersedeOptions {
 
 /**
  * Shows an older result as one line that says where the newer stands, where the same tool was called with the same
- * arguments again, or dumped the same screen again. An error never takes the place of a result.
+ * arguments again, or dumped the same screen again. An error never takes the place of a result. A line that stands keeps
+ * naming the result that was newest when it was written.
  */
 export function supersede({ when = "over-target" }: SupersedeOptions = {}): Pass {
   return shortening({
