@@ -71,14 +71,19 @@ export function plainPolicy(name: string, start: () => MakeWindow): LoopPolicy {
 /** The end of the name of a policy with the recall tool. */
 const withRecall = "+recall";
 
+/** The policy whose windows size themselves: `adaptive` with the budget `auto`. */
+const selfSizing = "auto";
+
 /** Windrow's own: a session with a strategy, and with the recall tool where `hasRecall` says so. */
 export function sessionPolicy(strategy: string, hasRecall: boolean): LoopPolicy {
+  const isAuto = strategy === selfSizing;
   return {
     name: hasRecall ? `${strategy}${withRecall}` : strategy,
-    keepsBudget: strategy !== "none",
+    keepsBudget: strategy !== "none" && !isAuto,
     hasRecall,
     start: async ({ budget, system, tools, counter }) => {
-      const manager = await SessionManager.open({ store: "ram:", strategy, budget, counter });
+      const sized = isAuto ? ({ model: "claude-sonnet-4-5", budget: "auto" } as const) : { strategy, budget };
+      const manager = await SessionManager.open({ store: "ram:", ...sized, counter });
       const session = await manager.create();
       const tool = recallTool((query) => session.recall(query));
       return {
@@ -101,6 +106,8 @@ export const policies: readonly LoopPolicy[] = [
   sessionPolicy("layered", false),
   sessionPolicy("adaptive", false),
   sessionPolicy("adaptive", true),
+  sessionPolicy(selfSizing, false),
+  sessionPolicy(selfSizing, true),
 ];
 
 /**

@@ -1,5 +1,6 @@
 /** Values of the command line, each kind with its own parser. Every error names the flag and shows a value that fits. */
 import { WindrowError } from "../errors.ts";
+import type { Budget } from "../window/options.ts";
 
 /**
  * A count of messages, hits or generations: a whole number above 0.
@@ -38,11 +39,11 @@ export function tokensOf(flag: string, text: string): number {
 }
 
 /**
- * Numbers of tokens, separated by commas. A comma that could separate thousands is refused: `32,500` would be two numbers.
+ * Budgets, separated by commas. A comma that could separate thousands is refused: `32,500` would be two numbers.
  *
  * @throws WindrowError `bad-option`
  */
-export function tokenListOf(flag: string, text: string): readonly number[] {
+export function budgetListOf(flag: string, text: string): readonly Budget[] {
   const [, one = ""] = /(?:^|,)([1-9]\d{0,2}(?:,\d{3})+)(?=,|$)/.exec(text) ?? [];
   if (one !== "") {
     const meant = one.replaceAll(",", "");
@@ -52,8 +53,17 @@ export function tokenListOf(flag: string, text: string): readonly number[] {
   }
   const items = text.split(",").map((item) => item.trim());
   const given = items.filter((item) => item !== "");
-  if (given.length > 0) return [...new Set(given.map((item) => tokensOf(flag, item)))];
+  if (given.length > 0) return [...new Set(given.map((item) => budgetOption(flag, item)))];
   throw new WindrowError("bad-option", `${flag} needs at least one value, for example ${flag} 32k.`, { flag });
+}
+
+/**
+ * A budget as written: tokens, or `auto`.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function budgetOption(flag: string, text: string): Budget {
+  return text === "auto" ? text : tokensOf(flag, text);
 }
 
 /** A number with a comma between its thousands. */

@@ -57,7 +57,7 @@ function formOf({ message }: z.core.$ZodIssue): string | undefined {
 }
 
 function isOtherType({ code, path }: z.core.$ZodIssue): boolean {
-  return code === "invalid_type" && path.length === 0;
+  return (code === "invalid_type" || code === "invalid_value") && path.length === 0;
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -78,7 +78,7 @@ function expected(issue: z.core.$ZodIssue): string {
     case "invalid_union":
       return [...new Set(issue.errors.flat().map(expected))].join(" or ");
     case "invalid_value":
-      return `one of ${issue.values.map(String).join(", ")}`;
+      return `${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
     case "too_small":
       if (issue.origin === "string") return "text that is not empty";
       return `${issue.inclusive ? "at least" : "above"} ${issue.minimum}`;

@@ -57,7 +57,9 @@ const perUser = {
     .describe(
       "A strategy, a preset, a module or a plugin.json, by name, as { use, ...options } or { contextStrategy }.",
     ),
-  budget: tokens.describe("Tokens a window may use. Default: from the model."),
+  budget: z
+    .union([tokens, z.literal("auto")])
+    .describe("Tokens a window may use; auto: it sizes itself. Default: from the model."),
   profile: name.describe("What the provider accepts: anthropic, openai-chat, gemini …"),
   counter: name.describe("How tokens are counted: estimate, o200k, cl100k …"),
   ingestCap: tokens.describe("Most tokens of one result when it is first shown."),

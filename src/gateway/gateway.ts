@@ -219,7 +219,10 @@ export interface Lines {
 
 /** How lines are composed. */
 export interface ComposingOptions {
-  /** Tokens a request may use; `auto` for six tenths of the model's contextWindow. Absent: requests are only observed. */
+  /**
+   * Tokens a request may use; with `auto` a window sizes itself, up to six tenths of the model's contextWindow. Absent: requests
+   * are only observed.
+   */
   readonly budget?: number | "auto";
   /**
    * The one who edits a request that grows beyond the budget. `windrow`, the default: the gateway, whatever the API.

@@ -8,7 +8,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { findModel } from "../tokens/models.ts";
 import type { ModelPrices } from "../tokens/models.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { checkBudget, smallBudget } from "../window/budget.ts";
+import { budgetOf, checkBudget, smallBudget } from "../window/budget.ts";
 import type { ComposeOptions, Shown } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import { anyOf, checkGiven, count, kinds, listOf } from "../window/options.ts";
@@ -16,7 +16,9 @@ import type { Kind } from "../window/options.ts";
 import { profileOf } from "../window/provider/profile.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { strategyOf } from "../window/by-name.ts";
+import { sizedBy } from "../window/settings.ts";
 import type { Composed, ForcedEpoch, Report, Strategy } from "../window/window.ts";
+import type { Budget } from "../window/options.ts";
 import type { CostConditions, PricesOf } from "./cost-metric.ts";
 import { callsOf, readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
@@ -32,8 +34,11 @@ export interface ReplayOptions {
    * Strategies by name or as objects. A strategy without passes has no limit; its calls above the budget are counted.
    */
   readonly strategies: readonly (string | Strategy)[];
-  /** Tokens of a request. Each strategy runs at each budget. */
-  readonly budgets: readonly number[];
+  /**
+   * Tokens of a request. Each strategy runs at each budget. With `"auto"` its windows size themselves, up to what the session's
+   * model takes (200,000 tokens where that is not known), and its name ends so.
+   */
+  readonly budgets: readonly Budget[];
   readonly profile: string | Profile;
   readonly counter: TokenCounter;
   /** Prices of every call, in dollars a million tokens. Default: those of the model that answered it, as the table has them. */
@@ -136,15 +141,19 @@ export async function replay(
   checkReplay(transcript, options);
   const { messages, sent = [] } = transcript;
   const calls = callsOf(messages);
-  const budgets = options.budgets.map(checkBudget);
+  const facts = transcript.model === undefined ? undefined : findModel(transcript.model);
+  const most = facts ? budgetOf(facts) : unknownMost;
+  const budgets = options.budgets.map((budget) => (budget === "auto" ? most : checkBudget(budget)));
   const base = rememberingCounter(options.counter);
-  const plans = options.strategies
-    .map(strategyOf)
-    .flatMap((strategy): readonly Plan[] =>
-      strategy.passes.length === 0
-        ? [{ strategy, limit: Infinity, budgets }]
-        : budgets.map((budget) => ({ strategy, limit: budget, budgets: [budget] })),
-    );
+  const plans = options.strategies.map(strategyOf).flatMap((strategy): readonly Plan[] =>
+    strategy.passes.length === 0
+      ? [{ strategy, limit: Infinity, budgets }]
+      : budgets.map((budget, at) => {
+          const isAuto = options.budgets[at] === "auto";
+          const sized = isAuto ? { ...sizedBy(strategy, "auto"), name: `${strategy.name} auto` } : strategy;
+          return { strategy: sized, limit: budget, budgets: [budget] };
+        }),
+  );
   const pricesOf: PricesOf = ({ model = transcript.model }) =>
     options.prices ?? (model === undefined ? undefined : findModel(model)?.prices);
   const costs = { pricesOf, others: transcript.otherCalls ?? [] };
@@ -180,6 +189,9 @@ export async function replay(
     results,
   };
 }
+
+/** The most tokens of a window that sizes itself, where the session's model is not known. */
+const unknownMost = 200_000;
 
 const optionKinds = {
   strategies: listOf(kinds.any),

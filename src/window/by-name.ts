@@ -12,6 +12,7 @@ import {
   listOf,
   locale,
   oneOf,
+  orAbsent,
   part,
   recordOf,
   share,
@@ -114,6 +115,7 @@ const strategies: Readonly<Record<string, Maker>> = {
   "adaptive": maker(adaptive, {
     lowWater: share,
     tailShare: share,
+    floor: whole(1),
   }),
   "sliding-window": maker(slidingWindow, {
     lowWater: share,
@@ -236,6 +238,7 @@ const strategyKinds = {
   trigger: kinds.object,
   lowWater: share,
   keepFirstUser: kinds.flag,
+  floor: orAbsent(whole(1)),
 } as const satisfies Partial<Record<keyof Strategy, Kind>>;
 
 /** The fault of a value that should be a strategy, as the end of a sentence; undefined for a strategy. */

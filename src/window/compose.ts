@@ -14,7 +14,7 @@ import { aboveZero, anyOf, checkGiven, kinds, listOf, usageReport, withTexts } f
 import type { Kind } from "./options.ts";
 import { windowState } from "./state-kinds.ts";
 import { profileOf } from "./provider/profile.ts";
-import { budgetFor, counterFor } from "./settings.ts";
+import { budgetFor, counterFor, sizedBy } from "./settings.ts";
 import { strategyOf } from "./by-name.ts";
 import type { ComposeInput, Composed, WindowState } from "./window.ts";
 
@@ -49,7 +49,7 @@ export function composeWindow(input: ComposeInput): Composed {
   checkGiven("composeWindow", input, inputKinds);
   if (input.messages === undefined) throw new WindrowError("bad-option", "composeWindow: `messages` is a list.");
   input.messages.forEach(checkMessage);
-  const strategy = strategyOf(input.strategy ?? "adaptive");
+  const strategy = sizedBy(strategyOf(input.strategy ?? "adaptive"), input.budget);
   const model = input.model === undefined ? undefined : modelOf(input.model);
   const budget = budgetFor(strategy.settings, { budget: input.budget, model });
   if (budget === undefined) {

@@ -37,6 +37,7 @@ import {
   overBudget,
   remembering,
 } from "./layout.ts";
+import { resized, sizedBudget, sizingLine } from "./sizing.ts";
 import { nameWholeSteps } from "./view.ts";
 import { WindowValidator } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
@@ -140,7 +141,7 @@ export class Composer {
   }
 
   *#composing(options: Tried<ComposeOptions>): Work<Composed> {
-    const budget = checkBudget(options.budget);
+    const most = checkBudget(options.budget);
     yield* this.#history.taking();
     this.#log.forget(this.#state.horizon ?? 1);
     for (const pass of this.#strategy.passes)
@@ -149,10 +150,13 @@ export class Composer {
     this.#refresh(options);
     const before = this.#layout(options);
     const changed = changeOf(before, this.#state, (length) => this.#hashes.nameOf(before.history, length));
+    let budget = sizedBudget(this.#strategy, this.#state, before, most);
     const full = this.#full(before, budget);
     const reason = full ?? changed;
     if (reason === undefined) return this.#finish(before, budget);
     yield* this.completing();
+    if (full === "over-budget") this.#resize(most);
+    budget = sizedBudget(this.#strategy, this.#state, before, most);
     const [past, history] = [this.#state, this.#history];
     let planned: readonly Edit[] = [];
     let { edits } = past;
@@ -247,6 +251,15 @@ export class Composer {
     return layoutOf({ fixed, sticky, shape, lead, pinned: lead[0] !== startMessage }, this.#counter);
   }
 
+  /** Decides on the size that a window has from the next epoch on, where it sizes itself. */
+  #resize(most: number): void {
+    const { floor } = this.#strategy;
+    if (floor === undefined) return;
+    const { messages } = this.#log.behind(this.#state.horizon ?? 1);
+    const sizing = resized(this.#state, { ...this.view(), log: messages, ...this.#reading }, [floor, most]);
+    this.#state = { ...this.#state, sizing };
+  }
+
   #full(layout: Layout, budget: number): EpochReason | undefined {
     if (layout.tokens <= budget) return isTriggered(this.#strategy.trigger, layout, budget) ? "trigger" : undefined;
     if (this.#strategy.passes.length > 0) return "over-budget";
@@ -334,7 +347,7 @@ export class Composer {
       ...(opened && { opened }),
       cost,
       tools: fixed.toolCosts,
-      ...defined({ note: this.#strategy.note }),
+      ...defined({ note: this.#strategy.note, sizing: sizingLine(this.#state.sizing, this.#strategy.floor) }),
       ...adviceOn(this.#state, budget, this.#strategy.lowWater, () => this.#history.steps()),
       counts: countFates(this.#last, this.#state.edits),
       repairs: countRepairs(this.#history.reader.repairs),

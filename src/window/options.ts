@@ -6,6 +6,9 @@ import type { Usage } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
 import { shown } from "../shown.ts";
 
+/** Tokens of a window; with `"auto"` it sizes itself, up to the strategy's share of the model's contextWindow. */
+export type Budget = number | "auto";
+
 /** A kind of values that an option takes, and its name in errors. */
 export interface Kind {
   readonly is: string;

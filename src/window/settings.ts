@@ -6,7 +6,8 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
 import type { ModelDescription } from "../tokens/models.ts";
-import type { StrategySettings } from "./window.ts";
+import type { Strategy, StrategySettings } from "./window.ts";
+import type { Budget } from "./options.ts";
 import { budgetOf, checkBudget } from "./budget.ts";
 
 /**
@@ -50,10 +51,18 @@ function withImages(counter: TokenCounter, imageTokens: number | undefined): Tok
   return found;
 }
 
+/** The least tokens of a window with the budget `"auto"`, where its strategy sets no other. */
+const usualFloor = 16_000;
+
+/** A strategy under a budget: one whose windows size themselves with `"auto"`. */
+export function sizedBy(strategy: Strategy, budget: Budget | undefined): Strategy {
+  return budget === "auto" ? { floor: usualFloor, ...strategy } : strategy;
+}
+
 /** The budget and the model as they are given beside a strategy. */
 interface GivenBudget {
-  /** Tokens a window may use. */
-  readonly budget?: number | undefined;
+  /** Tokens a window may use, or `"auto"` for as many as the model takes. */
+  readonly budget?: Budget | undefined;
   /** A known model's id or a description. */
   readonly model?: string | ModelDescription | undefined;
 }
@@ -65,7 +74,7 @@ interface GivenBudget {
  */
 export function budgetFor(settings: StrategySettings | undefined, { budget, model }: GivenBudget): number | undefined {
   const { ratio, ratioOption: option } = settings ?? {};
-  if (budget === undefined) {
+  if (budget === undefined || budget === "auto") {
     if (model === undefined) return undefined;
     const { contextWindow, maxOutput } = modelOf(model);
     return budgetOf({ contextWindow, maxOutput, ...defined({ ratio }) });

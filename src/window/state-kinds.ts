@@ -2,7 +2,7 @@
 import type { CalibrationState } from "../tokens/calibrate.ts";
 import { count, having, kinds, listOf, oneOf, orAbsent, whole, withTexts } from "./options.ts";
 import type { Kind } from "./options.ts";
-import type { CountedWindow, Edit, ForcedEpoch, Insert, WindowState } from "./window.ts";
+import type { CountedWindow, Edit, ForcedEpoch, Insert, Sizing, WindowState } from "./window.ts";
 
 type Fields<Value> = { readonly [Field in keyof Value]-?: Kind };
 
@@ -71,6 +71,7 @@ export const windowState = having(
     counted: orAbsent(counted),
     horizon: orAbsent(whole(1)),
     cached: orAbsent(count),
+    sizing: orAbsent(having("a size", { size: above, calls: count, returns: count } satisfies Partial<Fields<Sizing>>)),
     forced: orAbsent(
       listOf(having("an epoch", { calls: count, brought: count, left: count } satisfies Fields<ForcedEpoch>)),
     ),

@@ -13,6 +13,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import type { ModelDescription } from "../tokens/models.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { Fault } from "./provider/validate.ts";
+import type { Budget } from "./options.ts";
 import type { LogBehind } from "./log-reading.ts";
 
 /**
@@ -164,6 +165,11 @@ export interface Strategy {
   readonly trigger: Trigger;
   /** Share of the budget that an epoch brings the window down to. */
   readonly lowWater: number;
+  /**
+   * The least tokens of a window that sizes itself, beside system, tools, pinned blocks and dynamic text: it grows up to the
+   * budget where calls come back to what left it, and shrinks where they do not. Default: it has its budget.
+   */
+  readonly floor?: number;
   /** The first user message is never dropped. */
   readonly keepFirstUser: boolean;
   /** The user message that gives the task takes the place of the first one, where that is another. Default false. */
@@ -311,8 +317,11 @@ export interface ComposeInput {
   readonly ingestCap?: number;
   /** Tokens that all tool definitions together may use before the report warns. Default: any number. */
   readonly toolsBudget?: number;
-  /** Tokens the whole request may use. Default: the strategy's share of the model's contextWindow; without a model `bad-option`. */
-  readonly budget?: number;
+  /**
+   * Tokens the whole request may use. Default: the strategy's share of the model's contextWindow; without a model `bad-option`.
+   * `"auto"`: as much at most, and as little as 16,000 beside system, tools and blocks, by what calls come back to.
+   */
+  readonly budget?: Budget;
   /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
   readonly model?: string | ModelDescription;
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
@@ -388,6 +397,18 @@ export interface WindowState {
   readonly cached?: number;
   /** The newest epochs that the budget forced, oldest first, as far as no other came between. At most 8. Absent: none. */
   readonly forced?: readonly ForcedEpoch[];
+  /** The size of a window that sizes itself. Absent: its budget is fixed, or nothing was decided yet. */
+  readonly sizing?: Sizing;
+}
+
+/** The size of a window that sizes itself, and the calls that it was decided by: older ones count for less. */
+export interface Sizing {
+  /** Tokens of the window beside system, tools, pinned blocks and dynamic text. */
+  readonly size: number;
+  /** Model calls, the tokens that they brought, and how many of them came back to what had left the window. */
+  readonly calls: number;
+  readonly tokens: number;
+  readonly returns: number;
 }
 
 /** An epoch that opened because the window would not have fitted its budget. */
@@ -450,6 +471,8 @@ export interface Report {
    * `budget`, and a line for people. `smallBudget` in budget.ts says how it is derived.
    */
   readonly tooSmall?: { readonly budget: number; readonly warning: string };
+  /** For a window that sizes itself: why it has the size that it has, in one line. */
+  readonly sizing?: string;
   /** Messages of the log by what became of them. */
   readonly counts: {
     readonly kept: number;

@@ -8,7 +8,7 @@ import {
   numberOf,
   portOf,
   secondsOf,
-  tokenListOf,
+  budgetListOf,
   tokensOf,
 } from "../kit/inside/cli.ts";
 import { chatLines, emptyStore, put, windrow } from "./stage.ts";
@@ -36,13 +36,13 @@ it("of tokens may have a comma between their thousands, where one number is mean
 });
 
 it("in a list are told apart, and a comma that may be between thousands is refused", () => {
-  expect(tokenListOf("-b", "16k,32000,16000")).toEqual([16_000, 32_000]);
-  expect(tokenListOf("-b", "500, 800")).toEqual([500, 800]);
+  expect(budgetListOf("-b", "16k,32000,16000")).toEqual([16_000, 32_000]);
+  expect(budgetListOf("-b", "500, 800")).toEqual([500, 800]);
   for (const text of ["32,000", "16k,32,000", "1,048,576", "32,500"])
-    expect(() => tokenListOf("-b", text), text).toThrow(
+    expect(() => budgetListOf("-b", text), text).toThrow(
       /-b takes several numbers, separated by commas: "[\d,]+" would be/,
     );
-  expect(() => tokenListOf("-b", "16k,32,000")).toThrow('"32,000" would be 2 of them. Write 32000 or 32k for one');
+  expect(() => budgetListOf("-b", "16k,32,000")).toThrow('"32,000" would be 2 of them. Write 32000 or 32k for one');
 });
 
 /** What a flag's errors say it is, by the word for its value in the help. */

@@ -80,7 +80,7 @@ describe("what is wrong is named with its line", () => {
   it.each([
     ["version: 1\nbugdet: 5\n", 'windrow.config.yaml:2: there is no key "bugdet". Did you mean "budget"?'],
     ["monitor:\n  # often\n  intervall: 5\n", 'yaml:3: there is no key "monitor.intervall". Did you mean "interval"?'],
-    ["store: a\nbudget: lots\n", 'windrow.config.yaml:2: "budget" should be a number, not "lots".'],
+    ["store: a\nbudget: lots\n", 'windrow.config.yaml:2: "budget" should be a number or auto, not "lots".'],
     ["budget: -1", '"budget" should be above 0, not -1.'],
     [
       "cleanup:\n  olderThan: 3x\n",
@@ -112,7 +112,7 @@ describe("what is wrong is named with its line", () => {
 
   it("names a variable of the environment", async () => {
     const wrong = { WINDROW_BUDGET: "many", WINDROW_AUDIT: "ja" };
-    await expect(load({}, { environment: wrong })).rejects.toThrow('WINDROW_BUDGET: "budget" should be a number');
+    await expect(load({}, { environment: wrong })).rejects.toThrow('WINDROW_BUDGET: "budget" should be a number or auto');
   });
 
   it("says that a newer version is newer, whatever else is in it", async () => {

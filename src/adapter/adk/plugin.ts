@@ -12,6 +12,7 @@ import { strategyOf } from "../../window/by-name.ts";
 import { anyOf, checkGiven, kinds, oneOf, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
+import type { Budget } from "../../window/options.ts";
 import { geminiAdapter } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../../shape/gemini/gemini.ts";
 import { HostConversation } from "../host/conversation.ts";
@@ -35,7 +36,7 @@ export interface ContextManagementOptions extends StatsLineOptions {
   /** Receives every message; its snapshot stands in every window, and its strategy is the default. */
   readonly contextManager?: ContextManager;
   /** Tokens a request may use. Default: the manager's, else from the request's model. */
-  readonly budget?: number;
+  readonly budget?: Budget;
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default: `contextManager`'s, else `adaptive`. With a `manager` that one's. */
   readonly strategy?: string | Strategy | StrategyChoice;
   /**

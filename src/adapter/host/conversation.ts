@@ -11,13 +11,14 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { checkCounterName } from "../../tokens/counters.ts";
 import { findModel } from "../../tokens/models.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
-import { budgetFor, counterFor, loadCounterFor } from "../../window/settings.ts";
+import { budgetFor, counterFor, loadCounterFor, sizedBy } from "../../window/settings.ts";
 import { budgetOf } from "../../window/budget.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import { composeWindow } from "../../window/compose.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Composed, DynamicBlock, PinnedBlock, Strategy } from "../../window/window.ts";
+import type { Budget } from "../../window/options.ts";
 import type { StrategyChoice, WindowState } from "../../window/window.ts";
 import { statsListener, Teller } from "./events.ts";
 import type { AdapterListener } from "./events.ts";
@@ -31,8 +32,8 @@ import { RememberedEpochs } from "./remembered.ts";
 
 /** How an adapter makes windows. */
 export interface WindowOptions {
-  /** Tokens a request may use. Default: from `model`, else the session's, else from the model that is called. */
-  readonly budget?: number;
+  /** Tokens a request may use, or `"auto"`. Default: from `model`, else the session's, else from the model that is called. */
+  readonly budget?: Budget;
   /** A known model's id or a description; sets the budget. */
   readonly model?: string | ModelDescription;
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. With a session it is refused. */
@@ -370,8 +371,13 @@ function ownStrategy(options: ConversationOptions): Strategy {
     const message = `\`${set}\` has no effect beside a session: give it to \`SessionManager.open\`.`;
     throw new WindrowError("bad-option", message, { option: set });
   }
+  if (options.session && options.budget === "auto" && options.session.settings.strategy.floor === undefined) {
+    const message = 'The budget "auto" has no effect beside a session: give it to `SessionManager.open`.';
+    throw new WindrowError("bad-option", message, { option: "budget" });
+  }
   checkCounterName(options.counter);
-  const strategy = options.session?.settings.strategy ?? strategyOf(options.strategy ?? "adaptive");
+  const strategy =
+    options.session?.settings.strategy ?? sizedBy(strategyOf(options.strategy ?? "adaptive"), options.budget);
   budgetFor(strategy.settings, options);
   return strategy;
 }

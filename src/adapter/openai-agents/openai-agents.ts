@@ -8,6 +8,7 @@ import type { Session } from "../../session/session.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import { checkGiven, listOf, withTexts } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
+import type { Budget } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { HostCall } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
@@ -33,7 +34,7 @@ export interface AgentsSessionOptions {
   /**
    * Tokens a request may use, system and tools included. Default: from `model`, the session's, or the agent's model.
    */
-  readonly budget?: number;
+  readonly budget?: Budget;
   /** A known model's id or a description; sets the budget. */
   readonly model?: string | ModelDescription;
   /** Tools that are counted, never sent. Default: the agent's own; not its handoffs and those of MCP servers. */

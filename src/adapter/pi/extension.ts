@@ -7,7 +7,7 @@ import { WindrowError } from "../../errors.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
-import { budgetFor, loadCounterFor } from "../../window/settings.ts";
+import { budgetFor, loadCounterFor, sizedBy } from "../../window/settings.ts";
 import { budgetOf } from "../../window/budget.ts";
 import { defined } from "../../message/json.ts";
 import { strategyFrom } from "../../window/by-name.ts";
@@ -126,13 +126,16 @@ export function piExtension(pi: PiExtensionApi): void {
   /** The messages that the notes of the newest window number, as pi and its other extensions gave them. */
   let sent: readonly PiMessage[] | undefined;
   let counter: TokenCounter = estimate;
-  pi.registerFlag(budgetFlag, { description: "Windrow: most tokens a request may use", type: "string" });
+  pi.registerFlag(budgetFlag, { description: "Windrow: most tokens a request may use, or auto", type: "string" });
   pi.registerFlag(strategyFlag, {
     description:
       'Windrow: a strategy or preset, or \'{ "use": "pi", "keepRecentToolResults": 3 }\' (default: adaptive)',
     type: "string",
   });
-  const strategy = memoised(() => strategyFrom(String(pi.getFlag(strategyFlag) ?? "adaptive")));
+  const strategy = memoised(() => {
+    const given = strategyFrom(String(pi.getFlag(strategyFlag) ?? "adaptive"));
+    return pi.getFlag(budgetFlag) === "auto" ? sizedBy(given, "auto") : given;
+  });
   const budget = (model: PiModel | undefined): number | undefined =>
     flagBudget(pi.getFlag(budgetFlag), model, strategy());
 
@@ -229,10 +232,10 @@ function flagBudget(
   model: PiModel | undefined,
   { settings }: Strategy,
 ): number | undefined {
-  if (typeof flag === "string") {
+  if (typeof flag === "string" && flag !== "auto") {
     const budget = Number(flag);
     if (budget > 0) return budgetFor(settings, { budget });
-    throw new WindrowError("bad-option", `--${budgetFlag} is a number of tokens, not "${flag}".`, { flag });
+    throw new WindrowError("bad-option", `--${budgetFlag} is a number of tokens or auto, not "${flag}".`, { flag });
   }
   const { contextWindow = 0, maxTokens = 0 } = model ?? {};
   if (contextWindow <= 0) return undefined;

@@ -1,14 +1,15 @@
 /** The options of `windrow compose`, checked before any work is done. */
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { modelOf } from "../../tokens/models.ts";
-import { budgetFor, loadCounterFor } from "../../window/settings.ts";
+import { budgetFor, loadCounterFor, sizedBy } from "../../window/settings.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
+import { strategyOf } from "../../window/by-name.ts";
 import { strategyFromText } from "../../session/manager/strategy-file.ts";
 import type { Strategy } from "../../window/window.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import { readLimits } from "../read-limits.ts";
-import { countOf, tokensOf } from "../values.ts";
+import { budgetOption, countOf } from "../values.ts";
 import { readSystem } from "../read-system.ts";
 
 /** The options as they stand on the command line. */
@@ -50,9 +51,10 @@ export interface ComposeSettings {
 export async function readComposeFlags(flags: ComposeFlags): Promise<ComposeSettings> {
   const model = flags.model === undefined ? undefined : modelOf(flags.model);
   const profile = flags.profile ?? model?.profile;
-  const strategy = flags.strategy === undefined ? undefined : await strategyFromText(flags.strategy);
-  const tokens = flags.budget === undefined ? undefined : tokensOf("--budget", flags.budget);
-  const budget = budgetFor(strategy?.settings, { budget: tokens, model });
+  const named = flags.strategy === undefined ? undefined : await strategyFromText(flags.strategy);
+  const given = flags.budget === undefined ? undefined : budgetOption("--budget", flags.budget);
+  const strategy = given === "auto" ? sizedBy(named ?? strategyOf("adaptive"), given) : named;
+  const budget = budgetFor(strategy?.settings, { budget: given, model });
   const system = await readSystem(flags.system);
   return {
     ...(strategy && { strategy }),

@@ -153,6 +153,7 @@ export function composeText({ name, window }: Found, everyItem: boolean): string
     ...(report.changed ? [`Changed with this epoch: ${changeText(report.changed)}`] : []),
     ...(missing.length > 0 ? [`Not on disk and not counted: ${missing.join(", ")} (--system FILE counts one)`] : []),
     `Epoch: ${report.epoch}${opened}`,
+    ...(report.sizing === undefined ? [] : [`Size: ${report.sizing}`]),
     ...(report.tooSmall ? [`Budget: ${report.tooSmall.warning}`] : []),
     `Made by: strategy ${report.strategy}, profile ${report.profile}, counter ${report.counter}`,
     `Prefix: ${report.prefixHash}`,

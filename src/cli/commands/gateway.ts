@@ -19,7 +19,7 @@ export function addGateway(command: Command, { io, finish, signal }: CommandCont
     .option("--host <address>", "the address; any but this machine's needs a token", "127.0.0.1")
     .option("--allow-host <name...>", "further host names by which clients may call")
     .option("--token <token>", `what every client then sends as x-windrow-token (default: ${tokenVariable})`)
-    .option("--budget <tokens>", "tokens of a request: 120k, auto for six tenths of the model's, or off", "off")
+    .option("--budget <tokens>", "tokens of a request: 120k; auto: each window sizes itself; or off", "off")
     .addOption(
       new Option(
         "--edits <by>",

@@ -23,7 +23,7 @@ import { keptLine } from "./kept-calls.ts";
 import { secretOf } from "./secret.ts";
 import { tokenOf, variableOf } from "./token.ts";
 import { untilEnded } from "../until-ended.ts";
-import { portOf, tokensOf } from "../values.ts";
+import { budgetOption, portOf } from "../values.ts";
 
 /** The flags of `windrow gateway`, which its subcommands hand on. */
 export interface GatewayFlags extends ScopeFlags {
@@ -124,13 +124,17 @@ function composingOf({ budget, edits, recall }: GatewayFlags): ComposingOptions 
     const message = `--edits ${edits} needs --budget, the tokens that a request may have.`;
     throw new WindrowError("bad-option", message, { flag: "--edits" });
   }
-  const tokens = budget === "auto" ? budget : tokensOf("--budget", budget);
-  return { budget: tokens, ...(edits !== undefined && { edits }), ...(recall !== undefined && { recall }) };
+  return {
+    budget: budgetOption("--budget", budget),
+    ...(edits !== undefined && { edits }),
+    ...(recall !== undefined && { recall }),
+  };
 }
 
 function modeOf({ budget, edits }: ComposingOptions): string {
   if (budget === undefined) return "observing";
-  return edits === "provider" ? `asking providers to keep to ${budget} tokens` : `composing to ${budget} tokens`;
+  const size = budget === "auto" ? "what each conversation needs" : `${budget} tokens`;
+  return edits === "provider" ? `asking providers to keep to ${size}` : `composing to ${size}`;
 }
 
 function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>> {

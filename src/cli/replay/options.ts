@@ -12,7 +12,8 @@ import type { Profile } from "../../window/provider/profile.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { isObject, parseJson } from "../../message/json.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
-import { tokenListOf, tokensOf } from "../values.ts";
+import type { Budget } from "../../window/options.ts";
+import { budgetListOf, tokensOf } from "../values.ts";
 
 /** The options as they stand on the command line. */
 export interface ReplayFlags {
@@ -44,7 +45,7 @@ export interface ReplaySettings {
   readonly html?: string;
   readonly json: boolean;
   /** The budgets for a session that was written by a model, named or not. */
-  budgetsFor(model: string | undefined): readonly number[];
+  budgetsFor(model: string | undefined): readonly Budget[];
   /** The profile for a session that was written by a model, named or not. */
   profileFor(model: string | undefined): Profile;
   /** The prices of the model that `--model` names. */
@@ -66,7 +67,7 @@ export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySetting
   for (const strategy of strategies) strategyOf(strategy);
   const named = flags.model === undefined ? undefined : modelOf(flags.model);
   const profile = flags.profile === undefined ? undefined : profileOf(flags.profile);
-  const budgets = flags.budget === undefined ? undefined : tokenListOf("--budget", flags.budget);
+  const budgets = flags.budget === undefined ? undefined : budgetListOf("--budget", flags.budget);
   const known = (model: string | undefined): ReturnType<typeof modelOf> | undefined => named ?? knownModel(model);
   return {
     strategies,

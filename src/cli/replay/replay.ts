@@ -51,7 +51,7 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
     )
     .option(
       "-b, --budget <tokens>",
-      "tokens a request may use, separated by commas (default: what the model takes; 32000 where it is not known)",
+      "tokens a request may use, separated by commas; auto: the window sizes itself (default: what the model takes; 32000 where it is not known)",
     )
     .option(
       "-p, --profile <name>",

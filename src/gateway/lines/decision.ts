@@ -4,7 +4,8 @@
  */
 import { isWindrowError } from "../../errors.ts";
 import { composeWindow } from "../../window/compose.ts";
-import { counterFor } from "../../window/settings.ts";
+import { strategyOf } from "../../window/by-name.ts";
+import { counterFor, sizedBy } from "../../window/settings.ts";
 import type { SentAnswer, WireRequest, Written } from "../gateway.ts";
 import type { Asked } from "./asked.ts";
 import type { Ceiling } from "./ceiling.ts";
@@ -174,7 +175,7 @@ export class Decision {
     const { api, messages, model, system, tools, keepsReasoning } = this.#request;
     const budget = this.#house.isComposing ? this.#house.budgetFor(model) : undefined;
     if (budget === undefined) return undefined;
-    const { strategy = "adaptive", counter } = this.#house.options;
+    const { strategy = "adaptive", counter, budget: given } = this.#house.options;
     const chain = new Chain();
     const decoded = decodeTail(api, messages, 0).map((message, place) => {
       const id = `windrow:alone:${place}`;
@@ -185,7 +186,7 @@ export class Decision {
       const composed = composeWindow({
         messages: decoded,
         budget: Math.floor(budget * shareAlone),
-        strategy,
+        strategy: sizedBy(strategyOf(strategy), given),
         profile: keepsReasoning ? unboundProfile(api) : api.profile,
         tools,
         ...(system !== undefined && { system }),

@@ -173,7 +173,16 @@ export class House {
     const key = `${api.name} ${isComposed} ${isComposed && keepsReasoning}`;
     const known = this.#managers.get(key);
     if (known) return known;
-    const { store, counter, strategy = "adaptive", idleTimeout = 600_000, now, onSession, recall } = this.options;
+    const {
+      store,
+      counter,
+      strategy = "adaptive",
+      idleTimeout = 600_000,
+      now,
+      onSession,
+      recall,
+      budget,
+    } = this.options;
     // A window that is only looked at is the client's own request: no rule changes it, and reasoning stays.
     const rules = Object.fromEntries(Object.keys(api.profile.rules).map((rule) => [rule, false]));
     const looked = { ...api.profile, rules: rules as typeof api.profile.rules, reasoning: "required" as const };
@@ -181,6 +190,8 @@ export class House {
     const opened = SessionManager.open({
       store,
       strategy: isComposed ? strategy : "none",
+      // Each window brings its own budget: the most that it may grow to.
+      ...(isComposed && budget === "auto" && { budget }),
       profile: isComposed ? composed : looked,
       idleTimeout,
       ...(recall !== "off" && { recallTools: [toolName, "recall"] }),

@@ -11,7 +11,7 @@ import { everyOf } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { modelOf } from "../../tokens/models.ts";
-import { budgetFor, loadCounterFor } from "../../window/settings.ts";
+import { budgetFor, loadCounterFor, sizedBy } from "../../window/settings.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import type { StrategySpecifier } from "../../window/load-strategy.ts";
 import { checkGiven } from "../../window/options.ts";
@@ -54,7 +54,7 @@ export async function managerParts(given: ManagerOptions): Promise<ManagerParts>
   const failure = config?.userConfigFailure;
   if (failure !== undefined) tell(given.on, { type: "user-config-failed", user: options.user ?? "", reason: failure });
   const named = (config?.settings.strategy ?? "adaptive") as StrategySpecifier;
-  const strategy = strategyOf(given.strategy ?? (await strategyBy(named)));
+  const strategy = sizedBy(strategyOf(given.strategy ?? (await strategyBy(named))), options.budget);
   const model = options.model === undefined ? undefined : modelOf(options.model);
   const profile = profileOf(options.profile ?? model?.profile ?? "openai-chat");
   const counter = await loadCounterFor(strategy.settings, options.counter);

@@ -14,6 +14,7 @@ import type { Profile } from "../../window/provider/profile.ts";
 import { aboveZero, anyOf, fromZero, having, kinds, listOf, oneOf, whole, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
+import type { Budget } from "../../window/options.ts";
 import type { Listener } from "../events.ts";
 import type { Originals } from "../log.ts";
 
@@ -30,8 +31,8 @@ export interface ManagerOptions {
   readonly strategy?: string | Strategy | StrategyChoice;
   /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
   readonly model?: string | ModelDescription;
-  /** Tokens a window may use. Default: the strategy's share of the model's contextWindow. */
-  readonly budget?: number;
+  /** Tokens a window may use, or `"auto"`. Default: the strategy's share of the model's contextWindow. */
+  readonly budget?: Budget;
   /** Default: the model's, else `openai-chat`. */
   readonly profile?: string | Profile;
   /** Default: the strategy's, else `estimate`; `o200k` and `cl100k` are loaded (see `loadCounter`). */

@@ -58,7 +58,7 @@ export function epochRecord(
 /** The fields of a state and of an edit that a line has, but for the edits. */
 const stateFields = [
   ...(["epoch", "previous", "opened", "openedHash", "systemHash", "toolsHash", "length", "prefixHash"] as const),
-  ...(["slot", "inserts", "reverted", "horizon", "forced"] as const),
+  ...(["slot", "inserts", "reverted", "horizon", "forced", "sizing"] as const),
 ] satisfies readonly (keyof WindowState)[];
 const outlineFields = [
   ...(["kind", "from", "to", "only", "callId", "part", "place", "keepsMedia", "role"] as const),

@@ -1,4 +1,5 @@
 /** The strategies: which passes run, when, and down to which size. */
+import { defined } from "../../message/json.ts";
 import type { Strategy } from "../window.ts";
 import { digest } from "../passes/digest.ts";
 import { dropOldest, keepRecent } from "../passes/dropping.ts";
@@ -29,6 +30,8 @@ export interface AdaptiveOptions {
   readonly lowWater?: number;
   /** Share of that mark for the newest steps, whole. Default 0.15. */
   readonly tailShare?: number;
+  /** The least tokens of windows that size themselves, as {@link Strategy.floor}. Default: they have their budget. */
+  readonly floor?: number;
 }
 
 /**
@@ -36,12 +39,13 @@ export interface AdaptiveOptions {
  * message, the digest: what was done, with ids for recall, and the lines of it that are worth most. From there the window
  * grows again.
  */
-export function adaptive({ lowWater, ...options }: AdaptiveOptions = {}): Strategy {
+export function adaptive({ lowWater, floor, ...options }: AdaptiveOptions = {}): Strategy {
   return {
     name: "adaptive",
     passes: [digest({ ...options, elastic: lowWater === undefined })],
     trigger: { ratio: 1 },
     lowWater: lowWater ?? 0.5,
+    ...defined({ floor }),
     keepFirstUser: true,
     keepTask: true,
   };

@@ -20,6 +20,6 @@ export {
   numberOf,
   portOf,
   secondsOf,
-  tokenListOf,
+  budgetListOf,
   tokensOf,
 } from "../../../src/cli/values.ts";
