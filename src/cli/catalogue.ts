@@ -23,6 +23,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     load: async () => (await import("./usage/usage.ts")).addUsage,
   },
   {
+    name: "advise",
+    summary: "which budget pays: recorded sessions at each, their cost, and what stays in view",
+    load: async () => (await import("./replay/advise.ts")).addAdvise,
+  },
+  {
     name: "replay",
     summary: "run recorded agent sessions through strategies, and compare tokens, cost and what was lost",
     load: async () => (await import("./replay/replay.ts")).addReplay,

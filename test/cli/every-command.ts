@@ -26,6 +26,7 @@ type Typed = (place: Place) => readonly string[];
 /** Command lines that do something, in an order in which each still has its session. */
 export const commands: Readonly<Record<string, readonly Typed[]>> = {
   usage: [({ store }) => ["--agent", "windrow", "--no-cache", "--store", store]],
+  advise: [({ file }) => [file]],
   replay: [({ file, beside }) => [file, "--keep", `${beside}/kept`], ({ file }) => [file]],
   compose: [({ store }) => ["latest", "--store", store, "--explain"], ({ file }) => [file]],
   view: [
@@ -100,6 +101,7 @@ export const refusals: Readonly<Record<string, readonly Typed[]>> = {
     ({ beside, word }) => [join(beside, `init${word}`), "--dry-run", "--force"],
     ({ word }) => ["--host", word],
   ],
+  advise: [({ word }) => [word], ({ word }) => ["--project", word]],
   replay: [({ word }) => [word]],
   compose: [({ word }) => [word]],
   view: [

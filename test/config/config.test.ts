@@ -112,7 +112,9 @@ describe("what is wrong is named with its line", () => {
 
   it("names a variable of the environment", async () => {
     const wrong = { WINDROW_BUDGET: "many", WINDROW_AUDIT: "ja" };
-    await expect(load({}, { environment: wrong })).rejects.toThrow('WINDROW_BUDGET: "budget" should be a number or auto');
+    await expect(load({}, { environment: wrong })).rejects.toThrow(
+      'WINDROW_BUDGET: "budget" should be a number or auto',
+    );
   });
 
   it("says that a newer version is newer, whatever else is in it", async () => {

@@ -1,22 +1,15 @@
 /** `windrow replay`: recorded agent sessions through strategies, side by side. */
-import { homedir } from "node:os";
 import type { Command } from "commander";
-import { isWindrowError, WindrowError } from "../../errors.ts";
 import { totalsOf } from "../../replay/totals.ts";
-import { discoverSessions } from "../../transcript/discover.ts";
-import type { Transcript } from "../../transcript/transcript.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, reportError, wantsColour } from "../command.ts";
+import { exitStatus, wantsColour } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
+import { nothingFound, ownSessions, replayed, withoutSeries, writeJson } from "./gather.ts";
 import type { ReplayHtml } from "./html.ts";
-import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
 import { knownStrategies, readReplayFlags } from "./options.ts";
 import type { ReplayFlags, ReplaySettings } from "./options.ts";
 import { count } from "../text/text.ts";
-import { resultsOf } from "./results.ts";
-import { sourcesOf } from "./sources.ts";
-import type { ReplaySource } from "./sources.ts";
 import { tokenChart } from "./chart.ts";
 import { resultTable } from "./table.ts";
 import { wrapped } from "../text/paragraph.ts";
@@ -26,10 +19,6 @@ import { ownWords, recordedTotal, recordWords, verdict } from "./words.ts";
 
 /** Up to so many sessions are shown one by one; of more, the totals. */
 const shownSessions = 3;
-/** The number of newest sessions, of those that agents left on this machine, from which the largest are chosen. */
-const newestSessions = 50;
-/** The number of largest ones that are replayed when no file is named. */
-const largestSessions = 10;
 
 /** Gives the command its options and its action. */
 export function addReplay(command: Command, { io, finish, signal }: CommandContext): void {
@@ -87,12 +76,6 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
     });
 }
 
-interface FailedFile {
-  readonly file: string;
-  readonly code: string;
-  readonly message: string;
-}
-
 async function runReplay(
   named: readonly string[],
   flags: ReplayFlags,
@@ -101,42 +84,10 @@ async function runReplay(
 ): Promise<ExitStatus> {
   const settings = await readReplayFlags(flags);
   const names = named.length > 0 ? named : await ownSessions(io);
-  if (names.length === 0) return nothingFound(settings, io);
+  if (names.length === 0) return nothingFound("replay", settings.json, io);
   const html = await htmlOf(settings, io);
-  const progress = new Progress(io);
-  const sessions: NamedSession[] = [];
-  const failed: FailedFile[] = [];
-  const kept: string[] = [];
-  const report = (error: unknown, file: string): void => {
-    progress.end();
-    reportError(io, error, file);
-    const { message } = error instanceof Error ? error : new Error(String(error));
-    failed.push({ file, code: isWindrowError(error) ? error.code : "unforeseen", message });
-  };
-  const sources: ReplaySource[] = [];
-  for (const name of names) {
-    try {
-      sources.push(...(await sourcesOf(name, settings, io, signal)));
-    } catch (error) {
-      report(error, name);
-    }
-  }
-  let read = 0;
-  const results = resultsOf({ sources, settings, flags, html, progress, io }, kept, signal);
-  for await (const { file, sessions: replayed, problems, error } of results) {
-    read += problems.length;
-    for (const found of problems) reportProblems(file, found, io);
-    sessions.push(...replayed.map((session) => ({ file, ...session })));
-    if (error === undefined) continue;
-    report(error, file);
-    if (signal?.aborted) return exitStatus.failed;
-  }
-  if (read === 0 && failed.length === 0) {
-    const message = `No file here is a session: ${count(sources.length)} were read.`;
-    report(new WindrowError("not-a-transcript", message), names.join(" "));
-  }
+  const { sessions, failed, kept } = await replayed(names, { settings, flags, html, io }, signal);
   const bytes = await html?.write();
-  progress.end();
   const file = settings.html === undefined || bytes === undefined ? undefined : { path: settings.html, bytes };
   if (settings.json) {
     const extra = { ...(settings.keep !== undefined && { kept }), ...(file && { html: file }) };
@@ -152,37 +103,6 @@ async function htmlOf({ html: path }: ReplaySettings, io: CommandIo): Promise<Re
   if (path === undefined) return undefined;
   const { ReplayHtml } = await import("./html.ts");
   return ReplayHtml.begin(path, io.storeOptions.mask);
-}
-
-async function ownSessions(io: CommandIo): Promise<readonly string[]> {
-  const found = await discoverSessions({ home: io.env["HOME"] ?? homedir(), env: io.env });
-  const largest = found.slice(0, newestSessions).toSorted((left, right) => right.bytes - left.bytes);
-  return largest.slice(0, largestSessions).map((session) => session.path);
-}
-
-function nothingFound(settings: ReplaySettings, io: CommandIo): ExitStatus {
-  const message =
-    "No recorded sessions here. Looked where Claude Code (~/.claude/projects, or CLAUDE_CONFIG_DIR), Codex " +
-    "(~/.codex/sessions, or CODEX_HOME) and pi (~/.pi/agent/sessions, or PI_CODING_AGENT_DIR) keep theirs. " +
-    "Name one instead: windrow replay FILE";
-  reportError(io, new WindrowError("input-not-found", message));
-  if (settings.json) writeJson(io, { sessions: [], failed: [] });
-  return exitStatus.failed;
-}
-
-function writeJson(io: CommandIo, document: object): void {
-  io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-}
-
-function reportProblems(file: string, problems: Transcript["problems"], io: CommandIo): void {
-  for (const { line, problem } of problems.slice(0, 3))
-    io.stderr.write(`${printable(`${file}:${line}: ${problem}`)}\n`);
-  if (problems.length > 3)
-    io.stderr.write(`${printable(file)}: ${problems.length - 3} more lines could not be read; the rest is used\n`);
-}
-
-function withoutSeries(session: NamedSession): object {
-  return { ...session, results: session.results.map(({ series: _series, ...result }) => result) };
 }
 
 function show(sessions: readonly NamedSession[], own: boolean, kept: readonly string[], io: CommandIo): void {

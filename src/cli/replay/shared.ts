@@ -53,12 +53,16 @@ export async function* replayShared(
   const lanes = new Set<Lane>();
   let next = 0;
   const run = async (lane: Lane): Promise<void> => {
-    for (let index = next++; index < files.length && signal?.aborted !== true; index = next++) {
+    for (let index = next++; index < files.length; index = next++) {
       const file = files[index] as SessionFile;
-      const result = await lane.replay(file, (share) => {
-        shares.set(index, share);
+      const share = (done: number): void => {
+        shares.set(index, done);
         update();
-      });
+      };
+      const result =
+        signal?.aborted === true
+          ? { file: file.path, sessions: [], problems: [], error: abortion() }
+          : await lane.replay(file, share);
       shares.delete(index);
       finished += 1;
       update();
@@ -108,7 +112,7 @@ class Lane {
         this.#worker = undefined;
         settle({ file: file.path, sessions: [], problems: [], error });
       };
-      const ended = (): void => failed(new WindrowError("aborted", "The replay was aborted; nothing was written."));
+      const ended = (): void => failed(abortion());
       worker.on("message", said).on("error", failed).on("exit", ended);
       worker.postMessage(file);
     });
@@ -117,6 +121,10 @@ class Lane {
   async end(): Promise<void> {
     await this.#worker?.terminate();
   }
+}
+
+function abortion(): WindrowError {
+  return new WindrowError("aborted", "The replay was aborted; nothing was written.");
 }
 
 function receivedError({ code, message, stack }: SentError): Error {

@@ -105,11 +105,14 @@ async function runUsage(
     ...(budget !== undefined && { budget }),
     ...(since !== undefined && { since }),
   });
+  const { spendingAdvice } = await import("./advice.ts");
+  const advice = by === undefined ? await spendingAdvice(collected.files, found, { io, cache, signal }) : [];
   const report: UsageReport = {
     budget: budget ?? usualBudget,
     since: since === undefined ? null : new Date(since).toISOString(),
     agents: agentsOf(files),
     overview,
+    advice,
     failed,
   };
   for (const { path, reason } of failed) io.stderr.write(`windrow: note: ${path} was not read: ${reason}\n`);

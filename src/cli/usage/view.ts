@@ -8,6 +8,7 @@ import type { FittedColumn } from "../text/columns.ts";
 import { wrapped } from "../text/paragraph.ts";
 import { count, moneyLabel, oneLine } from "../text/text.ts";
 import { colours } from "../terminal.ts";
+import type { SpendingAdvice } from "./advice.ts";
 
 /** The report of `windrow usage`. */
 export interface UsageReport {
@@ -18,6 +19,8 @@ export interface UsageReport {
   /** The agents with calls, and how many files they keep them in. */
   readonly agents: readonly { readonly agent: string; readonly files: number }[];
   readonly overview: UsageOverview;
+  /** What would cost less, by agent and project. */
+  readonly advice: readonly SpendingAdvice[];
   readonly failed: Collected["failed"];
 }
 
@@ -95,6 +98,7 @@ export function usageText(report: UsageReport, view: UsageView): string {
     wrapped([printable(title)], view.columns).join("\n"),
     ...blocks,
     ...notes.map((note) => wrapped([printable(note)], view.columns).join("\n")),
+    ...adviceBlocks(report.advice, view),
   ].join("\n\n")}\n`;
 }
 
@@ -174,6 +178,31 @@ function tokensLabel(tokens: number): string {
 }
 
 const tokenUnits: readonly string[] = ["", "k", "M", "B"];
+
+/** What is said where there is no line to turn on. */
+const withoutLine: Readonly<Record<NonNullable<SpendingAdvice["reason"]>, string>> = {
+  "keeps-too-little": "A managed window does not pay here: no smaller one keeps enough in view.",
+  "saves-too-little": "A managed window does not pay here: none that keeps enough in view is cheaper.",
+  "not-replayed": "To measure which budget pays: windrow advise --project",
+};
+
+/** What would cost less: a sentence for each agent and project, and the line that turns it on. */
+function adviceBlocks(advice: readonly SpendingAdvice[], { home, columns, colour }: UsageView): readonly string[] {
+  return advice.map(({ agent, project, dollars, managedDollars, oneRecall, line, reason }) => {
+    const folder = shortPath(project, home);
+    const begin = `${agentNames[agent] ?? agent} in ${folder}: $${moneyLabel(dollars)}`;
+    const paragraph = (text: string): string => wrapped([printable(text)], columns).join("\n");
+    if (reason !== null) {
+      return paragraph(`${begin}. ${withoutLine[reason]}${reason === "not-replayed" ? ` ${folder}` : ""}`);
+    }
+    const kept =
+      oneRecall === null
+        ? ""
+        : ` ${Math.floor(oneRecall)} % of what calls came back to was in view or one recall away.`;
+    const text = `${begin}; with a managed window about $${moneyLabel(managedDollars)}, by the replay of one of its newest sessions.${kept}`;
+    return `${paragraph(text)}\n  ${colours(colour).bold(printable(line ?? ""))}`;
+  });
+}
 
 /** The words behind the money: what it holds, what the estimate is, and what is missing. */
 function moneyWords({ overview, budget }: UsageReport): readonly string[] {
