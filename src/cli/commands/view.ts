@@ -1,4 +1,5 @@
 /** `windrow view`: one session, with its messages, tool runs, epochs and next window. */
+import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { placeOf } from "../../ops/look/unreadable.ts";
 import { reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
@@ -32,9 +33,10 @@ export function addView(command: Command, { io, finish, signal }: CommandContext
   command
     .description(
       "Shows a session, whether it is being written, closed or finished. Nothing is written, and no lock is taken.\n" +
-        "Without a section it shows the newest messages.",
+        "Without a section it shows the newest messages. Of another agent's session file it shows what the agent's own\n" +
+        "compactions dropped, and what was read again since.",
     )
-    .argument("<id>", "the session: its id, at least its first four characters, or latest")
+    .argument("<id>", "its id, at least its first four characters, or latest; or a session file of another agent")
     .option("--message <ids>", "only this message, or these, whole: m12, 12, m12-m14")
     .option("--messages", "every message, one line each")
     .option("--summaries", "the summaries")
@@ -53,7 +55,7 @@ export function addView(command: Command, { io, finish, signal }: CommandContext
     .option("--json", "one JSON document on stdout")
     .addHelpText(
       "after",
-      "\nExamples:\n  windrow view latest\n  windrow view 550e --tools --last 20\n  windrow view 550e --message m12-m14\n" +
+      "\nExamples:\n  windrow view latest\n  windrow view ~/.claude/projects/shop/9f2c.jsonl\n  windrow view 550e --tools --last 20\n  windrow view 550e --message m12-m14\n" +
         "  windrow view latest --html session.html\n",
     )
     .action(async (id: string, flags: ViewFlags) => finish(await runView(id, flags, io, signal)));
@@ -65,6 +67,11 @@ async function runView(
   io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
+  const file = await stat(id).catch(() => undefined);
+  if (file?.isFile() === true) {
+    const { viewFile } = await import("./view-file.ts");
+    return viewFile(id, flags, io);
+  }
   const { html } = flags;
   if (html !== undefined) {
     const { writeViewHtml } = await import("./view-html.ts");
