@@ -212,9 +212,10 @@ function withOptions(strategy: Strategy, options: Readonly<Record<string, unknow
  *
  * @throws WindrowError `unknown-strategy` where it is not one of Windrow's, `bad-option` for options it does not have
  */
-export function strategyIn({ strategy: name, strategy_options: options }: JsonObject): Strategy | undefined {
+export function strategyIn({ strategy: name, strategy_options: options, floor }: JsonObject): Strategy | undefined {
   if (typeof name !== "string") return undefined;
-  return strategyOf({ ...(isObject(options) && options), use: name });
+  const strategy = strategyOf({ ...(isObject(options) && options), use: name });
+  return typeof floor === "number" ? { ...strategy, floor } : strategy;
 }
 
 /**

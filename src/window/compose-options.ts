@@ -57,7 +57,7 @@ export const initialState: WindowState = {
   prefixHash: "",
 };
 
-/** Whether a strategy has a pass that reads the log behind the window. */
-export function readsLog({ passes }: Strategy): boolean {
-  return passes.some((pass) => pass.read !== undefined);
+/** Whether the log behind the window is read: by a pass of the strategy, or for the size of windows that size themselves. */
+export function readsLog({ passes, floor }: Strategy): boolean {
+  return floor !== undefined || passes.some((pass) => pass.read !== undefined);
 }

@@ -166,7 +166,7 @@ export class Composer {
       const more = full || tries > 0 ? yield* this.#plan(options, budget, after) : [];
       planned = mergeEdits(planned, more);
       // An epoch without edits still takes out the inserts of the one before.
-      if (before.tokens <= budget && planned.length === 0 && !changed) return this.#finish(before, budget);
+      if (full !== "over-budget" && planned.length === 0 && !changed) return this.#finish(before, budget);
       edits = mergeEdits(edits, more);
       this.#reopen(edits, past.epoch, options, changed !== undefined);
       after = this.#layout(options);

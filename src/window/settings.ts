@@ -54,9 +54,9 @@ function withImages(counter: TokenCounter, imageTokens: number | undefined): Tok
 /** The least tokens of a window with the budget `"auto"`, where its strategy sets no other. */
 const usualFloor = 16_000;
 
-/** A strategy under a budget: one whose windows size themselves with `"auto"`. */
+/** A strategy under a budget: one whose windows size themselves with `"auto"`, unless nothing ever leaves them. */
 export function sizedBy(strategy: Strategy, budget: Budget | undefined): Strategy {
-  return budget === "auto" ? { floor: usualFloor, ...strategy } : strategy;
+  return budget === "auto" && strategy.passes.length > 0 ? { floor: usualFloor, ...strategy } : strategy;
 }
 
 /** The budget and the model as they are given beside a strategy. */

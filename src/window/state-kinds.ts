@@ -27,6 +27,8 @@ const counted = having("an object", {
   calibration: having("an object", calibrationKinds),
 } as const satisfies Fields<CountedWindow>);
 
+const sizingKinds = { size: above, calls: count, tokens: count, returns: count } as const satisfies Fields<Sizing>;
+
 const places = { from: whole(1), to: whole(1) };
 
 /** The kind of lists of edits. */
@@ -71,7 +73,7 @@ export const windowState = having(
     counted: orAbsent(counted),
     horizon: orAbsent(whole(1)),
     cached: orAbsent(count),
-    sizing: orAbsent(having("a size", { size: above, calls: count, returns: count } satisfies Partial<Fields<Sizing>>)),
+    sizing: orAbsent(having("a size", sizingKinds)),
     forced: orAbsent(
       listOf(having("an epoch", { calls: count, brought: count, left: count } satisfies Fields<ForcedEpoch>)),
     ),

@@ -106,6 +106,7 @@ export async function managerParts(given: ManagerOptions): Promise<ManagerParts>
       profile: profile.name,
       counter: counter.name,
       strategy_options: strategy.options,
+      floor: strategy.floor,
       model: model?.id,
       context_length: model?.contextWindow,
       llm_provider: model?.provider,
