@@ -7,7 +7,7 @@ import { call, result, user } from "./pi-transcripts.ts";
 
 const lines = Array.from({ length: 800 }, (_, line) => `line ${line} of the report`).join("\n");
 describe("piExtension", () => {
-  function host(flag?: string) {
+  function host(flag?: string, contextWindow = 32_000) {
     const handlers = new Map<string, (event: unknown, context: PiExtensionContext) => unknown>();
     const entries: { type: string; id: string; customType: string; data: unknown }[] = [];
     const notices: string[] = [];
@@ -25,7 +25,7 @@ describe("piExtension", () => {
     } satisfies PiExtensionApi);
     const context: PiExtensionContext = {
       sessionManager: { getBranch: () => entries, buildSessionProjection: () => ({ messages: [] }) },
-      model: { contextWindow: 32_000, maxTokens: 4_000 },
+      model: { contextWindow, maxTokens: 4_000 },
       ui: { notify: (text) => void notices.push(text) },
       getSystemPrompt: () => "You read.",
     };
@@ -62,10 +62,17 @@ describe("piExtension", () => {
     expect(second.entries).toHaveLength(first.entries.length);
   });
 
+  it("sizes its windows with the budget auto, up to what the model takes", async () => {
+    const [fixed, auto] = [host(undefined, 100_000), host("auto", 100_000)];
+    const sent = await Promise.all([fixed.send(run(18)), auto.send(run(18))]);
+    expect(sent.map((window) => (window?.messages.length ?? 0) < run(18).length)).toEqual([false, true]);
+    expect([...fixed.notices, ...auto.notices]).toEqual([]);
+  });
+
   it("tells a wrong budget once, and leaves pi its messages", async () => {
     const { send, notices } = host("plenty");
     expect(await send(run(2))).toBeUndefined();
     expect(await send(run(3))).toBeUndefined();
-    expect(notices).toEqual([expect.stringContaining("plenty")]);
+    expect(notices).toEqual([expect.stringContaining('--windrow-budget is a number of tokens or auto, not "plenty".')]);
   });
 });

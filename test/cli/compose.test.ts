@@ -46,6 +46,19 @@ it("takes a system prompt, a strategy, a profile, an exact counter and a place",
   expect(early.report.epoch).toBe(0);
 });
 
+it("sizes the window itself with the budget auto, and says so", async () => {
+  const file = await put(await newFolder(), "chat.jsonl", chatLines(60));
+  const how = ["--strategy", '{"use":"adaptive","floor":4000}', "--model", "claude-sonnet-4-5"];
+  const { report, tokens } = await composed([file, "-b", "auto", ...how]);
+  expect(report.sizing).toMatch(/^[\d,]+ tokens beside system and tools: of the last/);
+  expect([report.epoch > 0, tokens < 20_000]).toEqual([true, true]);
+  const usual = await composed([file, "-b", "auto", "--model", "claude-sonnet-4-5"]);
+  expect(usual.report.sizing).toMatch(/^16,000 tokens/);
+  expect((await composed([file, "-b", "16k"])).report.sizing).toBeUndefined();
+  const shown = await windrow(["compose", file, "-b", "auto", ...how]);
+  expect(shown.stdout).toContain(`Size: ${report.sizing}`);
+});
+
 it("composes for a session what its own process would, and leaves the files alone", async () => {
   const folder = await newFolder();
   const manager = await openManager({ store: folder, budget: 8_000 });

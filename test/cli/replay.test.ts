@@ -75,6 +75,19 @@ describe("windrow replay FILE --json", () => {
     ]);
   });
 
+  it("has a row of windows that size themselves beside those of a fixed budget", async () => {
+    const file = await chat(40);
+    const { sessions } = await replayed(file, "--strategy", "none,adaptive", "--budget", "3k,auto");
+    expect(sessions[0]?.results.map(({ strategy, budget }) => [strategy, budget])).toEqual([
+      ["none", 3_000],
+      ["none", 200_000],
+      ["adaptive", 3_000],
+      ["adaptive auto", 200_000],
+    ]);
+    const shown = await text(file, "--strategy", "adaptive", "--budget", "3k,auto");
+    expect(shown).toMatch(/^ *adaptive auto /m);
+  });
+
   it("writes one document with a result for every strategy and budget", async () => {
     const file = await chat(20);
     const { sessions, failed } = await replayed(file, "--budget", "3k,100_000");

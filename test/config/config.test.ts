@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { SessionManager } from "windrow";
 import { loadConfig } from "windrow/store";
 import type { LoadConfigOptions } from "windrow/store";
 import { configSchema } from "../kit/inside/config.ts";
@@ -53,6 +54,18 @@ describe("layers", () => {
     expect(config.origins.get("user")).toEqual({ layer: "flag" });
     expect(config.origins.get("counter")).toEqual({ layer: "default" });
     expect(config.files).toEqual([join(folder, "home/.config/windrow/windrow.config.yaml"), project]);
+  });
+
+  it("takes the budget auto from a file and from the environment", async () => {
+    const { config } = await load({ "windrow.config.yaml": "model: gpt-4o\nbudget: auto\n" });
+    expect(config.settings.budget).toBe("auto");
+    const manager = await SessionManager.open({ store: "ram:", config });
+    const session = await manager.create();
+    await session.append("Hello.");
+    expect((await session.compose()).report.sizing).toMatch(/^16,000 tokens/);
+    await manager.close();
+    const named = await load({ "windrow.config.yaml": "budget: 900\n" }, { environment: { WINDROW_BUDGET: "auto" } });
+    expect(named.config.settings.budget).toBe("auto");
   });
 
   it("reads a module, and resolves what it names from there", async () => {

@@ -66,7 +66,8 @@ async function damage(path: string, isHit: (line: string) => boolean): Promise<v
 }
 
 it.each([
-  ...["slot", "inserts", "reverted", "forced", "horizon"].map((name) => ({ [name]: "damaged" })),
+  ...["slot", "inserts", "reverted", "forced", "horizon", "sizing"].map((name) => ({ [name]: "damaged" })),
+  { sizing: { size: 16_000, calls: 9, returns: 1 } },
   ...["pins", "goal", "masked", "task_seq"].map((name) => ({ held: { [name]: "damaged" } })),
 ])("an epoch's line with %j is passed over", (damaged) => {
   const facts = { strategy: "", profile: "", counter: "", budget: 1, tokensBefore: 0, tokensAfter: 0 };
