@@ -163,9 +163,9 @@ describe("a window that sizes itself", () => {
 
   it("is the one that is composed for its stored session by others", { tags: ["slow"] }, async () => {
     const store = ramStore();
-    const session = await (await openManager({ ...auto, store })).create();
+    const session = await (await openManager({ budget: "auto", model, store })).create();
     const [own, others]: [Composed[], string[]] = [[], []];
-    for (const message of historyOf([...steps(40, "reads"), ...everySecond(30, "recalls")])) {
+    for (const message of historyOf(steps(44, "reads", 60))) {
       if (message.role === "assistant") {
         others.push((await composeStored(store, {}, await store.info({}, session.id))).report.windowHash);
         own.push(await session.compose());
@@ -173,7 +173,7 @@ describe("a window that sizes itself", () => {
       await session.append(message);
     }
     expect(others).toEqual(own.map(({ report }) => report.windowHash));
-    expect(own.filter(({ report }) => report.opened?.reason === "over-budget").length).toBeGreaterThan(3);
+    expect(own.filter(({ report }) => report.opened?.reason === "over-budget").length).toBeGreaterThan(2);
   });
 
   it("needs a model to be bound by", () => {
