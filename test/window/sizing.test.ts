@@ -81,8 +81,8 @@ function grownWithoutEpoch(windows: readonly Composed[]): readonly number[] {
 
 describe("a window that sizes itself", () => {
   it("begins at the floor, and stays there where no call comes back", async () => {
-    const windows = await windowsOf(historyOf(steps(90, "reads")));
-    expect(windows.filter(({ report }) => report.opened).length).toBeGreaterThan(5);
+    const windows = await windowsOf(historyOf(steps(100, "reads", 4)));
+    expect(windows.filter(({ report }) => report.opened).length).toBeGreaterThan(3);
     expect(new Set(windows.map(sizeOf))).toEqual(new Set([floor]));
     expect(Math.max(...windows.map(({ tokens }) => tokens))).toBeLessThanOrEqual(floor);
   });
