@@ -1,15 +1,19 @@
 /** Compactions: what a recorded program cut out of its own window, what its summary kept, and what calls read again. */
-import { asCount, asObject, asString } from "../message/json.ts";
+import { asArray, asCount, asObject, asString, objectsOf } from "../message/json.ts";
 import { resultText, toolCalls, toolResults } from "../message/message.ts";
-import type { Message } from "../message/message.ts";
+import type { JsonObject, Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { findModel, priceOf } from "../tokens/models.ts";
+import type { ModelPrices } from "../tokens/models.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { isPath, subjectOf } from "../window/stub/stub.ts";
 import { MessageTokens } from "./cost-metric.ts";
 import { callsOf } from "./measure.ts";
-import { AtomReader, atomsOf, isLine } from "./recall-metric.ts";
+import { rereadsOf } from "./read-again.ts";
+import type { Reread } from "./read-again.ts";
+import { atomsOf, isLine } from "./recall-metric.ts";
 import { calibrationOf } from "./recorded.ts";
+import type { Calibration } from "./recorded.ts";
 
 /** One result that brought back what a compaction had taken out. */
 export interface ReadAgain {
@@ -40,116 +44,123 @@ export interface Compaction {
   readonly input: { readonly before: number | null; readonly after: number | null };
   /** Tokens of the window behind it as the file tells them, system prompt and tools among them; null where it does not. */
   readonly window: number | null;
-  /** Results that brought back what had left, until the next compaction. */
+  /** Results that read what had left again, until the next compaction; the first of them for each line. */
   readonly again: readonly ReadAgain[];
-  /** Calls that did nothing else. */
+  /** Calls of the model that asked for nothing else. */
   readonly calls: number;
-  /** The tokens that were read again, written to the cache, and the calls that did nothing else; null without a price. */
+  /** US dollars of the tokens read again, written to the cache once, and of those calls; null without a price or usage. */
   readonly dollars: number | null;
 }
-
-/** The share of a result's lines that had left, from which it brings back what had left. */
-const againShare = 0.5;
-/** The fewest lines by which that is told. */
-const fewestLines = 3;
 
 /** The compactions of a session, oldest first. Empty where its format notes none, or where it had none. */
 export function compactionsOf(transcript: Transcript, counter: TokenCounter): readonly Compaction[] {
   const { messages, meta } = transcript;
-  const noted = Array.isArray(meta?.["compactions"]) ? meta["compactions"] : [];
+  const noted = objectsOf(meta?.["compactions"]);
   if (noted.length === 0) return [];
   const tokens = new MessageTokens(counter);
-  const counted = new Map<number, number>();
-  let sum = 0;
-  const calls = new Set(callsOf(messages));
-  messages.forEach((message, index) => {
-    if (calls.has(index)) counted.set(index, sum);
-    sum += tokens.of(message);
-  });
-  const { rate, overhead } = calibrationOf(messages, counted);
-  const places = noted.map((one) => ({
-    after: asCount(asObject(one)?.["after"]) ?? 0,
-    text: asString(asObject(one)?.["summary"]) ?? "",
-    // What Claude Code counted behind it: the summary, the newest messages, and the files that it attached.
-    counted: asCount(asObject(one)?.["postTokens"]),
-  }));
-  return places.map(({ after, text, counted: own }, place) => {
-    const from = places[place - 1]?.after ?? 0;
-    const to = places[place + 1]?.after ?? messages.length;
-    const left = messages.slice(from, after);
-    const behind = messages.slice(after, to);
-    const first = behind.findIndex(({ role, usage }) => role === "assistant" && (usage?.input ?? 0) > 0);
+  const calibration = calibrationIn(messages, tokens);
+  const { rate } = calibration;
+  const ends = noted.map((one) => Math.min(asCount(one["after"]) ?? 0, messages.length));
+  const prices = transcript.model === undefined ? undefined : findModel(transcript.model)?.prices;
+  let stayed: readonly Message[] = [];
+  const found = noted.map((one, place) => {
+    const after = ends[place] ?? 0;
+    const inWindow = [...stayed, ...messages.slice(ends[place - 1] ?? 0, after)];
+    stayed = keptOf(one, inWindow);
+    const left = inWindow.filter((message) => !stayed.includes(message));
+    const behind = messages.slice(after, ends[place + 1] ?? messages.length);
+    const text = asString(one["summary"]) ?? "";
     const summary = { text, tokens: Math.round(rate * counter.count(text)) };
-    const between = rate * tokens.sum(behind.slice(0, Math.max(0, first)));
-    const { again, only } = readAgain(left, behind, after, (message) => rate * tokens.of(message));
+    const first = behind.findIndex(isTold);
+    const newer = rate * tokens.sum([...stayed, ...behind.slice(0, Math.max(0, first))]);
+    const rereads = rereadsOf(inWindow, [...stayed, summaryMessage(text)], behind);
+    const only = onlyAsking(rereads);
+    const again = rereads.map(({ message, result, call }) => ({
+      index: messages.indexOf(message, after),
+      tool: call.name,
+      subject: subjectOf(call.args),
+      tokens: Math.round(rate * tokens.of({ ...message, parts: [result] })),
+    }));
     return {
       after,
       left: { messages: left.length, tokens: Math.round(rate * tokens.sum(left)) },
       summary,
-      kept: keptOf(left, text),
-      input: {
-        before:
-          left.findLast(({ role, usage }) => role === "assistant" && (usage?.input ?? 0) > 0)?.usage?.input ?? null,
-        after: behind[first]?.usage?.input ?? null,
-      },
-      window: text === "" ? null : Math.round(overhead + (own ?? summary.tokens + between)),
+      kept: namedOf(left, text),
+      input: { before: inWindow.findLast(isTold)?.usage?.input ?? null, after: behind[first]?.usage?.input ?? null },
+      // What Claude Code counted behind it: the summary, the newest messages, and the files that it attached.
+      window:
+        text === "" || !calibration.reported ? null : Math.round(asCount(one["postTokens"]) ?? summary.tokens + newer),
       again,
       calls: only.length,
-      dollars: dollarsOf(again, only, transcript.model),
+      dollars: prices && calibration.reported ? dollarsOf(again, only, prices, calibration) : null,
     };
   });
-}
-
-/** Results with what had left, and the assistant messages whose calls all asked for it. */
-function readAgain(
-  left: readonly Message[],
-  behind: readonly Message[],
-  after: number,
-  tokensOf: (message: Message) => number,
-): { readonly again: readonly ReadAgain[]; readonly only: readonly Message[] } {
-  const reader = new AtomReader();
-  const gone = new Set(
-    left
-      .filter(({ role }) => role === "tool")
-      .flatMap(({ parts }) => [...reader.of(parts)])
-      .filter(isLine),
+  return found.map((one, place) =>
+    one.window === null ? one : { ...one, window: one.window + overheadOf(found.toSpliced(place, 1), calibration) },
   );
-  const names = new Map<string, { readonly name: string; readonly subject: string; readonly message: Message }>();
-  const again: ReadAgain[] = [];
-  const asked = new Map<Message, number>();
-  for (const [at, message] of behind.entries()) {
-    for (const { callId, name, args } of toolCalls(message))
-      names.set(callId, { name, subject: subjectOf(args), message });
-    for (const result of toolResults(message)) {
-      const call = names.get(result.callId);
-      const lines = [...reader.part(result)].filter(isLine);
-      const old = lines.filter((line) => gone.has(line));
-      if (!call || old.length < fewestLines || old.length < againShare * lines.length) continue;
-      again.push({
-        index: after + at,
-        tool: call.name,
-        subject: call.subject,
-        tokens: Math.round(tokensOf({ ...message, parts: [result] })),
-      });
-      asked.set(call.message, (asked.get(call.message) ?? 0) + 1);
-      // What was read again has not left any more.
-      for (const line of old) gone.delete(line);
-    }
-  }
-  const only = [...asked].filter(([message, count]) => toolCalls(message).length === count).map(([message]) => message);
-  return { again, only };
 }
 
-function dollarsOf(again: readonly ReadAgain[], only: readonly Message[], model: string | undefined): number | null {
-  const prices = model === undefined ? undefined : findModel(model)?.prices;
-  if (!prices) return null;
-  const read = again.reduce((sum, { tokens }) => sum + tokens, 0);
-  const written = priceOf({ input: read, cacheWrite: read }, prices);
+/** Whether a message is an answer whose call reported its input. */
+function isTold({ role, usage }: Message): boolean {
+  return role === "assistant" && (usage?.input ?? 0) > 0;
+}
+
+function calibrationIn(messages: readonly Message[], tokens: MessageTokens): Calibration {
+  const calls = new Set(callsOf(messages));
+  const counted = new Map<number, number>();
+  let sum = 0;
+  messages.forEach((message, index) => {
+    if (calls.has(index)) counted.set(index, sum);
+    sum += tokens.of(message);
+  });
+  return calibrationOf(messages, counted);
+}
+
+/** The newest messages that Claude Code left in the window; other files do not say. */
+function keptOf(noted: JsonObject, messages: readonly Message[]): readonly Message[] {
+  const kept = asObject(noted["preservedMessages"]);
+  const ids = new Set(asArray(kept?.["allUuids"]) ?? asArray(kept?.["uuids"]));
+  return messages.filter(({ id = "" }) => ids.has(id.replace(/\/text$/, "")));
+}
+
+function summaryMessage(text: string): Message {
+  return { id: "summary", role: "user", parts: [{ type: "text", text }] };
+}
+
+/**
+ * Tokens of the window beside its messages: what the calls behind the session's other compactions reported beyond them,
+ * in the median. Reminders of the session's start leave with a compaction, so its first request tells too much; it is
+ * asked where there is no other compaction.
+ */
+function overheadOf(others: readonly Pick<Compaction, "input" | "window">[], { overhead }: Calibration): number {
+  const told = others
+    .flatMap(({ input, window }) => (input.after === null || window === null ? [] : [input.after - window]))
+    .toSorted((left, right) => left - right);
+  const middle = told[Math.floor(told.length / 2)];
+  return middle === undefined ? overhead : Math.max(0, middle);
+}
+
+/** The assistant messages all of whose calls read again. */
+function onlyAsking(rereads: readonly Reread[]): readonly Message[] {
+  const asked = new Map<Message, number>();
+  for (const reread of rereads) asked.set(reread.asked, (asked.get(reread.asked) ?? 0) + 1);
+  return [...asked].filter(([message, count]) => toolCalls(message).length === count).map(([message]) => message);
+}
+
+function dollarsOf(
+  again: readonly ReadAgain[],
+  only: readonly Message[],
+  prices: ModelPrices,
+  { cached, hourShare }: Calibration,
+): number {
+  const input = again.reduce((sum, { tokens }) => sum + tokens, 0);
+  const cacheWrite = cached ? input : 0;
+  const written = priceOf({ input, cacheWrite, cacheWriteHour: hourShare * cacheWrite }, prices);
   return only.reduce((sum, { usage }) => sum + (usage ? priceOf(usage, prices) : 0), written);
 }
 
 /** How many of the files, names and numbers of messages a summary names. */
-function keptOf(left: readonly Message[], summary: string): Compaction["kept"] {
+function namedOf(left: readonly Message[], summary: string): Compaction["kept"] {
   const files = new Set(
     left.flatMap((message) => toolCalls(message).map(({ args }) => subjectOf(args))).filter(isPath),
   );

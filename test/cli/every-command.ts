@@ -36,6 +36,7 @@ export const commands: Readonly<Record<string, readonly Typed[]>> = {
     ({ store, finished }) => [finished, "--window", "--tools", "--store", store],
     ({ store, open }) => [open, "--layout", "coding-agent", "--store", store],
     ({ store, open }) => [open, "--message", "m1-m3", "--store", store],
+    ({ file }) => [file],
   ],
   stats: [
     ({ store }) => ["--store", store],

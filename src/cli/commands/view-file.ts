@@ -6,9 +6,10 @@ import type { Compaction, KeptShare } from "../../replay/compaction.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { exitStatus, writeReport } from "../command.ts";
 import type { CommandIo, ExitStatus } from "../command.ts";
+import { fittedLine, textWidth } from "../text/columns.ts";
 import { wrapped } from "../text/paragraph.ts";
 import { plainTable } from "../text/table.ts";
-import { count, moneyLabel, oneLine } from "../text/text.ts";
+import { count, moneyLabel } from "../text/text.ts";
 
 /** The files that are listed of those that a compaction's calls read again. */
 const listedFiles = 10;
@@ -41,7 +42,7 @@ function sessionText(
     `Written by: ${[format, model].filter((name) => name !== undefined).join(", ")}`,
     `Messages: ${count(messages.length)}, ${count(calls)} of the model`,
     `Compactions: ${compactions.length === 0 ? "none that the file tells of" : totalOf(compactions)}`,
-  ].map((line) => oneLine(line, width > 0 ? width : 200));
+  ].map((line) => fittedLine(line, width, 200));
   return [head.join("\n"), ...compactions.map((one, place) => compactionText(one, place + 1, width))].join("\n\n");
 }
 
@@ -79,12 +80,26 @@ function compactionText(compaction: Compaction, number: number, width: number): 
     again.length === 0
       ? "Nothing of it was read again."
       : `Read again: ${results(again.length)}, ${count(again.reduce((sum, one) => sum + one.tokens, 0))} tokens; ` +
-        `${count(calls)} calls did nothing else${dollars === null ? "" : `, $${moneyLabel(dollars)} in all`}.`,
+        `${count(calls)} ${calls === 1 ? "call" : "calls"} did nothing else${dollars === null ? "" : `, $${moneyLabel(dollars)} in all`}.`,
   ];
-  const rows = again
-    .toSorted((one, other) => other.tokens - one.tokens)
-    .slice(0, listedFiles)
-    .map(({ index, tool, subject, tokens }) => [`m${index + 1}`, tool, oneLine(subject, 60), count(tokens)]);
+  const rows = againRows(again, width);
   const table = rows.length === 0 ? [] : [plainTable(["message", "tool", "read again", "tokens"], rows, [3])];
   return [wrapped([sentences.join(" ")], width).join("\n"), ...table].join("\n\n");
+}
+
+/** Columns of a row beside those of the tool and of what it read: message, tokens, and the space between them. */
+const otherColumns = 23;
+/** Columns of a tool's name. */
+const toolColumns = 16;
+
+function againRows(again: Compaction["again"], width: number): readonly (readonly string[])[] {
+  const listed = again.toSorted((one, other) => other.tokens - one.tokens).slice(0, listedFiles);
+  const tools = listed.map(({ tool }) => fittedLine(tool, toolColumns, toolColumns));
+  const rest = width - otherColumns - Math.max(4, ...tools.map(textWidth));
+  return listed.map(({ index, subject, tokens }, place) => [
+    `m${index + 1}`,
+    tools[place] ?? "",
+    fittedLine(subject, width > 0 ? Math.max(10, rest) : 0, 60),
+    count(tokens),
+  ]);
 }

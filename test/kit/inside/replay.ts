@@ -1,4 +1,6 @@
 /** Names of src/replay that tests use and no door exports. */
+export { compactionsOf } from "../../../src/replay/compaction.ts";
+export type { Compaction } from "../../../src/replay/compaction.ts";
 export { CostTally, MessageTokens } from "../../../src/replay/cost-metric.ts";
 export type { CostConditions, PricesOf } from "../../../src/replay/cost-metric.ts";
 export { namedFiles, OneHop } from "../../../src/replay/one-hop.ts";

@@ -5,3 +5,4 @@ export { countMessage, countOnce, countPart } from "../../../src/tokens/counter.
 export { chars4Ceil, chars4Floor, counterNames, counterOf, isExactName } from "../../../src/tokens/counters.ts";
 export { imageSize } from "../../../src/tokens/image-size.ts";
 export { modelOf, models } from "../../../src/tokens/models.ts";
+export { estimate } from "../../../src/tokens/estimate.ts";
