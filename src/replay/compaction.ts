@@ -42,7 +42,10 @@ export interface Compaction {
   readonly kept: { readonly files: KeptShare; readonly names: KeptShare; readonly numbers: KeptShare };
   /** The input that the call before it reported, in tokens, and that of the call behind it; null where they report none. */
   readonly input: { readonly before: number | null; readonly after: number | null };
-  /** Tokens of the window behind it as the file tells them, system prompt and tools among them; null where it does not. */
+  /**
+   * Tokens of the window behind it by what the file tells, system prompt and tools among them; null where it does not. It
+   * is reckoned without what the call behind it reported.
+   */
   readonly window: number | null;
   /** Results that read what had left again, until the next compaction; the first of them for each line. */
   readonly again: readonly ReadAgain[];
@@ -69,7 +72,7 @@ export function compactionsOf(transcript: Transcript, counter: TokenCounter): re
     stayed = keptOf(one, inWindow);
     const left = inWindow.filter((message) => !stayed.includes(message));
     const behind = messages.slice(after, ends[place + 1] ?? messages.length);
-    const text = asString(one["summary"]) ?? "";
+    const text = asString(one["summary"]) ?? asString(one["summaryContent"]) ?? "";
     const summary = { text, tokens: Math.round(rate * counter.count(text)) };
     const first = behind.findIndex(isTold);
     const newer = rate * tokens.sum([...stayed, ...behind.slice(0, Math.max(0, first))]);
@@ -120,7 +123,7 @@ function calibrationIn(messages: readonly Message[], tokens: MessageTokens): Cal
 function keptOf(noted: JsonObject, messages: readonly Message[]): readonly Message[] {
   const kept = asObject(noted["preservedMessages"]);
   const ids = new Set(asArray(kept?.["allUuids"]) ?? asArray(kept?.["uuids"]));
-  return messages.filter(({ id = "" }) => ids.has(id.replace(/\/text$/, "")));
+  return messages.filter(({ id }) => ids.has(id.replace(/\/text$/, "")));
 }
 
 function summaryMessage(text: string): Message {

@@ -1,6 +1,7 @@
 /** `windrow view`: one session, with its messages, tool runs, epochs and next window. */
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
+import { WindrowError } from "../../errors.ts";
 import { placeOf } from "../../ops/look/unreadable.ts";
 import { reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
@@ -27,6 +28,9 @@ interface ViewFlags {
   readonly html?: string;
   readonly json?: boolean;
 }
+
+/** Options of what only a session of a store has. */
+const storeFlags = ["message", "messages", "summaries", "tools", "window", "epochs", "system", "last", "html"] as const;
 
 /** Gives the command its options and its action. */
 export function addView(command: Command, { io, finish, signal }: CommandContext): void {
@@ -69,6 +73,11 @@ async function runView(
 ): Promise<ExitStatus> {
   const file = await stat(id).catch(() => undefined);
   if (file?.isFile() === true) {
+    const flag = storeFlags.find((name) => flags[name] !== undefined);
+    if (flag !== undefined) {
+      const message = `--${flag} shows sessions of a store, and ${id} is a file. Import it first: windrow import ${id}`;
+      throw new WindrowError("bad-option", message, { flag: `--${flag}` });
+    }
     const { viewFile } = await import("./view-file.ts");
     return viewFile(id, flags, io);
   }
