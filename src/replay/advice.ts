@@ -32,7 +32,7 @@ export interface Advice {
 
 /**
  * Advice by a rule: of the budgets at which {@link enoughShare} per cent of what calls referred back to is in view or one recall
- * away, and at which no request is refused, the cheapest; none where it saves less than a twentieth.
+ * away, and at which no request is refused, the cheapest; none where it saves less than a twentieth, or leaves nothing out.
  *
  * @param totals - of `adaptive` and `none` at {@link adviceBudgets}, or at some of them
  * @param recorded - the usage that the sessions report, where they do
@@ -49,7 +49,8 @@ export function adviseOn(totals: readonly ReplayTotal[], recorded: RecordedUse |
   const [cheapest] = keeping.toSorted((left, right) => price(left) - price(right));
   const rows = [...managed, ...whole];
   if (!cheapest) return { before, rows, advised: undefined, reason: "keeps-too-little" };
-  const pays = price(cheapest) < worthwhile * price(before);
+  // Without an epoch its windows are what was sent: a difference to the record is one of counting.
+  const pays = cheapest.epochs > 0 && price(cheapest) < worthwhile * price(before);
   return pays ? { before, rows, advised: cheapest } : { before, rows, advised: undefined, reason: "saves-too-little" };
 }
 
