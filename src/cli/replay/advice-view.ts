@@ -1,47 +1,54 @@
-/** Advice on a budget as text: the table of what was compared, the row to take, and the line that turns it on. */
+/** Advice on a budget as text: the table of what was compared, the row to take, and the lines that turn it on. */
 import { enoughShare } from "../../replay/advice.ts";
 import type { Advice } from "../../replay/advice.ts";
 import type { ReplayTotal } from "../../replay/totals.ts";
 import { colours } from "../terminal.ts";
+import { textWidth } from "../text/columns.ts";
 import { wrapped } from "../text/paragraph.ts";
 import { plainTable } from "../text/table.ts";
 import { count, moneyLabel } from "../text/text.ts";
 import { decimals, percent } from "./figures.ts";
 import type { NamedSession } from "./view.ts";
 
-/** The programs of the agents whose requests can go through a gateway, by the format of their sessions. */
-const programs: Readonly<Record<string, string>> = {
-  "claude-code": "claude",
-  "codex": "codex",
-  "gemini-cli": "gemini",
-  "opencode": "opencode",
-  "pi": "pi",
-};
-
 /** Columns of the longest bar. */
 const barWidth = 20;
+/** The columns of the table that a narrow terminal goes without, one after the other: the bar, the average, the epochs. */
+const dispensable = [7, 6, 5];
 
-/** The budget to set for a row, and the line that sets it. */
+/** How agents are started with a budget, by the format of their sessions. */
+const starts: Readonly<Record<string, (budget: string) => string>> = {
+  "claude-code": (budget) => `npx windrow gateway run --budget ${budget} -- claude`,
+  "codex": (budget) => `npx windrow gateway run --budget ${budget} -- codex`,
+  "gemini-cli": (budget) => `npx windrow gateway run --budget ${budget} -- gemini`,
+  "opencode": (budget) => `npx windrow gateway run --budget ${budget} -- opencode`,
+  "pi": (budget) => `pi -e npm:windrow --windrow-budget ${budget.replace("k", "000")}`,
+};
+
+/** How agents that are not known here are given one. */
+const ownStart = (budget: string): string =>
+  `composeWindow({ budget: ${budget === "auto" ? '"auto"' : budget.replace("k", "_000")}, … })`;
+
+/** The budget to set for a row, and the lines that set it. */
 export interface Chosen {
-  /** For the program: with the system prompt and the tools of its requests, which replay counts apart. */
+  /** With the system prompt and the tools of requests, which replay counts apart: tokens as `48k`, or `auto`. */
   readonly setting: string;
-  readonly line: string;
+  /** A line for each agent that recorded the sessions. */
+  readonly lines: readonly string[];
 }
 
-/** How a row is turned on, for the agent that recorded the sessions. */
-export function chosenOf(row: ReplayTotal, sessions: readonly Pick<NamedSession, "format" | "calibration">[]): Chosen {
-  const besides = Math.max(0, ...sessions.map(({ calibration }) => calibration?.overhead ?? 0));
-  const setting = isAuto(row) ? "auto" : `${Math.ceil(((row.budget ?? 0) + besides) / 1_000)}k`;
+/** How a row is turned on, for the agents that recorded the sessions. */
+export function chosenOf(
+  row: Pick<ReplayTotal, "strategy" | "budget">,
+  sessions: readonly Pick<NamedSession, "format" | "calibration">[],
+): Chosen {
+  const setting = isAuto(row) ? "auto" : `${Math.ceil(((row.budget ?? 0) + besidesOf(sessions)) / 1_000)}k`;
   const formats = new Set(sessions.map(({ format }) => format));
-  const program = formats.size === 1 ? programs[[...formats][0] ?? ""] : undefined;
-  const value = isAuto(row) ? '"auto"' : count((row.budget ?? 0) + besides).replaceAll(",", "_");
-  return {
-    setting,
-    line:
-      program === undefined
-        ? `composeWindow({ budget: ${value}, … }), or npx windrow init for an agent of your own`
-        : `npx windrow gateway run --budget ${setting} -- ${program}`,
-  };
+  return { setting, lines: [...new Set([...formats].map((format) => (starts[format] ?? ownStart)(setting)))] };
+}
+
+/** The most tokens of a request beside its messages. */
+function besidesOf(sessions: readonly Pick<NamedSession, "calibration">[]): number {
+  return Math.max(0, ...sessions.map(({ calibration }) => calibration?.overhead ?? 0));
 }
 
 /** Advice as text for people. */
@@ -67,37 +74,65 @@ export function adviceText(advice: Advice, sessions: readonly NamedSession[], co
   ]);
   const calls = rows[0]?.calls ?? 0;
   const title = `${count(sessions.length)} ${sessions.length === 1 ? "session" : "sessions"}, ${count(calls)} calls`;
-  const table = plainTable(
-    head,
-    [["", "before", priceOf(before), "", "", "", count(before.tokens.average), bar(before)], ...cells],
-    [1, 2, 3, 4, 5, 6],
-  );
+  const first = ["", "before", priceOf(before), "", "", "", count(before.tokens.average), bar(before)];
+  const table = fittingTable([head, first, ...cells], width);
   const paragraph = (...sentences: readonly string[]): string => wrapped([sentences.join(" ")], width).join("\n");
-  const blocks = [bold(title), table, dim(paragraph(...legend(money))), paragraph(verdict(advice, priceOf))];
-  if (advised) blocks.push(`  ${chosenOf(advised, sessions).line}`);
+  const blocks = [
+    bold(title),
+    table,
+    dim(
+      paragraph(
+        ...legend(
+          money,
+          rows.some((row) => row === before),
+        ),
+      ),
+    ),
+    paragraph(verdict(advice, priceOf, money ? "" : " million input tokens")),
+  ];
+  if (advised) {
+    const { setting, lines } = chosenOf(advised, sessions);
+    const besides = setting === "auto" ? 0 : besidesOf(sessions);
+    const added = besides === 0 ? "" : `, with the ${count(besides)} tokens of system prompt and tools`;
+    blocks.push(paragraph(`To turn it on${added}:`), lines.map((line) => `  ${line}`).join("\n"));
+  }
   return blocks.join("\n\n");
 }
 
-function legend(money: boolean): readonly string[] {
+/** A table without the columns that the terminal has no room for; the first row is its head. */
+function fittingTable(rows: readonly (readonly string[])[], width: number): string {
+  for (let taken = 0; ; taken += 1) {
+    const gone = dispensable.slice(0, taken);
+    const [head = [], ...body] = rows.map((row) => row.filter((_, column) => !gone.includes(column)));
+    const right = head.flatMap((name, column) => (name === "" ? [] : [column]));
+    const table = plainTable(head, body, right);
+    const widest = Math.max(...table.split("\n").map(textWidth));
+    if (width === 0 || widest <= width || taken === dispensable.length) return table;
+  }
+}
+
+function legend(money: boolean, isWhole: boolean): readonly string[] {
   return [
     "budget: tokens of the messages in a window; system prompt and tools come on top.",
     money ? "cost: input, cache and output at list prices." : "cost: million input tokens, cached ones at 0.1.",
     "in view: the share of what calls refer back to that was in the window. one recall: there, or one recall away.",
-    "before: as recorded, or with everything sent.",
+    isWhole ? "before: with everything sent, as a session does not report its usage." : "before: as recorded.",
   ];
 }
 
 function verdict(
   { advised, before, rows, reason }: Advice,
   priceOf: (row: Pick<ReplayTotal, "cost">) => string,
+  unit: string,
 ): string {
   const label = (row: ReplayTotal): string =>
     isAuto(row) ? "The budget auto" : `A budget of ${count(row.budget ?? 0)}`;
+  if (rows.every(({ calls }) => calls === 0)) return "No model was called here: there is nothing to compare.";
   if (advised) {
     const share = Math.round(100 * (1 - ratio(advised, before)));
     return (
       `${label(advised)} is the cheapest that keeps ${enoughShare} % in view or one recall away: ${priceOf(advised)} instead of ` +
-      `${priceOf(before)}, ${share} % less. To turn it on:`
+      `${priceOf(before)}${unit}, ${share} % less.`
     );
   }
   if (reason === "keeps-too-little")
@@ -105,8 +140,8 @@ function verdict(
   const [cheapest] = rows
     .filter(({ strategy }) => strategy !== "none")
     .toSorted((left, right) => ratio(left, right) - 1);
-  const least = cheapest ? ` The cheapest, whatever it keeps, would have cost ${priceOf(cheapest)}.` : "";
-  return `Managing these sessions does not pay: no budget that keeps enough is a twentieth cheaper than ${priceOf(before)}.${least}`;
+  const least = cheapest ? ` The cheapest, whatever it keeps, would have cost ${priceOf(cheapest)}${unit}.` : "";
+  return `Managing these sessions does not pay: no budget that keeps enough is a twentieth cheaper than ${priceOf(before)}${unit}.${least}`;
 }
 
 function ratio(row: Pick<ReplayTotal, "cost">, before: Pick<ReplayTotal, "cost">): number {

@@ -1,5 +1,6 @@
 /** `windrow advise`: the budget that pays for some sessions, beside all that were compared. */
 import type { Command } from "commander";
+import { WindrowError } from "../../errors.ts";
 import { adviceBudgets, adviceStrategies, adviseOn } from "../../replay/advice.ts";
 import { totalsOf } from "../../replay/totals.ts";
 import { exitStatus, wantsColour } from "../command.ts";
@@ -51,10 +52,17 @@ async function runAdvise(
 ): Promise<ExitStatus> {
   const flags = { ...given, strategy: adviceStrategies.join(), budget: adviceBudgets.join() };
   const settings = await readReplayFlags(flags);
-  const names = named.length > 0 ? named : await ownSessions(io, project);
-  if (names.length === 0) return nothingFound("advise", settings.json, io);
+  if (named.length > 0 && project !== undefined)
+    throw new WindrowError("bad-option", "--project chooses among the sessions of this machine; it takes no file.", {
+      flag: "--project",
+    });
+  const names = named.length > 0 ? named : await ownSessions(io, project, signal);
+  if (names.length === 0) return nothingFound("advise", settings.json, io, project);
   const { sessions, failed } = await replayed(names, { settings, flags, html: undefined, io }, signal);
-  if (sessions.length === 0) return exitStatus.failed;
+  if (sessions.length === 0) {
+    if (settings.json) writeJson(io, { sessions: [], failed });
+    return exitStatus.failed;
+  }
   const advice = adviseOn(totalsOf(sessions), recordedTotal(sessions));
   if (settings.json) {
     const { before, rows, advised, reason = null } = advice;

@@ -1,15 +1,14 @@
 /** Sessions that are named on the command line, or that agents left on this machine, replayed. */
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { discoverSessions } from "../../transcript/discover.ts";
-import type { FoundSession } from "../../transcript/discover.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
-import { readUsage } from "../../transcript/usage/read.ts";
+import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { exitStatus, reportError } from "../command.ts";
 import type { CommandIo, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
+import { agentUsage, cacheFolder, homeOf } from "../usage/places.ts";
 import { count } from "../text/text.ts";
 import { resultsOf } from "./results.ts";
 import type { ReplayWork } from "./results.ts";
@@ -83,30 +82,32 @@ export async function replayed(
   return { sessions, failed, kept };
 }
 
-/** The largest of the newest sessions that agents left on this machine. */
-export async function ownSessions(io: CommandIo, project?: string): Promise<readonly string[]> {
-  const found = await discoverSessions({ home: io.env["HOME"] ?? homedir(), env: io.env });
-  const wanted = project === undefined ? found : await inProject(found, resolve(project));
+/**
+ * The largest of the newest sessions that agents left on this machine.
+ *
+ * @param project - only those whose agent worked in this folder or below it, as their calls say
+ */
+export async function ownSessions(io: CommandIo, project?: string, signal?: AbortSignal): Promise<readonly string[]> {
+  const options = { home: homeOf(io.env), env: io.env };
+  const found = await discoverSessions(options);
+  const own = project === undefined ? undefined : await pathsIn(resolve(project), io, signal);
+  const wanted = own ? found.filter(({ path }) => own.has(path)) : found;
   const largest = wanted.slice(0, newestSessions).toSorted((left, right) => right.bytes - left.bytes);
   return largest.slice(0, largestSessions).map((session) => session.path);
 }
 
-/** The sessions whose agent worked in a folder or below it, as their calls say. */
-async function inProject(found: readonly FoundSession[], folder: string): Promise<readonly FoundSession[]> {
-  const own: FoundSession[] = [];
-  for (const session of found) {
-    if (own.length === newestSessions) break;
-    const calls = await readUsage({ ...session, modifiedMs: Date.parse(session.modifiedAt) }).catch(() => []);
-    const [first] = calls;
-    if (first && `${first.project}/`.startsWith(`${folder}/`)) own.push(session);
-  }
-  return own;
+/** The files of sessions that began in a folder or below it. */
+async function pathsIn(folder: string, io: CommandIo, signal?: AbortSignal): Promise<ReadonlySet<string>> {
+  const { files } = await agentUsage(io, cacheFolder(io.env), () => true, signal);
+  const isBelow = ({ project }: CallUsage): boolean => `${project}/`.startsWith(`${folder}/`.replace("//", "/"));
+  return new Set(files.flatMap(({ path, calls }) => (calls.slice(0, 1).some(isBelow) ? [path] : [])));
 }
 
 /** Says where sessions were looked for, since none are there. */
-export function nothingFound(command: string, isJson: boolean, io: CommandIo): ExitStatus {
+export function nothingFound(command: string, isJson: boolean, io: CommandIo, project?: string): ExitStatus {
+  const which = project === undefined ? "here" : `of ${resolve(project)} or of a folder below it`;
   const message =
-    "No recorded sessions here. Looked where Claude Code (~/.claude/projects, or CLAUDE_CONFIG_DIR), Codex " +
+    `No recorded sessions ${which}. Looked where Claude Code (~/.claude/projects, or CLAUDE_CONFIG_DIR), Codex ` +
     "(~/.codex/sessions, or CODEX_HOME) and pi (~/.pi/agent/sessions, or PI_CODING_AGENT_DIR) keep theirs. " +
     `Name one instead: windrow ${command} FILE`;
   reportError(io, new WindrowError("input-not-found", message));

@@ -87,6 +87,7 @@ async function runReplay(
   if (names.length === 0) return nothingFound("replay", settings.json, io);
   const html = await htmlOf(settings, io);
   const { sessions, failed, kept } = await replayed(names, { settings, flags, html, io }, signal);
+  if (signal?.aborted) return exitStatus.failed;
   const bytes = await html?.write();
   const file = settings.html === undefined || bytes === undefined ? undefined : { path: settings.html, bytes };
   if (settings.json) {

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { WindrowError } from "../../errors.ts";
 import { makeFolder, replaceFile } from "../../disk/safe-write.ts";
 import { isObject, parseJson } from "../../message/json.ts";
 import type { CollectedUsage } from "../../ops/usage/collect.ts";
@@ -11,7 +12,8 @@ import { adviceStrategies, adviseOn } from "../../replay/advice.ts";
 import type { Advice } from "../../replay/advice.ts";
 import type { ReplayedSession } from "../../replay/replay.ts";
 import { totalsOf } from "../../replay/totals.ts";
-import type { FoundUsage } from "../../transcript/usage/usage.ts";
+import { discoverSessions } from "../../transcript/discover.ts";
+import type { FoundSession } from "../../transcript/discover.ts";
 import { packageVersion } from "../../version.ts";
 import type { CommandIo } from "../command.ts";
 import { chosenOf } from "../replay/advice-view.ts";
@@ -20,6 +22,7 @@ import { resultsOf } from "../replay/results.ts";
 import { sourcesOf } from "../replay/sources.ts";
 import { recordedTotal } from "../replay/words.ts";
 import { Progress } from "../text/progress.ts";
+import { homeOf } from "./places.ts";
 
 /** The advice on the sessions of one agent in one project. */
 export interface SpendingAdvice {
@@ -54,44 +57,70 @@ interface Group {
   readonly agent: string;
   readonly project: string;
   readonly dollars: number;
-  readonly place: FoundUsage;
+  readonly place: FoundSession;
 }
 
 /**
  * Replays a new, long session of each group that spends, as far as the time goes. What was replayed is kept, as long as
  * its file does not change.
  *
+ * @param since - only calls from then on, in milliseconds since 1970
  * @param cache - the folder of what was replayed before; undefined for none
+ * @throws WindrowError `aborted`
  */
 export async function spendingAdvice(
   files: readonly CollectedUsage[],
-  found: readonly FoundUsage[],
   {
     io,
+    since,
     cache,
     signal,
-  }: { readonly io: CommandIo; readonly cache: string | undefined; readonly signal: AbortSignal | undefined },
+  }: {
+    readonly io: CommandIo;
+    readonly since: number | undefined;
+    readonly cache: string | undefined;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<readonly SpendingAdvice[]> {
-  const groups = groupsOf(files, new Map(found.map((place) => [place.path, place])));
+  // What a sub-agent used is in the dollars; its file says nothing of the agent's windows.
+  const own = await discoverSessions({ home: homeOf(io.env), env: io.env });
+  const groups = groupsOf(files, new Map(own.map((place) => [place.path, place])), since ?? -Infinity);
   const known = await ReplayCache.open(cache);
   const wanted = groups.filter(({ place }) => known.get(place) === undefined);
+  if (wanted.length > 0) {
+    await replayGroups(wanted, known, io, signal);
+    await known.save();
+  }
+  return groups.map((group) => adviceOf(group, known.get(group.place) ?? []));
+}
+
+async function replayGroups(
+  wanted: readonly Group[],
+  known: ReplayCache,
+  io: CommandIo,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const deadline = AbortSignal.timeout(longestMs);
   const until = signal ? AbortSignal.any([signal, deadline]) : deadline;
   const flags = { strategy: adviceStrategies.join(), budget: budgets, store: "ram:" };
   const settings = await readReplayFlags(flags);
   const progress = new Progress(io);
   const sources = (await Promise.all(wanted.map(({ place }) => sourcesOf(place.path, settings, io, until)))).flat();
+  const done = new Set<string>();
   for await (const { file, sessions, error } of resultsOf(
     { sources, settings, flags, html: undefined, progress, io },
     [],
     until,
   )) {
-    if (error === undefined) known.set(wanted.find(({ place }) => place.path === file)?.place, sessions);
+    if (error !== undefined) continue;
+    done.add(file);
+    known.set(wanted.find(({ place }) => place.path === file)?.place, sessions);
   }
   progress.end();
-  signal?.throwIfAborted();
-  await known.save();
-  return groups.map((group) => adviceOf(group, known.get(group.place) ?? []));
+  if (signal?.aborted)
+    throw new WindrowError("aborted", "The replay behind the advice was aborted; nothing was written.");
+  // One that takes all of the time would take it at every run.
+  if (deadline.aborted && done.size === 0) known.set(wanted[0]?.place, []);
 }
 
 function adviceOf({ agent, project, dollars, place }: Group, sessions: readonly ReplayedSession[]): SpendingAdvice {
@@ -101,19 +130,23 @@ function adviceOf({ agent, project, dollars, place }: Group, sessions: readonly 
   if (!advised) return { ...about, reason };
   const [after, whole] = [advised.cost.dollars, before.cost.dollars];
   const share = after !== null && whole ? after / whole : advised.cost.equivalents / before.cost.equivalents;
-  const { line } = chosenOf(advised, sessions);
+  const [line = null] = chosenOf(advised, sessions).lines;
   return { ...about, reason, managedDollars: dollars * share, oneRecall: advised.lookback.oneHop, line };
 }
 
-/** The agents and projects that cost most, each with its newest session of enough calls. */
-function groupsOf(files: readonly CollectedUsage[], places: ReadonlyMap<string, FoundUsage>): readonly Group[] {
+/** The agents and projects that cost most, each with a new session of enough calls. A call counts once, in the oldest file. */
+function groupsOf(
+  files: readonly CollectedUsage[],
+  places: ReadonlyMap<string, FoundSession>,
+  since: number,
+): readonly Group[] {
+  const seen = new Set<number>();
   const groups = new Map<string, { agent: string; project: string; files: CollectedUsage[] }>();
-  for (const file of files) {
-    const { agent } = file;
-    const { project = "" } = file.calls[0] ?? {};
-    if (agent !== "windrow") {
-      getOrMake(groups, JSON.stringify([agent, project]), () => ({ agent, project, files: [] })).files.push(file);
-    }
+  for (const { path, agent, calls: all } of files) {
+    const { project = "" } = all[0] ?? {};
+    const calls = all.filter(({ key, time = 0 }) => time >= since && !seen.has(key) && seen.add(key));
+    const group = getOrMake(groups, JSON.stringify([agent, project]), () => ({ agent, project, files: [] }));
+    group.files.push({ path, agent, calls });
   }
   return [...groups.values()]
     .flatMap(({ agent, project, files: own }): readonly Group[] => {
@@ -126,11 +159,14 @@ function groupsOf(files: readonly CollectedUsage[], places: ReadonlyMap<string, 
 }
 
 /** The smallest of the newest sessions that are long enough: what is told of all of them is soon measured. */
-function replayedOf(files: readonly CollectedUsage[], places: ReadonlyMap<string, FoundUsage>): FoundUsage | undefined {
+function replayedOf(
+  files: readonly CollectedUsage[],
+  places: ReadonlyMap<string, FoundSession>,
+): FoundSession | undefined {
   return files
     .flatMap(({ path, calls }) => (calls.length >= leastCalls ? (places.get(path) ?? []) : []))
-    .filter(({ bytes, path }) => bytes <= mostBytes && /\.jsonl?$/.test(path))
-    .toSorted((left, right) => right.modifiedMs - left.modifiedMs)
+    .filter(({ bytes }) => bytes <= mostBytes)
+    .toSorted((left, right) => right.modifiedAt.localeCompare(left.modifiedAt))
     .slice(0, newest)
     .toSorted((left, right) => left.bytes - right.bytes)[0];
 }
@@ -155,11 +191,11 @@ class ReplayCache {
     return new ReplayCache(file, new Map(Object.entries(isObject(entries) ? entries : {}) as never));
   }
 
-  get(place: FoundUsage): readonly ReplayedSession[] | undefined {
+  get(place: FoundSession): readonly ReplayedSession[] | undefined {
     return this.#entries.get(keyOf(place));
   }
 
-  set(place: FoundUsage | undefined, sessions: readonly ReplayedSession[]): void {
+  set(place: FoundSession | undefined, sessions: readonly ReplayedSession[]): void {
     if (place)
       this.#entries.set(
         keyOf(place),
@@ -182,8 +218,8 @@ class ReplayCache {
 
 const mostCached = 50;
 
-function keyOf({ path, bytes, modifiedMs }: FoundUsage): string {
-  return JSON.stringify([path, bytes, modifiedMs]);
+function keyOf({ path, bytes, modifiedAt }: FoundSession): string {
+  return JSON.stringify([path, bytes, modifiedAt]);
 }
 
 function hashOf(text: string): string {

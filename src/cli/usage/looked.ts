@@ -2,7 +2,8 @@
 import { printable } from "../../printable.ts";
 import { usageFolders } from "../../transcript/discover.ts";
 import type { CliIo } from "../io.ts";
-import { homeOf, usualStore } from "./usage.ts";
+import { homeOf } from "./places.ts";
+import { usualStore } from "./usage.ts";
 import { agentNames, shortPath } from "./view.ts";
 
 /** The places, a line for each agent, and what to do next. */

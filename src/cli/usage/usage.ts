@@ -1,12 +1,10 @@
 /** `windrow usage`: what the sessions of coding agents on this machine used. `windrow` alone shows it too. */
-import { homedir } from "node:os";
 import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { withoutSecrets } from "../../address.ts";
 import { WindrowError } from "../../errors.ts";
-import { collectUsage, storeUsage } from "../../ops/usage/collect.ts";
+import { storeUsage } from "../../ops/usage/collect.ts";
 import type { Collected, CollectedUsage } from "../../ops/usage/collect.ts";
 import { withSharedKeys } from "../../ops/usage/once.ts";
 import { usageOverview, usageParts, usualBudget } from "../../ops/usage/overview.ts";
@@ -16,9 +14,9 @@ import { isFilesStore } from "../../store/files/there.ts";
 import { usageAgents } from "../../transcript/usage/usage.ts";
 import { exitStatus, onStore, wantsColour, writeReport } from "../command.ts";
 import type { CommandContext, CommandIo, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 import { ageOf, tokensOf } from "../values.ts";
-import { usageText } from "./view.ts";
+import { agentUsage, cacheFolder, homeOf } from "./places.ts";
+import { adviceText, usageText } from "./view.ts";
 import type { UsageReport } from "./view.ts";
 
 interface UsageFlags {
@@ -89,39 +87,37 @@ async function runUsage(
   const own =
     agent === undefined || agent === "windrow" ? await ownSessions(flags.store, io, command, signal) : nothing;
   const home = homeOf(io.env);
-  const found = await discoverUsage({ home, env: io.env });
-  const progress = new Progress(io);
   const cache = flags.cache ? cacheFolder(io.env) : undefined;
-  const collected = await collectUsage(found, (place) => agent === undefined || place.agent === agent, {
-    ...(cache !== undefined && { cache }),
-    signal,
-    onProgress: (done, total) =>
-      progress.update("reading sessions, MB", Math.round(done / 1e6), Math.round(total / 1e6)),
-  });
-  progress.end();
+  const collected = await agentUsage(io, cache, (place) => agent === undefined || place.agent === agent, signal);
   const files = [...collected.files, ...own.files];
   const failed = [...collected.failed, ...own.failed];
   const overview = usageOverview(withSharedKeys(collected.files, own.files), {
     ...(budget !== undefined && { budget }),
     ...(since !== undefined && { since }),
   });
-  const { spendingAdvice } = await import("./advice.ts");
-  const advice = by === undefined ? await spendingAdvice(collected.files, found, { io, cache, signal }) : [];
   const report: UsageReport = {
     budget: budget ?? usualBudget,
     since: since === undefined ? null : new Date(since).toISOString(),
     agents: agentsOf(files),
     overview,
-    advice,
     failed,
   };
   for (const { path, reason } of failed) io.stderr.write(`windrow: note: ${path} was not read: ${reason}\n`);
   const { overview: _overview, ...about } = report;
   const { by: parts, ...sums } = overview;
   const wanted = usageParts.filter((part) => by === undefined || by === part);
-  const document = { ...about, ...sums, ...Object.fromEntries(wanted.map((part) => [`${part}s`, parts[part]])) };
   const view = { home, columns: io.stdout.columns ?? 0, colour: wantsColour(io.stdout, io.env), ...(by && { by }) };
-  writeReport(io, flags, document, () => usageText(report, view));
+  // The tables first: the replays behind the advice take seconds.
+  if (flags.json !== true) io.stdout.write(usageText(report, view));
+  const { spendingAdvice } = await import("./advice.ts");
+  const advice = by === undefined ? await spendingAdvice(collected.files, { io, since, cache, signal }) : [];
+  const document = {
+    ...about,
+    advice,
+    ...sums,
+    ...Object.fromEntries(wanted.map((part) => [`${part}s`, parts[part]])),
+  };
+  writeReport(io, flags, document, () => adviceText(advice, view));
   return failed.length === 0 ? exitStatus.done : exitStatus.failed;
 }
 
@@ -153,18 +149,6 @@ function agentsOf(files: readonly CollectedUsage[]): UsageReport["agents"] {
     const own = files.filter((file) => file.agent === agent && file.calls.length > 0);
     return own.length === 0 ? [] : [{ agent, files: own.length }];
   });
-}
-
-/** The person's home folder. */
-export function homeOf(env: CommandIo["env"]): string {
-  return env["HOME"] ?? homedir();
-}
-
-/** The user's cache folder; undefined where the environment names none. */
-function cacheFolder(env: CommandIo["env"]): string | undefined {
-  const { XDG_CACHE_HOME: cache, HOME: home } = env;
-  if (cache !== undefined && isAbsolute(cache)) return join(cache, "windrow");
-  return home === undefined || home === "" ? undefined : join(home, ".cache", "windrow");
 }
 
 /** Milliseconds since 1970 of a day's beginning, or of a time so long ago. */

@@ -19,8 +19,6 @@ export interface UsageReport {
   /** The agents with calls, and how many files they keep them in. */
   readonly agents: readonly { readonly agent: string; readonly files: number }[];
   readonly overview: UsageOverview;
-  /** What would cost less, by agent and project. */
-  readonly advice: readonly SpendingAdvice[];
   readonly failed: Collected["failed"];
 }
 
@@ -98,7 +96,6 @@ export function usageText(report: UsageReport, view: UsageView): string {
     wrapped([printable(title)], view.columns).join("\n"),
     ...blocks,
     ...notes.map((note) => wrapped([printable(note)], view.columns).join("\n")),
-    ...adviceBlocks(report.advice, view),
   ].join("\n\n")}\n`;
 }
 
@@ -181,20 +178,19 @@ const tokenUnits: readonly string[] = ["", "k", "M", "B"];
 
 /** What is said where there is no line to turn on. */
 const withoutLine: Readonly<Record<NonNullable<SpendingAdvice["reason"]>, string>> = {
-  "keeps-too-little": "A managed window does not pay here: no smaller one keeps enough in view.",
-  "saves-too-little": "A managed window does not pay here: none that keeps enough in view is cheaper.",
-  "not-replayed": "To measure which budget pays: windrow advise --project",
+  "keeps-too-little":
+    "By a replay of one of its newest sessions, a managed window keeps too little in view to be worth it.",
+  "saves-too-little": "By a replay of one of its newest sessions, a managed window saves too little to be worth it.",
+  "not-replayed": "A replay took too long here: windrow advise --project FOLDER measures which budget pays.",
 };
 
 /** What would cost less: a sentence for each agent and project, and the line that turns it on. */
-function adviceBlocks(advice: readonly SpendingAdvice[], { home, columns, colour }: UsageView): readonly string[] {
-  return advice.map(({ agent, project, dollars, managedDollars, oneRecall, line, reason }) => {
-    const folder = shortPath(project, home);
-    const begin = `${agentNames[agent] ?? agent} in ${folder}: $${moneyLabel(dollars)}`;
+export function adviceText(advice: readonly SpendingAdvice[], { home, columns, colour }: UsageView): string {
+  const blocks = advice.map(({ agent, project, dollars, managedDollars, oneRecall, line, reason }) => {
+    const place = project === "" ? "" : ` in ${shortPath(project, home)}`;
+    const begin = `${agentNames[agent] ?? agent}${place}: $${moneyLabel(dollars)}`;
     const paragraph = (text: string): string => wrapped([printable(text)], columns).join("\n");
-    if (reason !== null) {
-      return paragraph(`${begin}. ${withoutLine[reason]}${reason === "not-replayed" ? ` ${folder}` : ""}`);
-    }
+    if (reason !== null) return paragraph(`${begin}. ${withoutLine[reason]}`);
     const kept =
       oneRecall === null
         ? ""
@@ -202,6 +198,7 @@ function adviceBlocks(advice: readonly SpendingAdvice[], { home, columns, colour
     const text = `${begin}; with a managed window about $${moneyLabel(managedDollars)}, by the replay of one of its newest sessions.${kept}`;
     return `${paragraph(text)}\n  ${colours(colour).bold(printable(line ?? ""))}`;
   });
+  return blocks.map((block) => `\n${block}\n`).join("");
 }
 
 /** The words behind the money: what it holds, what the estimate is, and what is missing. */

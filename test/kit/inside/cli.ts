@@ -8,6 +8,7 @@ export { agentName, planFiles } from "../../../src/cli/init/files.ts";
 export { chooseHost, initHosts } from "../../../src/cli/init/hosts.ts";
 export { ignoreLine, readProject } from "../../../src/cli/init/project.ts";
 export { run } from "../../../src/cli/program.ts";
+export { chosenOf } from "../../../src/cli/replay/advice-view.ts";
 export { recordWords } from "../../../src/cli/replay/words.ts";
 export { textWidth } from "../../../src/cli/text/columns.ts";
 export { wordsOf } from "../../../src/cli/text/language.ts";
