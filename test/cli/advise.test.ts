@@ -43,7 +43,7 @@ describe("windrow advise FILE --json", () => {
     expect(advised?.cost.dollars).toBe(least);
     expect(least).toBeLessThan(0.95 * (before.cost.dollars ?? 0));
     expect([reason, failed]).toEqual([null, []]);
-    expect(advised?.lines).toEqual([`npx windrow gateway run --budget ${advised?.setting} -- claude`]);
+    expect(advised?.lines).toEqual([`npx windrow gateway run --budget ${advised?.setting} --recall tool -- claude`]);
     // What the file reports: 60 requests, each 2,000 tokens larger, read from the cache but for those; 50 tokens of output.
     const [read, written] = [59 * besides + (2_000 * 58 * 59) / 2, besides + 59 * 2_000];
     expect(before.cost.dollars).toBeCloseTo((0.5 * read + 6.25 * written + 25 * 60 * 50) / 1e6, 5);
@@ -101,9 +101,9 @@ describe("the line that turns a budget on", () => {
     );
 
   it.each([
-    ["claude-code", "npx windrow gateway run --budget 57k -- claude"],
-    ["codex", "npx windrow gateway run --budget 57k -- codex"],
-    ["gemini-cli", "npx windrow gateway run --budget 57k -- gemini"],
+    ["claude-code", "npx windrow gateway run --budget 57k --recall tool -- claude"],
+    ["codex", "npx windrow gateway run --budget 57k --recall tool -- codex"],
+    ["gemini-cli", "npx windrow gateway run --budget 57k --recall tool -- gemini"],
     ["opencode", "npx windrow gateway run --budget 57k -- opencode"],
     ["pi", "pi -e npm:windrow --windrow-budget 57000"],
     ["openai-chat", "composeWindow({ budget: 57_000, … })"],
@@ -113,7 +113,7 @@ describe("the line that turns a budget on", () => {
 
   it("takes no number for a window that sizes itself, and stands for each agent once", () => {
     expect(chosen("adaptive auto", "codex", "codex", "pi", "openai-chat", "hermes").lines).toEqual([
-      "npx windrow gateway run --budget auto -- codex",
+      "npx windrow gateway run --budget auto --recall tool -- codex",
       "pi -e npm:windrow --windrow-budget auto",
       'composeWindow({ budget: "auto", … })',
     ]);
@@ -135,7 +135,7 @@ describe("windrow advise FILE", () => {
       /keeps 97 % in view or one recall away: \$\S+ instead of \$\S+, \d+ % less\./,
     );
     expect(said).toMatch(/^To turn it on, with the [\d,]+ tokens of system prompt and tools:$/m);
-    expect(said).toMatch(/^ {2}npx windrow gateway run --budget \d+k -- claude$/m);
+    expect(said).toMatch(/^ {2}npx windrow gateway run --budget \d+k --recall tool -- claude$/m);
     expect(said).not.toContain("\u001b");
   });
 

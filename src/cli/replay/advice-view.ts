@@ -4,7 +4,7 @@ import type { Advice } from "../../replay/advice.ts";
 import type { ReplayTotal } from "../../replay/totals.ts";
 import { colours } from "../terminal.ts";
 import { textWidth } from "../text/columns.ts";
-import { wrapped } from "../text/paragraph.ts";
+import { commandLine, wrapped } from "../text/paragraph.ts";
 import { plainTable } from "../text/table.ts";
 import { count, moneyLabel } from "../text/text.ts";
 import { decimals, percent } from "./figures.ts";
@@ -15,11 +15,11 @@ const barWidth = 20;
 /** The columns of the table that a narrow terminal goes without, one after the other: the bar, the average, the epochs. */
 const dispensable = [7, 6, 5];
 
-/** How agents are started with a budget, by the format of their sessions. */
+/** How agents are started with a budget and recall, by the format of their sessions. opencode has recall by MCP alone. */
 const starts: Readonly<Record<string, (budget: string) => string>> = {
-  "claude-code": (budget) => `npx windrow gateway run --budget ${budget} -- claude`,
-  "codex": (budget) => `npx windrow gateway run --budget ${budget} -- codex`,
-  "gemini-cli": (budget) => `npx windrow gateway run --budget ${budget} -- gemini`,
+  "claude-code": (budget) => `npx windrow gateway run --budget ${budget} --recall tool -- claude`,
+  "codex": (budget) => `npx windrow gateway run --budget ${budget} --recall tool -- codex`,
+  "gemini-cli": (budget) => `npx windrow gateway run --budget ${budget} --recall tool -- gemini`,
   "opencode": (budget) => `npx windrow gateway run --budget ${budget} -- opencode`,
   "pi": (budget) => `pi -e npm:windrow --windrow-budget ${budget.replace("k", "000")}`,
 };
@@ -94,7 +94,7 @@ export function adviceText(advice: Advice, sessions: readonly NamedSession[], co
     const { setting, lines } = chosenOf(advised, sessions);
     const besides = setting === "auto" ? 0 : besidesOf(sessions);
     const added = besides === 0 ? "" : `, with the ${count(besides)} tokens of system prompt and tools`;
-    blocks.push(paragraph(`To turn it on${added}:`), lines.map((line) => `  ${line}`).join("\n"));
+    blocks.push(paragraph(`To turn it on${added}:`), lines.map((line) => commandLine(line, width)).join("\n"));
   }
   return blocks.join("\n\n");
 }

@@ -29,6 +29,12 @@ function broken(phrase: string, most: number): readonly string[] {
   return lines;
 }
 
+/** A command, two spaces in; where the terminal is too narrow for it, in two lines that a shell takes for one. */
+export function commandLine(command: string, width: number): string {
+  const line = `  ${command}`;
+  return width === 0 || textWidth(line) <= width ? line : line.replace(" -- ", " \\\n    -- ");
+}
+
 /**
  * A text in lines of a width, all but the first two spaces further in. A word that is longer has a line of its own, uncut;
  * one of a script without spaces, and no path, is broken.

@@ -109,8 +109,8 @@ async function runUsage(
   const view = { home, columns: io.stdout.columns ?? 0, colour: wantsColour(io.stdout, io.env), ...(by && { by }) };
   // The tables first: the replays behind the advice take seconds.
   if (flags.json !== true) io.stdout.write(usageText(report, view));
-  const { spendingAdvice } = await import("./advice.ts");
-  const advice = by === undefined ? await spendingAdvice(collected.files, { io, since, cache, signal }) : [];
+  const given = { io, since, cache, signal };
+  const advice = by === undefined ? await (await import("./advice.ts")).spendingAdvice(collected.files, given) : [];
   const document = {
     ...about,
     advice,

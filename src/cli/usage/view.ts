@@ -5,7 +5,7 @@ import type { UsageOverview, UsagePart, UsageSum } from "../../ops/usage/overvie
 import { printable } from "../../printable.ts";
 import { columnWidth, fittingColumns, shortPaths, textWidth } from "../text/columns.ts";
 import type { FittedColumn } from "../text/columns.ts";
-import { wrapped } from "../text/paragraph.ts";
+import { commandLine, wrapped } from "../text/paragraph.ts";
 import { count, moneyLabel, oneLine } from "../text/text.ts";
 import { colours } from "../terminal.ts";
 import type { SpendingAdvice } from "./advice.ts";
@@ -196,7 +196,7 @@ export function adviceText(advice: readonly SpendingAdvice[], { home, columns, c
         ? ""
         : ` ${Math.floor(oneRecall)} % of what calls came back to was in view or one recall away.`;
     const text = `${begin}; with a managed window about $${moneyLabel(managedDollars)}, by the replay of one of its newest sessions.${kept}`;
-    return `${paragraph(text)}\n  ${colours(colour).bold(printable(line ?? ""))}`;
+    return `${paragraph(text)}\n${colours(colour).bold(commandLine(line ?? "", columns))}`;
   });
   return blocks.map((block) => `\n${block}\n`).join("");
 }
