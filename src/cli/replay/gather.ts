@@ -8,7 +8,7 @@ import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { exitStatus, reportError } from "../command.ts";
 import type { CommandIo, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
-import { agentUsage, cacheFolder, homeOf } from "../usage/places.ts";
+import { agentUsage, cacheFolder, homeOf } from "../agent-usage.ts";
 import { count } from "../text/text.ts";
 import { resultsOf } from "./results.ts";
 import type { ReplayWork } from "./results.ts";

@@ -22,7 +22,7 @@ import { resultsOf } from "../replay/results.ts";
 import { sourcesOf } from "../replay/sources.ts";
 import { recordedTotal } from "../replay/words.ts";
 import { Progress } from "../text/progress.ts";
-import { homeOf } from "./places.ts";
+import { homeOf } from "../agent-usage.ts";
 
 /** The advice on the sessions of one agent in one project. */
 export interface SpendingAdvice {

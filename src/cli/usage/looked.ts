@@ -2,7 +2,7 @@
 import { printable } from "../../printable.ts";
 import { usageFolders } from "../../transcript/discover.ts";
 import type { CliIo } from "../io.ts";
-import { homeOf } from "./places.ts";
+import { homeOf } from "../agent-usage.ts";
 import { usualStore } from "./usage.ts";
 import { agentNames, shortPath } from "./view.ts";
 

@@ -15,7 +15,7 @@ import { usageAgents } from "../../transcript/usage/usage.ts";
 import { exitStatus, onStore, wantsColour, writeReport } from "../command.ts";
 import type { CommandContext, CommandIo, ExitStatus } from "../command.ts";
 import { ageOf, tokensOf } from "../values.ts";
-import { agentUsage, cacheFolder, homeOf } from "./places.ts";
+import { agentUsage, cacheFolder, homeOf } from "../agent-usage.ts";
 import { adviceText, usageText } from "./view.ts";
 import type { UsageReport } from "./view.ts";
 

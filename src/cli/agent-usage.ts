@@ -1,12 +1,12 @@
 /** The sessions of agents on this machine: where they and the notes on them are, and what they used. */
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { collectUsage } from "../../ops/usage/collect.ts";
-import type { Collected } from "../../ops/usage/collect.ts";
-import { discoverUsage } from "../../transcript/discover.ts";
-import type { FoundUsage } from "../../transcript/usage/usage.ts";
-import type { CommandIo } from "../command.ts";
-import { Progress } from "../text/progress.ts";
+import { collectUsage } from "../ops/usage/collect.ts";
+import type { Collected } from "../ops/usage/collect.ts";
+import { discoverUsage } from "../transcript/discover.ts";
+import type { FoundUsage } from "../transcript/usage/usage.ts";
+import type { CommandIo } from "./command.ts";
+import { Progress } from "./text/progress.ts";
 
 /** The person's home folder. */
 export function homeOf(env: CommandIo["env"]): string {
