@@ -1,9 +1,9 @@
 /** `windrow advise`: the budget that pays, as text and as JSON, and the line that turns it on. */
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { gzipSync } from "node:zlib";
-import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { chosenOf, run, textWidth } from "../kit/inside/cli.ts";
 import { besides, claudeLong, codexLong, piLong } from "./long-sessions.ts";
@@ -206,14 +206,16 @@ describe("windrow advise without a file", () => {
   });
 });
 
-it("ends at Ctrl-C with a failure and without advice", async () => {
+it.each(["advise", "replay"])("windrow %s ends at Ctrl-C with a failure, and has written nothing", async (command) => {
+  const path = await file(claudeLong({ calls: 6 }));
+  const page = join(await newFolder(), "page.html");
   let [stdout, stderr] = ["", ""];
   const io = {
     stdout: { write: (text: string) => (stdout += text) },
     stderr: { write: (text: string) => (stderr += text) },
     env: {},
   };
-  const status = await run(["advise", await file(claudeLong())], io, AbortSignal.abort());
-  expect([status, stdout]).toEqual([1, ""]);
+  const argv = command === "replay" ? [command, path, "--html", page] : [command, path];
+  expect([await run(argv, io, AbortSignal.abort()), stdout, existsSync(page)]).toEqual([1, "", false]);
   expect(stderr).toContain("aborted");
 });
