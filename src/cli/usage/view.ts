@@ -181,7 +181,7 @@ const withoutLine: Readonly<Record<NonNullable<SpendingAdvice["reason"]>, string
   "keeps-too-little":
     "By a replay of one of its newest sessions, a managed window keeps too little in view to be worth it.",
   "saves-too-little": "By a replay of one of its newest sessions, a managed window saves too little to be worth it.",
-  "not-replayed": "A replay took too long here: windrow advise --project FOLDER measures which budget pays.",
+  "not-replayed": "No session was replayed yet: windrow advise --project FOLDER measures which budget pays.",
 };
 
 /** What would cost less: a sentence for each agent and project, and the line that turns it on. */
