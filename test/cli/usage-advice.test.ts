@@ -164,7 +164,7 @@ describe("the advice under the overview", () => {
     vi.restoreAllMocks();
     expect(none.map(({ reason }) => reason)).toEqual(["not-replayed", "not-replayed"]);
     const { stdout } = await windrow([], { HOME: home });
-    expect(stdout.replaceAll("\n", " ")).toContain("windrow advise --project FOLDER measures which budget pays.");
+    expect(stdout.replaceAll("\n", " ")).toContain("and windrow advise --project FOLDER all of it.");
     expect((await advised(home)).map(({ reason }) => reason)).toEqual(["not-replayed", null]);
   });
 

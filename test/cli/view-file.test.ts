@@ -82,10 +82,10 @@ it("shows what each compaction dropped, what its summary keeps, and what was rea
   const words = stdout.replaceAll(/\s+/g, " ");
   expect(words).toContain("Compaction 1, behind message 5: 5 messages of ");
   expect(words).toContain(
-    "the window, which went from 20,200 to 12,000 tokens. By the file it held 12,000 tokens then, within 0 % of",
+    "the window. Its requests, system prompt and tools among them, went from 20,200 to 12,000 tokens. By what the file holds the second was 12,000, within 0 %.",
   );
   expect(words).toContain("names 1 of 2 files, 1 of 16 names, and 0 of 0 numbers of what tools had shown.");
-  expect(words).toMatch(/Read again: 1 result, \d+ tokens; 1 call did nothing else, \$0\.05 in all\./);
+  expect(words).toMatch(/Read again: 1 result, \d+ tokens; 1 call was made for that alone, \$0\.05 in all\./);
   expect(stdout).toMatch(/\n +message +tool +read again +tokens\n +m7 +Read +src\/first\.ts +\d+\n/);
 });
 

@@ -64,7 +64,7 @@ function compactionText(compaction: Compaction, number: number, width: number): 
   const check =
     off === undefined
       ? "What the window held then is not known: the file has no summary, or no usage."
-      : `By the file it held ${count(window ?? 0)} tokens then, within ${Math.ceil(100 * off)} % of what the call reported.`;
+      : `By what the file holds the second was ${count(window ?? 0)}, within ${Math.ceil(100 * off)} %.`;
   const share = (name: string, { kept: some, of }: KeptShare): string => `${count(some)} of ${count(of)} ${name}`;
   const about =
     summary.text === ""
@@ -74,13 +74,14 @@ function compactionText(compaction: Compaction, number: number, width: number): 
   const [before, behind] = [input.before, input.after].map((tokens) => (tokens === null ? "?" : count(tokens)));
   const sentences = [
     `Compaction ${number}, behind message ${count(after)}: ${count(left.messages)} messages of ${count(left.tokens)} tokens left ` +
-      `the window, which went from ${before} to ${behind} tokens.`,
+      `the window. Its requests, system prompt and tools among them, went from ${before} to ${behind} tokens.`,
     check,
     about,
     again.length === 0
       ? "Nothing of it was read again."
       : `Read again: ${results(again.length)}, ${count(again.reduce((sum, one) => sum + one.tokens, 0))} tokens; ` +
-        `${count(calls)} ${calls === 1 ? "call" : "calls"} did nothing else${dollars === null ? "" : `, $${moneyLabel(dollars)} in all`}.`,
+        `${calls === 0 ? "no call was" : calls === 1 ? "1 call was" : `${count(calls)} calls were`} made for that alone` +
+        `${dollars === null ? "" : `, $${moneyLabel(dollars)} in all`}.`,
   ];
   const rows = againRows(again, width);
   const table = rows.length === 0 ? [] : [plainTable(["message", "tool", "read again", "tokens"], rows, [3])];

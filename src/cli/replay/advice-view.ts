@@ -61,7 +61,7 @@ export function adviceText(advice: Advice, sessions: readonly NamedSession[], co
     money ? `$${moneyLabel(row.cost.dollars)}` : decimals(row.cost.equivalents, 2);
   const most = Math.max(...[before, ...rows].map(costOf));
   const bar = (row: Pick<ReplayTotal, "cost">): string => "█".repeat(Math.round((barWidth * costOf(row)) / most));
-  const head = ["", "budget", "cost", "in view", "one recall", "epochs", "average", ""];
+  const head = ["", "window", "cost", "in view %", "one recall %", "epochs", "a call", ""];
   const cells = rows.map((row) => [
     row === advised ? "→" : "",
     row.strategy === "none" ? "all sent" : isAuto(row) ? "auto" : count(row.budget ?? 0),
@@ -93,7 +93,10 @@ export function adviceText(advice: Advice, sessions: readonly NamedSession[], co
   if (advised) {
     const { setting, lines } = chosenOf(advised, sessions);
     const besides = setting === "auto" ? 0 : besidesOf(sessions);
-    const added = besides === 0 ? "" : `, with the ${count(besides)} tokens of system prompt and tools`;
+    const added =
+      besides === 0
+        ? ""
+        : ` (${count(advised.budget ?? 0)} for messages, ${count(besides)} for system prompt and tools)`;
     blocks.push(paragraph(`To turn it on${added}:`), lines.map((line) => commandLine(line, width)).join("\n"));
   }
   return blocks.join("\n\n");
@@ -113,9 +116,11 @@ function fittingTable(rows: readonly (readonly string[])[], width: number): stri
 
 function legend(money: boolean, isWhole: boolean): readonly string[] {
   return [
-    "budget: tokens of the messages in a window; system prompt and tools come on top.",
+    "window: most tokens of its messages, not counting system prompt and tools; auto: it sizes itself.",
     money ? "cost: input, cache and output at list prices." : "cost: million input tokens, cached ones at 0.1.",
-    "in view: the share of what calls refer back to that was in the window. one recall: there, or one recall away.",
+    "The bars show it; calls in which an agent recalls are not in it.",
+    "in view: of what calls refer back to, the share that was still in the window. one recall: there, or brought back by one",
+    "call of the recall tool. epochs: how often the window's beginning was rewritten. a call: tokens of the mean request.",
     isWhole ? "before: with everything sent, as a session does not report its usage." : "before: as recorded.",
   ];
 }
@@ -126,7 +131,7 @@ function verdict(
   unit: string,
 ): string {
   const label = (row: ReplayTotal): string =>
-    isAuto(row) ? "The budget auto" : `A budget of ${count(row.budget ?? 0)}`;
+    isAuto(row) ? "A window that sizes itself" : `A window of ${count(row.budget ?? 0)} tokens`;
   if (rows.every(({ calls }) => calls === 0)) return "No model was called here: there is nothing to compare.";
   if (advised) {
     const share = Math.round(100 * (1 - ratio(advised, before)));
@@ -136,12 +141,12 @@ function verdict(
     );
   }
   if (reason === "keeps-too-little")
-    return `No budget here keeps ${enoughShare} % of what calls came back to in view or one recall away. Send everything.`;
+    return `No window here keeps ${enoughShare} % of what calls came back to in view or one recall away. Send everything.`;
   const [cheapest] = rows
     .filter(({ strategy }) => strategy !== "none")
     .toSorted((left, right) => ratio(left, right) - 1);
   const least = cheapest ? ` The cheapest, whatever it keeps, would have cost ${priceOf(cheapest)}${unit}.` : "";
-  return `Managing these sessions does not pay: no budget that keeps enough is a twentieth cheaper than ${priceOf(before)}${unit}.${least}`;
+  return `Managing these sessions does not pay: no window that keeps enough is a twentieth cheaper than ${priceOf(before)}${unit}.${least}`;
 }
 
 function ratio(row: Pick<ReplayTotal, "cost">, before: Pick<ReplayTotal, "cost">): number {

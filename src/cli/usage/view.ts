@@ -176,12 +176,18 @@ function tokensLabel(tokens: number): string {
 
 const tokenUnits: readonly string[] = ["", "k", "M", "B"];
 
+/** What a line does that turns a window on. */
+const lineWords =
+  "Such a line starts the agent with a window of that many tokens, system prompt and tools among them; without it all is as " +
+  "before. windrow advise compares windows, and docs/usage.md says what is measured.";
+
 /** What is said where there is no line to turn on. */
 const withoutLine: Readonly<Record<NonNullable<SpendingAdvice["reason"]>, string>> = {
   "keeps-too-little":
     "By a replay of one of its newest sessions, a managed window keeps too little in view to be worth it.",
   "saves-too-little": "By a replay of one of its newest sessions, a managed window saves too little to be worth it.",
-  "not-replayed": "No session was replayed yet: windrow advise --project FOLDER measures which budget pays.",
+  "not-replayed":
+    "Not measured yet: each run measures what 15 seconds allow, and windrow advise --project FOLDER all of it.",
 };
 
 /** What would cost less: a sentence for each agent and project, and the line that turns it on. */
@@ -198,7 +204,8 @@ export function adviceText(advice: readonly SpendingAdvice[], { home, columns, c
     const text = `${begin}; with a managed window about $${moneyLabel(managedDollars)}, by the replay of one of its newest sessions.${kept}`;
     return `${paragraph(text)}\n${colours(colour).bold(commandLine(line ?? "", columns))}`;
   });
-  return blocks.map((block) => `\n${block}\n`).join("");
+  const about = advice.some(({ line }) => line !== null) ? [wrapped([lineWords], columns).join("\n")] : [];
+  return [...blocks, ...about].map((block) => `\n${block}\n`).join("");
 }
 
 /** The words behind the money: what it holds, what the estimate is, and what is missing. */
@@ -207,8 +214,8 @@ function moneyWords({ overview, budget }: UsageReport): readonly string[] {
   const { dollars, managedDollars, unpriced } = total;
   const estimate =
     `With a managed window of ${count(budget)} tokens beside the system prompt and tools of every request, about ` +
-    `$${moneyLabel(managedDollars)} instead of $${moneyLabel(dollars)}: an estimate from the sizes of the requests. ` +
-    "windrow replay FILE measures a session, and what stayed in view.";
+    `$${moneyLabel(managedDollars)} instead of $${moneyLabel(dollars)}: an estimate from the sizes of the requests, up to a third ` +
+    "too high. windrow advise measures sessions, and what stays in view.";
   const names = unpricedModels.map((name) => (name === "" ? "one without a name" : oneLine(name, namedLength)));
   const others = names.length > namedModels ? [`${count(names.length - namedModels)} other models`] : [];
   const listed = [...names.slice(0, namedModels), ...others].join(", ");
