@@ -4,7 +4,6 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { defined } from "../message/json.ts";
 import { usedTokens } from "../message/parts.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { isCut, leastCached } from "../transcript/usage/recorded-input.ts";
 import { CostSum } from "./cost-metric.ts";
 import type { Cost, PricesOf } from "./cost-metric.ts";
 
@@ -47,6 +46,22 @@ export interface Calibration {
 
 /** A pause after which a provider's cache is taken to be cold: Anthropic's page on prompt caching says five minutes. */
 export const cacheLifetimeMs = 300_000;
+
+/** A reported input that shrinks to less than this share was cut by the recorded program. */
+const cutShare = 0.9;
+
+/** Shorter requests are not cached (Anthropic and OpenAI: 1,024 tokens), so they tell nothing of a cold cache. */
+const leastCached = 1_024;
+
+/**
+ * Whether the recorded program cut its history between two requests.
+ *
+ * @param before - the input that the earlier request reported, in tokens
+ * @param input - that of the later one
+ */
+function isCut(before: number, input: number): boolean {
+  return input < cutShare * before;
+}
 
 /** Weight of the rate of one reported token for each counted one, against what the session shows: tokens. */
 const startWeight = 2_000;

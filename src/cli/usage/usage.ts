@@ -7,14 +7,14 @@ import { WindrowError } from "../../errors.ts";
 import { storeUsage } from "../../ops/usage/collect.ts";
 import type { Collected, CollectedUsage } from "../../ops/usage/collect.ts";
 import { withSharedKeys } from "../../ops/usage/once.ts";
-import { usageOverview, usageParts, usualBudget } from "../../ops/usage/overview.ts";
+import { usageOverview, usageParts } from "../../ops/usage/overview.ts";
 import type { UsagePart } from "../../ops/usage/overview.ts";
 import { discoverUsage } from "../../transcript/discover.ts";
 import { isFilesStore } from "../../store/files/there.ts";
 import { usageAgents } from "../../transcript/usage/usage.ts";
 import { exitStatus, onStore, wantsColour, writeReport } from "../command.ts";
 import type { CommandContext, CommandIo, ExitStatus } from "../command.ts";
-import { ageOf, tokensOf } from "../values.ts";
+import { ageOf } from "../values.ts";
 import { agentUsage, cacheFolder, homeOf } from "../agent-usage.ts";
 import { adviceText, usageText } from "./view.ts";
 import type { UsageReport } from "./view.ts";
@@ -23,7 +23,6 @@ interface UsageFlags {
   readonly by?: UsagePart;
   readonly since?: string;
   readonly agent?: string;
-  readonly budget?: string;
   readonly store: string;
   readonly cache: boolean;
   readonly json?: boolean;
@@ -41,14 +40,13 @@ export function addUsage(command: Command, { io, finish, signal }: CommandContex
   command
     .description(
       "Shows what the sessions on this machine used, by day, project and model: calls, input tokens, the share that\n" +
-        "came from the cache, money at list prices, the largest request, and an estimate of the money with a managed\n" +
-        "window. Finds sessions of Claude Code, Codex, pi, Gemini CLI and opencode where these keep them, and those of\n" +
+        "came from the cache, money at list prices, the largest request; and what would have cost less, by replays.\n" +
+        "Finds sessions of Claude Code, Codex, pi, Gemini CLI and opencode where these keep them, and those of\n" +
         "the store here. They are only read. `windrow` without arguments shows the same.",
     )
     .addOption(new Option("--by <part>", "only by day, project or model, every row").choices([...usageParts]))
     .option("--since <day>", "only calls of this day (UTC) or later: 2026-01-31, or an age: 7d, 24h")
     .addOption(new Option("--agent <name>", "only sessions of one agent").choices([...agents]))
-    .option("-b, --budget <tokens>", `tokens of the messages in the managed window (default: ${usualBudget})`)
     .option("--store <store>", "folder or URL of Windrow's own store", usualStore)
     .option("--no-cache", "read every file again, and keep no note of it")
     .option("--json", "one JSON document on stdout")
@@ -56,8 +54,8 @@ export function addUsage(command: Command, { io, finish, signal }: CommandContex
       "after",
       "\nExamples:\n" +
         "  windrow usage --by project --since 30d\n" +
-        "  windrow usage --agent claude-code --budget 64k\n" +
-        "  windrow usage --json | jq '.projects[] | {name, dollars, managedDollars}'\n",
+        "  windrow usage --agent claude-code\n" +
+        "  windrow usage --json | jq '.projects[] | {name, dollars}'\n",
     )
     .action(async (flags: UsageFlags) => finish(await runUsage(flags, io, command, signal)));
 }
@@ -82,7 +80,6 @@ async function runUsage(
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const { agent, by } = flags;
-  const budget = flags.budget === undefined ? undefined : tokensOf("--budget", flags.budget);
   const since = sinceOf(flags.since);
   const own =
     agent === undefined || agent === "windrow" ? await ownSessions(flags.store, io, command, signal) : nothing;
@@ -92,11 +89,9 @@ async function runUsage(
   const files = [...collected.files, ...own.files];
   const failed = [...collected.failed, ...own.failed];
   const overview = usageOverview(withSharedKeys(collected.files, own.files), {
-    ...(budget !== undefined && { budget }),
     ...(since !== undefined && { since }),
   });
   const report: UsageReport = {
-    budget: budget ?? usualBudget,
     since: since === undefined ? null : new Date(since).toISOString(),
     agents: agentsOf(files),
     overview,

@@ -12,8 +12,6 @@ import type { SpendingAdvice } from "./advice.ts";
 
 /** The report of `windrow usage`. */
 export interface UsageReport {
-  /** Tokens of the messages in the managed window. */
-  readonly budget: number;
   /** The time from which on calls count, ISO 8601; null for all. */
   readonly since: string | null;
   /** The agents with calls, and how many files they keep them in. */
@@ -58,7 +56,7 @@ export function usageText(report: UsageReport, view: UsageView): string {
   const parts = usageParts.filter((part) => view.by === undefined || view.by === part);
   const tables = parts.map((part) => rowsOf(part, overview, view));
   const rows = tables.flat();
-  const all = columnsFor(report);
+  const all = columns;
   const room = view.columns <= 0 ? 0 : Math.max(1, view.columns - Math.min(leastName, longest(rows)) - 1);
   const shown = fittingColumns<UsageSum, FittedColumn<UsageSum>>(all, rows, room);
   const widths = shown.map((column) => columnWidth(column, rows));
@@ -113,21 +111,18 @@ function filesWords({ agents, overview }: UsageReport): string {
   return `${count(files)} ${files === 1 ? "file" : "files"}, ${count(overview.total.calls)} calls${span}`;
 }
 
-function columnsFor({ budget }: UsageReport): readonly FittedColumn<UsageSum>[] {
-  return [
-    { name: "calls", rank: 4, cell: ({ calls }) => count(calls) },
-    { name: "input", rank: 3, cell: ({ input }) => tokensLabel(input) },
-    {
-      name: "cached",
-      rank: 5,
-      cell: ({ input, cacheRead }) => (input === 0 ? "–" : `${Math.floor((100 * cacheRead) / input)}%`),
-    },
-    { name: "output", rank: 7, cell: ({ output }) => tokensLabel(output) },
-    { name: "peak", rank: 6, cell: ({ peak }) => tokensLabel(peak) },
-    { name: "$", rank: 1, cell: ({ dollars }) => moneyLabel(dollars) },
-    { name: `$ at ${tokensLabel(budget)}`, rank: 2, cell: ({ managedDollars }) => moneyLabel(managedDollars) },
-  ];
-}
+const columns: readonly FittedColumn<UsageSum>[] = [
+  { name: "calls", rank: 4, cell: ({ calls }) => count(calls) },
+  { name: "input", rank: 3, cell: ({ input }) => tokensLabel(input) },
+  {
+    name: "cached",
+    rank: 5,
+    cell: ({ input, cacheRead }) => (input === 0 ? "–" : `${Math.floor((100 * cacheRead) / input)}%`),
+  },
+  { name: "output", rank: 7, cell: ({ output }) => tokensLabel(output) },
+  { name: "peak", rank: 6, cell: ({ peak }) => tokensLabel(peak) },
+  { name: "$", rank: 1, cell: ({ dollars }) => moneyLabel(dollars) },
+];
 
 /** The rows of a part under the names that are shown. The first table ends with all calls together. */
 function rowsOf(part: UsagePart, { by, total }: UsageOverview, view: UsageView): readonly UsageSum[] {
@@ -208,21 +203,17 @@ export function adviceText(advice: readonly SpendingAdvice[], { home, columns, c
   return [...blocks, ...about].map((block) => `\n${block}\n`).join("");
 }
 
-/** The words behind the money: what it holds, what the estimate is, and what is missing. */
-function moneyWords({ overview, budget }: UsageReport): readonly string[] {
+/** The words behind the money: what it holds, and what is missing. */
+function moneyWords({ overview }: UsageReport): readonly string[] {
   const { total, unpricedModels, copies } = overview;
-  const { dollars, managedDollars, unpriced } = total;
-  const estimate =
-    `With a managed window of ${count(budget)} tokens beside the system prompt and tools of every request, about ` +
-    `$${moneyLabel(managedDollars)} instead of $${moneyLabel(dollars)}: an estimate from the sizes of the requests, up to a third ` +
-    "too high. windrow advise measures sessions, and what stays in view.";
+  const { dollars, unpriced } = total;
   const names = unpricedModels.map((name) => (name === "" ? "one without a name" : oneLine(name, namedLength)));
   const others = names.length > namedModels ? [`${count(names.length - namedModels)} other models`] : [];
   const listed = [...names.slice(0, namedModels), ...others].join(", ");
   return [
     ...(dollars === null
       ? []
-      : ["$ is input, cache and output at list prices; a subscription costs what it costs. Days are UTC.", estimate]),
+      : ["$ is input, cache and output at list prices; a subscription costs what it costs. Days are UTC."]),
     ...(unpriced === 0
       ? []
       : [

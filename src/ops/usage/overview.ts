@@ -1,17 +1,11 @@
-/** Sums of what sessions used, by day, project and model: calls, tokens, money, an estimate with a managed window. */
+/** Sums of what sessions used, by day, project and model: calls, tokens, money. */
 import { findModel, priceOf } from "../../tokens/models.ts";
 import type { ModelPrices } from "../../tokens/models.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
-import { budgetOf } from "../../window/budget.ts";
 import { getOrMake, plusKnown } from "../look/sum.ts";
-import { managedInputs } from "./managed.ts";
-import type { InputUse } from "./managed.ts";
 
 /** The parts that usage is added up by. */
 export const usageParts = ["day", "project", "model"] as const;
-
-/** Tokens of the messages in a managed window where no budget is named. */
-export const usualBudget = 32_000;
 
 /** One of {@link usageParts}. */
 export type UsagePart = (typeof usageParts)[number];
@@ -30,10 +24,6 @@ export interface UsageSum {
   readonly peak: number;
   /** Input and output at list prices, in US dollars; null where no call's model has a price. */
   readonly dollars: number | null;
-  /** The same with a managed window: an estimate. */
-  readonly managedDollars: number | null;
-  /** Input tokens with a managed window: an estimate. */
-  readonly managedInput: number;
   /** Calls whose model has no price; they are not in the money. */
   readonly unpriced: number;
 }
@@ -50,8 +40,6 @@ export interface UsageOverview {
 
 /** Options of {@link usageOverview}. */
 export interface OverviewOptions {
-  /** Tokens of the messages in a managed window. Default {@link usualBudget}, less where the model takes less. */
-  readonly budget?: number;
   /** Only calls from then on, in milliseconds since 1970; calls without a time are left out then. */
   readonly since?: number;
 }
@@ -61,18 +49,13 @@ export interface OverviewOptions {
  *
  * @param files - the calls of each file, in their order; where files share a call, it counts in the first of them
  */
-export function usageOverview(
-  files: Iterable<readonly CallUsage[]>,
-  { budget, since }: OverviewOptions = {},
-): UsageOverview {
-  const budgetFor = (id: string): number => budget ?? modelNamed(id).budget;
+export function usageOverview(files: Iterable<readonly CallUsage[]>, { since }: OverviewOptions = {}): UsageOverview {
   const seen = new Set<number>();
   const total = noUsage("");
   const sums: Readonly<Record<UsagePart, Map<string, Sum>>> = { day: new Map(), project: new Map(), model: new Map() };
   const unpricedModels = new Set<string>();
   let copies = 0;
   for (const calls of files) {
-    const managed = managedInputs(calls, budgetFor);
     for (const call of calls) {
       if (seen.has(call.key)) {
         copies += 1;
@@ -83,7 +66,7 @@ export function usageOverview(
       const model = modelNamed(call.model);
       if (!model.prices) unpricedModels.add(call.model);
       const names = { day: dayOf(call.time), project: call.project, model: model.name };
-      const used = usageOf(call, managed.get(call) ?? call, model.prices);
+      const used = usageOf(call, model.prices);
       add(total, used);
       for (const part of usageParts)
         add(
@@ -116,27 +99,25 @@ export function merged(name: string, sums: readonly UsageSum[]): UsageSum {
 type Sum = { -readonly [name in keyof UsageSum]: UsageSum[name] };
 
 function noUsage(name: string): Sum {
-  const numbers = { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, peak: 0, managedInput: 0, unpriced: 0 };
-  return { name, ...numbers, dollars: null, managedDollars: null };
+  const numbers = { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, peak: 0, unpriced: 0 };
+  return { name, ...numbers, dollars: null };
 }
 
-function usageOf(call: CallUsage, managed: InputUse, prices: ModelPrices | undefined): Omit<UsageSum, "name"> {
+function usageOf(call: CallUsage, prices: ModelPrices | undefined): Omit<UsageSum, "name"> {
   const { input, output, cacheRead, cacheWrite } = call;
   return {
-    ...{ calls: 1, input, output, cacheRead, cacheWrite, peak: input, managedInput: managed.input },
+    ...{ calls: 1, input, output, cacheRead, cacheWrite, peak: input },
     dollars: prices ? priceOf(call, prices) : null,
-    managedDollars: prices ? priceOf({ ...managed, output }, prices) : null,
     unpriced: prices ? 0 : 1,
   };
 }
 
-const counts = ["calls", "input", "output", "cacheRead", "cacheWrite", "managedInput", "unpriced"] as const;
+const counts = ["calls", "input", "output", "cacheRead", "cacheWrite", "unpriced"] as const;
 
 function add(sum: Sum, more: Omit<UsageSum, "name">): void {
   for (const name of counts) sum[name] += more[name];
   sum.peak = Math.max(sum.peak, more.peak);
   sum.dollars = plusKnown(sum.dollars, more.dollars);
-  sum.managedDollars = plusKnown(sum.managedDollars, more.managedDollars);
 }
 
 /** Days newest first; projects and models by money, then by tokens. */
@@ -151,7 +132,6 @@ function sorted(part: UsagePart, all: readonly UsageSum[]): readonly UsageSum[] 
 interface NamedModel {
   readonly name: string;
   readonly prices: ModelPrices | undefined;
-  readonly budget: number;
 }
 
 const known = new Map<string, NamedModel>();
@@ -160,7 +140,6 @@ const known = new Map<string, NamedModel>();
 function modelNamed(id: string): NamedModel {
   return getOrMake(known, id, () => {
     const facts = findModel(id);
-    const budget = facts ? Math.min(usualBudget, budgetOf(facts)) : usualBudget;
-    return { name: facts?.id ?? id, prices: facts?.prices, budget };
+    return { name: facts?.id ?? id, prices: facts?.prices };
   });
 }
