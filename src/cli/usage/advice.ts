@@ -1,10 +1,8 @@
 /** Advice at the end of the overview of usage: for each agent and project that spends, the budget that pays. */
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
-import { makeFolder, replaceFile } from "../../disk/safe-write.ts";
 import { isObject, parseJson } from "../../message/json.ts";
+import { readCache, writeCache } from "../../ops/usage/cache-file.ts";
 import type { CollectedUsage } from "../../ops/usage/collect.ts";
 import { getOrMake } from "../../ops/look/sum.ts";
 import { usageOverview } from "../../ops/usage/overview.ts";
@@ -14,7 +12,6 @@ import type { ReplayedSession } from "../../replay/replay.ts";
 import { totalsOf } from "../../replay/totals.ts";
 import { discoverSessions } from "../../transcript/discover.ts";
 import type { FoundSession } from "../../transcript/discover.ts";
-import { packageVersion } from "../../version.ts";
 import type { CommandIo } from "../command.ts";
 import { chosenOf } from "../replay/advice-view.ts";
 import { readReplayFlags } from "../replay/options.ts";
@@ -183,11 +180,7 @@ class ReplayCache {
 
   static async open(folder: string | undefined): Promise<ReplayCache> {
     const file = folder === undefined ? undefined : join(folder, "advice.json");
-    const text = file === undefined ? "" : await readFile(file, "utf8").catch(() => "");
-    const [version, hash] = text.split("\n", 1)[0]?.split(" ") ?? [];
-    const body = text.slice(text.indexOf("\n") + 1);
-    const isOurs = version === packageVersion() && hash === hashOf(body);
-    const entries = isOurs ? parseJson(body) : undefined;
+    const entries = file === undefined ? undefined : parseJson(await readCache(file));
     return new ReplayCache(file, new Map(Object.entries(isObject(entries) ? entries : {}) as never));
   }
 
@@ -203,16 +196,10 @@ class ReplayCache {
       );
   }
 
-  /** Writes the newest of them. A folder that cannot be written makes no difference but time. */
+  /** Writes the newest of them. */
   async save(): Promise<void> {
     if (this.#file === undefined || this.#entries.size === 0) return;
-    const body = JSON.stringify(Object.fromEntries([...this.#entries].slice(-mostCached)));
-    try {
-      await makeFolder(dirname(this.#file));
-      await replaceFile(this.#file, `${packageVersion()} ${hashOf(body)}\n${body}`, false);
-    } catch {
-      return;
-    }
+    await writeCache(this.#file, JSON.stringify(Object.fromEntries([...this.#entries].slice(-mostCached))));
   }
 }
 
@@ -220,8 +207,4 @@ const mostCached = 50;
 
 function keyOf({ path, bytes, modifiedAt }: FoundSession): string {
   return JSON.stringify([path, bytes, modifiedAt]);
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

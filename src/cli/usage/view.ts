@@ -56,9 +56,8 @@ export function usageText(report: UsageReport, view: UsageView): string {
   const parts = usageParts.filter((part) => view.by === undefined || view.by === part);
   const tables = parts.map((part) => rowsOf(part, overview, view));
   const rows = tables.flat();
-  const all = columns;
   const room = view.columns <= 0 ? 0 : Math.max(1, view.columns - Math.min(leastName, longest(rows)) - 1);
-  const shown = fittingColumns<UsageSum, FittedColumn<UsageSum>>(all, rows, room);
+  const shown = fittingColumns<UsageSum, FittedColumn<UsageSum>>(figures, rows, room);
   const widths = shown.map((column) => columnWidth(column, rows));
   const taken = widths.reduce((sum, width) => sum + width, 1);
   const nameWidth = view.columns <= 0 ? longest(rows) : Math.min(longest(rows), view.columns - taken);
@@ -84,7 +83,7 @@ export function usageText(report: UsageReport, view: UsageView): string {
     });
     return [head, ...body].join("\n");
   });
-  const missing = all.filter((column) => !shown.includes(column)).map(({ name }) => name);
+  const missing = figures.filter((column) => !shown.includes(column)).map(({ name }) => name);
   const notes = [
     ...(missing.length === 0 ? [] : [`For ${missing.join(", ")} the terminal is too narrow; --json has them.`]),
     ...moneyWords(report),
@@ -111,7 +110,8 @@ function filesWords({ agents, overview }: UsageReport): string {
   return `${count(files)} ${files === 1 ? "file" : "files"}, ${count(overview.total.calls)} calls${span}`;
 }
 
-const columns: readonly FittedColumn<UsageSum>[] = [
+/** The columns beside the name. */
+const figures: readonly FittedColumn<UsageSum>[] = [
   { name: "calls", rank: 4, cell: ({ calls }) => count(calls) },
   { name: "input", rank: 3, cell: ({ input }) => tokensLabel(input) },
   {

@@ -2,17 +2,9 @@
  * The cache of what sessions used: one file in the user's cache folder, with the calls of each place by its size and
  * time of change. It holds counts, models and folders, no text of a session. Places that are gone leave it.
  */
-import { createHash } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { makeFolder, removeDrafts, replaceFile } from "../../disk/safe-write.ts";
-import { packageVersion } from "../../version.ts";
+import { join } from "node:path";
+import { largestCache, readCache, writeCache } from "./cache-file.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
-
-/** The writer of a cache: readers differ between versions of the package, so that of another one is built again. */
-const version = `windrow usage ${packageVersion()}`;
-/** A larger cache is neither read nor written, in bytes. */
-const largestCache = 128_000_000;
 
 /** The fields of a call that the cache keeps, in the order of a row. */
 const fields = "time model project input output cacheRead cacheWrite cacheWriteHour chain key".split(
@@ -43,9 +35,7 @@ export class UsageCache {
   /** The cache in a folder. One that is missing, damaged or of another version is empty. */
   static async open(folder: string): Promise<UsageCache> {
     const file = join(folder, "usage.jsonl");
-    const { size } = await stat(file).catch(() => ({ size: 0 }));
-    const text = size > largestCache ? "" : await readFile(file, "utf8").catch(() => "");
-    return new UsageCache(file, entriesOf(text));
+    return new UsageCache(file, entriesOf(await readCache(file)));
   }
 
   /** The calls of a place as it is now; undefined where it is not known, or has changed. */
@@ -75,25 +65,11 @@ export class UsageCache {
       room -= Buffer.byteLength(line);
       if (room > 0) lines.push(line);
     }
-    const body = lines.join("");
-    try {
-      await makeFolder(dirname(this.#file));
-      await removeDrafts(dirname(this.#file));
-      await replaceFile(this.#file, `${version} ${hashOf(body)}\n${body}`, false);
-    } catch {
-      return;
-    }
+    await writeCache(this.#file, lines.join(""));
   }
 }
 
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-function entriesOf(text: string): Map<string, Entry> {
-  const end = text.indexOf("\n");
-  const body = text.slice(end + 1);
-  if (end < 0 || text.slice(0, end) !== `${version} ${hashOf(body)}`) return new Map();
+function entriesOf(body: string): Map<string, Entry> {
   // The hash says that this version wrote it, so its shape is known.
   const entries = body.split("\n").filter((line) => line !== "");
   return new Map(entries.map((line) => JSON.parse(line) as Entry).map((entry) => [entry.path, entry]));
