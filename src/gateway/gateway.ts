@@ -12,6 +12,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject, ToolDefinition } from "../message/message.ts";
 import type { Answer } from "../shape/shape.ts";
 import type { Adapter } from "../adapter/adapter.ts";
+import type { Budget } from "../window/options.ts";
 import type { Profile } from "../window/provider/profile.ts";
 
 /** An API on the wire. A request leaves in the API that it came in. */
@@ -223,7 +224,7 @@ export interface ComposingOptions {
    * Tokens a request may use; with `auto` a window sizes itself, up to six tenths of the model's contextWindow. Absent: requests
    * are only observed.
    */
-  readonly budget?: number | "auto";
+  readonly budget?: Budget;
   /**
    * The one who edits a request that grows beyond the budget. `windrow`, the default: the gateway, whatever the API.
    * `provider`: the request stays the client's, and its provider is asked to clear old tool results; where it cannot,

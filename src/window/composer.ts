@@ -150,13 +150,15 @@ export class Composer {
     this.#refresh(options);
     const before = this.#layout(options);
     const changed = changeOf(before, this.#state, (length) => this.#hashes.nameOf(before.history, length));
-    let budget = sizedBudget(this.#strategy, this.#state, before, most);
-    const full = this.#full(before, budget);
+    const sized = (): number => sizedBudget(this.#strategy, this.#state, before, most);
+    const full = this.#full(before, sized());
     const reason = full ?? changed;
-    if (reason === undefined) return this.#finish(before, budget);
+    if (reason === undefined) return this.#finish(before, sized());
     yield* this.completing();
-    if (full === "over-budget") this.#resize(most);
-    budget = sizedBudget(this.#strategy, this.#state, before, most);
+    const { messages: log } = this.#log.behind(this.#state.horizon ?? 1);
+    const read = () => ({ ...this.view(), ...this.#reading, log });
+    if (full === "over-budget") this.#state = resized(this.#strategy, this.#state, read, most);
+    const budget = sized();
     const [past, history] = [this.#state, this.#history];
     let planned: readonly Edit[] = [];
     let { edits } = past;
@@ -249,15 +251,6 @@ export class Composer {
     const tail = closingTail(given, this.#profile, shape.messages.at(-1) ?? lead.at(-1));
     const fixed = this.#blocks.of({ ...options, own: this.#history.system.map(({ message }) => message), tail });
     return layoutOf({ fixed, sticky, shape, lead, pinned: lead[0] !== startMessage }, this.#counter);
-  }
-
-  /** Decides on the size that a window has from the next epoch on, where it sizes itself. */
-  #resize(most: number): void {
-    const { floor } = this.#strategy;
-    if (floor === undefined) return;
-    const { messages } = this.#log.behind(this.#state.horizon ?? 1);
-    const sizing = resized(this.#state, { ...this.view(), log: messages, ...this.#reading }, [floor, most]);
-    this.#state = { ...this.#state, sizing };
   }
 
   #full(layout: Layout, budget: number): EpochReason | undefined {

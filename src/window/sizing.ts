@@ -44,14 +44,13 @@ interface Sized extends View, Pick<ReadingContext, "recallTools"> {
 }
 
 /**
- * The size for the window that an epoch opens: as it was, larger, or smaller, between two limits. What may not leave takes
- * two thirds of it at most.
+ * A state with the size for the window that an epoch opens: as it was, larger, or smaller, between two limits. What may not
+ * leave takes two thirds of it at most. One whose window has its budget stays as it is.
  */
-export function resized(
-  { epoch, opened, sizing }: WindowState,
-  { steps, log, recallTools }: Sized,
-  [floor, most]: readonly [number, number],
-): Sizing {
+export function resized({ floor }: Strategy, state: WindowState, read: () => Sized, most: number): WindowState {
+  if (floor === undefined) return state;
+  const { epoch, opened, sizing } = state;
+  const { steps, log, recallTools } = read();
   const since = epoch === 0 ? 0 : opened;
   const before = sizing ?? { size: floor, calls: 0, tokens: 0, returns: 0 };
   const shown = steps.flatMap(({ messages }) => messages.filter(({ seq }) => seq <= since));
@@ -61,7 +60,8 @@ export function resized(
   const tokens = memory * before.tokens + tokensOf(steps.filter(({ from }) => from > since));
   const size = before.size * step ** stepsFor(before.size, { calls, returns, tokens });
   const least = Math.max(floor, 1.5 * tokensOf(steps.filter((one) => one.protected)));
-  return { size: Math.round(Math.min(most, Math.max(least, size))), calls, returns, tokens };
+  const within = Math.round(Math.min(most, Math.max(least, size)));
+  return { ...state, sizing: { size: within, calls, returns, tokens } };
 }
 
 function tokensOf(steps: readonly ViewStep[]): number {
